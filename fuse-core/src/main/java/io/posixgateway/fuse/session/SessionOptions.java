@@ -1,0 +1,73 @@
+package io.posixgateway.fuse.session;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * How a session is mounted and served. Values are checked when the session starts; a bad one is named in the exception.
+ *
+ * @param transport which way messages travel
+ * @param sourceName first column of /proc/mounts
+ * @param readOnly mounted read-only, and changes refused with EROFS by the dispatcher as well
+ * @param allowOther other users than the one who mounts may enter
+ * @param defaultPermissions the kernel checks permission bits
+ * @param maxWriteBytes largest read or write; a multiple of 4096 from 128 KiB to 1 MiB (what the kernel allows is taken)
+ * @param threads devfuse: receiving threads; 0: two per CPU, at most 16
+ * @param queueDepth uring: entries per queue; 0: chosen by the number of CPUs
+ * @param poolThreads bound of the pool for requests that wait
+ * @param spinMicros uring: look for work this long before sleeping; 0: never
+ * @param enableUring may the kernel's enable_uring be switched on (changes the whole machine)?
+ * @param off features not to be negotiated
+ */
+public record SessionOptions(
+        TransportChoice transport,
+        String sourceName,
+        boolean readOnly,
+        boolean allowOther,
+        boolean defaultPermissions,
+        int maxWriteBytes,
+        int threads,
+        int queueDepth,
+        int poolThreads,
+        int spinMicros,
+        boolean enableUring,
+        Set<Feature> off) {
+
+    /** Which transport to take. */
+    public enum TransportChoice {
+        AUTO,
+        URING,
+        DEVFUSE,
+        LIBFUSE
+    }
+
+    /** What can be switched off. */
+    public enum Feature {
+        READDIRPLUS,
+        PARALLEL_DIROPS,
+        ASYNC_READ,
+        WRITEBACK_CACHE,
+        PASSTHROUGH,
+        BIG_WRITES,
+        RESEND,
+        CACHE_SYMLINKS,
+        ATOMIC_O_TRUNC
+    }
+
+    /** What suits most: auto, default_permissions, 1 MiB, a pool of 32; the writeback cache and atomic O_TRUNC off. */
+    public static SessionOptions defaults() {
+        return new SessionOptions(
+                TransportChoice.AUTO,
+                "posix-gateway",
+                false,
+                false,
+                true,
+                1 << 20,
+                0,
+                0,
+                32,
+                0,
+                false,
+                EnumSet.of(Feature.WRITEBACK_CACHE, Feature.ATOMIC_O_TRUNC));
+    }
+}

@@ -1,0 +1,32 @@
+package io.posixgateway.fuse.spi;
+
+/**
+ * What a file system can ask of the kernel about its own mount. Any thread; none of these wait for the file system itself,
+ * but an invalidation may wait for the page cache: never call one from inside a request of the same node.
+ *
+ * <p>Every method returns 0 or a negative errno; ENOENT (the kernel does not know the node) is no failure.
+ */
+public interface Kernel {
+    /** What was negotiated with this kernel. */
+    Features features();
+
+    /** Drops cached attributes, and cached data of this range (length 0: to the end; offset &lt; 0: attributes only). */
+    int invalidateInode(long node, long offset, long lengthBytes);
+
+    /** Drops the name from its directory in the dentry cache. */
+    int invalidateEntry(long parent, Name name);
+
+    /** The name is gone; who watches the directory is told. */
+    int notifyDelete(long parent, long child, Name name);
+
+    /**
+     * Hands a file to the kernel so that opens can be answered with it (passthrough).
+     *
+     * @param path a local file that this process can open for reading
+     * @return the backing id (&gt; 0), or a negative errno; EOPNOTSUPP where passthrough was not negotiated
+     */
+    int openBacking(String path);
+
+    /** Gives a backing id back; files open with it go on. */
+    int closeBacking(int backingId);
+}

@@ -1,0 +1,99 @@
+package io.posixgateway.fuse.spi;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * A file name: bytes, end to end, as the kernel sent them; never empty in a request, never with a slash or NUL.
+ *
+ * <p>The names of a request are lent: they change when the request ends. {@link #copy()} gives one to keep. Equality and
+ * hash are those of the bytes, so that a lent name finds a kept one in a map without an allocation.
+ */
+public final class Name {
+    /** The longest name that the kernel lets through, in bytes. */
+    public static final int MAX_BYTES = 255;
+
+    private byte[] bytes;
+    private int length;
+    private int hash;
+
+    /** An empty name to be {@linkplain #set set} again and again. */
+    public Name() {
+        bytes = new byte[MAX_BYTES + 1];
+        hash = hashOf(bytes, 0);
+    }
+
+    private Name(byte[] bytes) {
+        this.bytes = bytes;
+        this.length = bytes.length;
+        this.hash = hashOf(bytes, length);
+    }
+
+    /** A name to keep, of these bytes (copied). */
+    public static Name of(byte[] bytes) {
+        return new Name(bytes.clone());
+    }
+
+    /** A name to keep, of this text in UTF-8. */
+    public static Name of(String text) {
+        return new Name(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Takes {@code count} bytes at the absolute position {@code from} of a buffer; grows when a name is longer than 255. */
+    public void set(ByteBuffer buffer, int from, int count) {
+        if (count > bytes.length) {
+            bytes = new byte[count];
+        }
+        buffer.get(from, bytes, 0, count);
+        length = count;
+        hash = hashOf(bytes, count);
+    }
+
+    public int length() {
+        return length;
+    }
+
+    public byte at(int index) {
+        return bytes[index];
+    }
+
+    /** A copy of the bytes. */
+    public byte[] toBytes() {
+        return Arrays.copyOf(bytes, length);
+    }
+
+    /** A name of its own that never changes. */
+    public Name copy() {
+        return new Name(toBytes());
+    }
+
+    /** Puts the bytes at the buffer's position. */
+    public void putInto(ByteBuffer buffer) {
+        buffer.put(bytes, 0, length);
+    }
+
+    /** The name as text; bytes that are no UTF-8 become U+FFFD. For messages, and for stores that hold text. */
+    @Override
+    public String toString() {
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Name name && Arrays.equals(bytes, 0, length, name.bytes, 0, name.length);
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
+    }
+
+    private static int hashOf(byte[] bytes, int length) {
+        int result = 1;
+        for (int i = 0; i < length; i++) {
+            result = 31 * result + bytes[i];
+        }
+        return result;
+    }
+}

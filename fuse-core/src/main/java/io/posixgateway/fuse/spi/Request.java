@@ -1,0 +1,29 @@
+package io.posixgateway.fuse.spi;
+
+/** Who asks, and under what conditions. Lent for the time of the call. */
+public interface Request {
+    /** The kernel's number of this request, unique while it is under way. The resend bit (63) is taken off. */
+    long unique();
+
+    /** The kernel sends this request again after the process that took it first went away: it may have been executed. */
+    boolean resent();
+
+    int uid();
+
+    int gid();
+
+    /** Process that asks, as seen by the kernel of the mount; 0: none of this pid namespace. */
+    int pid();
+
+    /** Of mknod, mkdir and create; 0 otherwise. */
+    int umask();
+
+    /**
+     * May this call wait (for a network, a disk, a lock)? If not, and the answer cannot be given at once, the file system
+     * returns {@link FileSystem#WOULD_WAIT} without any effect; it is then called again on a thread where it may.
+     */
+    boolean mayWait();
+
+    /** Has the caller been interrupted (a signal)? An operation that waits long looks here, and returns EINTR. */
+    boolean interrupted();
+}

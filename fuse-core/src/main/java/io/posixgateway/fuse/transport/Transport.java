@@ -1,0 +1,28 @@
+package io.posixgateway.fuse.transport;
+
+/**
+ * Carries the messages of one session. Life: {@link #start}, then requests come until unmount, abort or {@link #close}.
+ */
+public interface Transport extends AutoCloseable {
+    /** "libfuse", "devfuse" or "uring". */
+    String name();
+
+    /** Starts the threads that receive; returns at once. The handler gets INIT first, unless the session was taken over. */
+    void start(RequestHandler handler);
+
+    /** Threads that can hold a request at the same time, and slots in all: for the session's line. */
+    String geometry();
+
+    /** Writes a notification (struct fuse_out_header with unique 0 and what follows); 0 or a negative errno. Any thread. */
+    int notify(java.nio.ByteBuffer message, int bytes);
+
+    /** Has the connection ended (unmounted, aborted)? */
+    boolean ended();
+
+    /** Waits for the end; false on time-out. */
+    boolean await(long timeoutNanos) throws InterruptedException;
+
+    /** Stops receiving, waits for the threads, frees buffers. Idempotent. The connection itself belongs to the session. */
+    @Override
+    void close();
+}
