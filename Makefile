@@ -1,0 +1,75 @@
+# Every door of the project. `make help` lists them.
+SHELL := /bin/bash
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/posix-gateway
+VENV := $(CACHE)/venv/bin
+export PATH := $(PATH):$(CACHE)/go/bin:$(CACHE)/bin
+MVN ?= mvn -q --batch-mode
+DIST := alluxio-adapter/target/dist
+ARGS ?=
+
+# The parts add theirs in the fragments included below.
+BUILD_TARGETS := java-build
+CHECK_TARGETS := java-check native-check style-check
+TEST_TARGETS := java-test
+
+-include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test test-only check fmt demo docs clean pre-pr java-build java-check java-test native-check style-check setup-demo
+
+help: ## This list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
+
+setup: ## Install what this machine lacks (Debian packages, tools from PyPI, Go)
+	@.ci/setup
+
+setup-demo:
+	@.ci/setup demo
+
+build: $(BUILD_TARGETS) ## Build everything: bin/posix-gateway, csi/bin/*
+
+java-build:
+	@echo "==> building the Java parts and the native library"
+	@$(MVN) -Dquick -DskipTests package
+	@ln -sfn $(DIST)/bin bin
+
+demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt (ARGS=--check: unattended)
+	@bin/posix-gateway demo $(ARGS)
+
+test: setup build $(TEST_TARGETS) ## Every test in its short form
+
+java-test:
+	@echo "==> testing the Java parts"
+	@$(MVN) -Dquick package $(ARGS)
+	@ln -sfn $(DIST)/bin bin
+
+test-only: java-build ## One Java test class: make test-only TEST=DemoIT
+	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
+	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
+
+check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
+
+java-check:
+	@echo "==> checking Java: Spotless, Checkstyle, Error Prone, NullAway"
+	@$(MVN) spotless:check checkstyle:check
+	@$(MVN) clean test-compile
+
+native-check:
+	@echo "==> checking C: clang-format, clang-tidy"
+	@PATH="$(VENV):$$PATH" .ci/check-native
+
+style-check:
+	@echo "==> checking sizes, shell, Python, paths"
+	@PATH="$(VENV):$$PATH" .ci/check-style
+
+fmt: setup ## Format every source
+	@$(MVN) spotless:apply
+	@PATH="$(VENV):$$PATH" .ci/check-native --fix
+	@PATH="$(VENV):$$PATH" ruff format -q .
+	@! command -v gofmt >/dev/null || gofmt -w csi
+
+pre-pr: fmt check test ## Everything before a pull request
+
+clean: ## Remove what was built
+	@$(MVN) clean
+	@rm -rf bin csi/bin
