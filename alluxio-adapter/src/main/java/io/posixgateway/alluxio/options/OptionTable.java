@@ -1,0 +1,90 @@
+package io.posixgateway.alluxio.options;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Options by name, and the names that other file systems use with what to write instead. Immutable. */
+public final class OptionTable {
+    private final Map<String, Option> options = new LinkedHashMap<>();
+    private final Map<String, String> replaced;
+
+    /** @param replaced names people know from elsewhere, with a sentence of what to do */
+    public OptionTable(List<Option> options, Map<String, String> replaced) {
+        this.replaced = new LinkedHashMap<>(replaced);
+        for (Option option : options) {
+            if (this.options.put(option.name(), option) != null) {
+                throw new IllegalStateException("option " + option.name() + " is declared twice");
+            }
+        }
+    }
+
+    /** A table with the options of both. */
+    public OptionTable and(OptionTable other) {
+        List<Option> all = new ArrayList<>(options.values());
+        all.addAll(other.options.values());
+        Map<String, String> hints = new LinkedHashMap<>(replaced);
+        hints.putAll(other.replaced);
+        return new OptionTable(all, hints);
+    }
+
+    public List<Option> options() {
+        return List.copyOf(options.values());
+    }
+
+    /** @throws OptionException for a name or a value that is not allowed */
+    public OptionValues read(Map<String, String> given) {
+        Map<Option, String> values = new LinkedHashMap<>();
+        given.forEach((name, value) -> values.put(named(name), value));
+        return OptionValues.checked(options, values);
+    }
+
+    /**
+     * Reads what stands behind {@code -o}: {@code name=value} or {@code name} (on), split by commas. A later one wins.
+     *
+     * @return names with values, not yet checked; for {@link #read}
+     */
+    public static Map<String, String> split(List<String> texts) {
+        Map<String, String> result = new LinkedHashMap<>();
+        for (String text : texts) {
+            for (String part : text.split(",", -1)) {
+                int equals = part.indexOf('=');
+                String name = (equals < 0 ? part : part.substring(0, equals)).trim();
+                if (!name.isEmpty()) {
+                    result.put(
+                            name, equals < 0 ? "on" : part.substring(equals + 1).trim());
+                }
+            }
+        }
+        return result;
+    }
+
+    private Option named(String name) {
+        Option option = options.get(name);
+        if (option != null) {
+            return option;
+        }
+        String hint = replaced.get(name);
+        throw new OptionException("option '" + name + "' is "
+                + (hint == null ? "not known; known are " + String.join(", ", options.keySet()) : hint));
+    }
+
+    /** The table in Markdown. */
+    public String markdown() {
+        StringBuilder text = new StringBuilder("| option | allowed | default | what it does |\n|---|---|---|---|\n");
+        for (Option option : options.values()) {
+            String byDefault = option.defaultText().isEmpty() ? "–" : "`" + option.defaultText() + "`";
+            text.append("| `" + option.name() + "` | " + option.values().allowed() + " | " + byDefault + " | "
+                    + option.doc() + " |\n");
+        }
+        return text.toString();
+    }
+
+    /** What replaced the options of other file systems, in Markdown. */
+    public String replacedMarkdown() {
+        StringBuilder text = new StringBuilder("| option elsewhere | here |\n|---|---|\n");
+        replaced.forEach((name, hint) -> text.append("| `" + name + "` | " + hint + " |\n"));
+        return text.toString();
+    }
+}

@@ -1,0 +1,81 @@
+package io.posixgateway.alluxio.options;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class OptionTableTest {
+    private final OptionTable table = new OptionTable(
+            List.of(
+                    Option.oneOf("transport", "auto", "which way", "auto", "uring"),
+                    Option.onOff("ro", false, "read-only"),
+                    new Option("threads", new Option.Whole(1, 64), "8", "how many"),
+                    new Option("umask", new Option.Octal(), "022", "bits taken off"),
+                    new Option("buffer_size", new Option.Size(4096, 1L << 40), "64M", "memory"),
+                    new Option("metadata_ttl", new Option.Time(0, 86_400), "30s", "age")),
+            Map.of("attr_timeout", "replaced by metadata_ttl"));
+
+    @Test
+    void texts_behind_o_are_split_and_the_later_one_wins() {
+        assertThat(OptionTable.split(List.of("ro, threads=4", "threads=8,")))
+                .containsExactly(Map.entry("ro", "on"), Map.entry("threads", "8"));
+    }
+
+    @Test
+    void values_are_read_with_their_units_and_defaults_stand_where_none_is_given() {
+        OptionValues values = table.read(Map.of("ro", "on", "buffer_size", "2g", "metadata_ttl", "5m", "umask", "077"));
+        assertThat(values.on("ro")).isTrue();
+        assertThat(values.bytes("buffer_size")).isEqualTo(2L << 30);
+        assertThat(values.millis("metadata_ttl")).isEqualTo(300_000);
+        assertThat(values.octal("umask")).isEqualTo(077);
+        assertThat(values.number("threads")).isEqualTo(8);
+        assertThat(values.text("transport")).isEqualTo("auto");
+        assertThat(values.given("threads")).isFalse();
+        assertThat(values.given("ro")).isTrue();
+    }
+
+    @Test
+    void an_unknown_name_is_refused_with_the_known_ones() {
+        assertThatThrownBy(() -> table.read(Map.of("colour", "red")))
+                .isInstanceOf(OptionException.class)
+                .hasMessage(
+                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl");
+    }
+
+    @Test
+    void a_name_from_elsewhere_is_refused_with_what_replaced_it() {
+        assertThatThrownBy(() -> table.read(Map.of("attr_timeout", "5")))
+                .hasMessage("option 'attr_timeout' is replaced by metadata_ttl");
+    }
+
+    @Test
+    void a_value_that_is_not_allowed_is_refused_with_what_is() {
+        refused("transport", "pigeon", "option transport=pigeon is not allowed; transport is one of auto, uring");
+        refused("ro", "maybe", "option ro=maybe is not allowed; ro is on or off");
+        refused("threads", "65", "option threads=65 is not allowed; threads is a number from 1 to 64");
+        refused("umask", "9", "option umask=9 is not allowed; umask is an octal number from 0 to 7777");
+        refused(
+                "buffer_size",
+                "1X",
+                "option buffer_size=1X is not allowed; " + "buffer_size is a size from 4K to 1T (units K, M, G, T)");
+        refused(
+                "buffer_size",
+                "999999999999999T",
+                "option buffer_size=999999999999999T is not allowed; "
+                        + "buffer_size is a size from 4K to 1T (units K, M, G, T)");
+        refused(
+                "metadata_ttl",
+                "-1",
+                "option metadata_ttl=-1 is not allowed; "
+                        + "metadata_ttl is a time from 0s to 86400s (units ms, s, m, h)");
+    }
+
+    private void refused(String name, String value, String message) {
+        assertThatThrownBy(() -> table.read(Map.of(name, value)))
+                .isInstanceOf(OptionException.class)
+                .hasMessage(message);
+    }
+}
