@@ -1,0 +1,261 @@
+// Package keeper holds FUSE sessions: for each the /dev/fuse connection and the session memory (a memfd). Whoever has
+// duplicates of both can serve the mount, so a gateway may die and the next one goes on. The keeper knows nothing of
+// file systems and never reads from a connection.
+//
+// Locks, outermost first: gate (shared by every operation, exclusive for a handover), ids (one operation per session),
+// mu (the table, held for moments only). A session's fields are guarded by mu.
+package keeper
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/keylock"
+)
+
+// Keeper is the table of sessions and the operations on it. Its methods may be called from any goroutine.
+type Keeper struct {
+	system     system
+	generation string
+	// patience is how long an unmount may take before its connection is aborted.
+	patience time.Duration
+
+	gate     sync.RWMutex
+	ids      keylock.Locks
+	mu       sync.Mutex
+	sessions map[string]*session
+}
+
+// session owns its two descriptors.
+type session struct {
+	id          string
+	target      string // as the client named it
+	mountPoint  string // as mountinfo names it
+	device      string // "major:minor" of the file system
+	readOnly    bool
+	memoryBytes int64
+	takes       int64
+	record      []byte
+	fuse        *os.File
+	memory      *os.File
+}
+
+func (s *session) close() { keeperapi.CloseAll([]*os.File{s.fuse, s.memory}) }
+
+// New makes a keeper without sessions. generation names it and its successors.
+func New(generation string) *Keeper {
+	return &Keeper{system: kernel(), generation: generation, patience: 5 * time.Second, sessions: map[string]*session{}}
+}
+
+// Sessions counts the sessions held and how many takes there were.
+func (k *Keeper) Sessions() (count int, takes int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.sessions {
+		takes += s.takes
+	}
+	return len(k.sessions), takes
+}
+
+func (k *Keeper) find(id string) *session {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.sessions[id]
+}
+
+// mount makes a session, or finds it made. A session whose mount somebody else removed is made anew.
+func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
+	if err := request.Check(); err != nil {
+		return false, err
+	}
+	defer k.ids.Lock(request.ID)()
+	if old := k.find(request.ID); old != nil {
+		if old.target != request.Target {
+			return false, keeperapi.Errorf(keeperapi.Exists,
+				"session %s is mounted at %s: unmount it first, or use another id", old.id, old.target)
+		}
+		table, err := k.system.mounts()
+		if err != nil {
+			return false, failed(err)
+		}
+		if top, found := table.At(old.mountPoint); found && top.Device == old.device {
+			return true, nil
+		}
+		k.forget(old)
+	}
+	made, err := k.newSession(request)
+	if err != nil {
+		return false, failed(err)
+	}
+	k.mu.Lock()
+	k.sessions[made.id] = made
+	k.mu.Unlock()
+	return false, nil
+}
+
+func (k *Keeper) newSession(request *keeperapi.Request) (_ *session, err error) {
+	made := &session{id: request.ID, target: request.Target, readOnly: request.ReadOnly, memoryBytes: request.MemoryBytes}
+	defer func() {
+		if err != nil {
+			made.close()
+		}
+	}()
+	if made.fuse, err = k.system.openFuse(); err != nil {
+		return nil, err
+	}
+	if made.memory, err = k.system.openMemory(made.id, made.memoryBytes); err != nil {
+		return nil, err
+	}
+	if made.mountPoint, err = k.system.mount(request, made.fuse); err != nil {
+		return nil, err
+	}
+	table, err := k.system.mounts()
+	if err == nil {
+		top, _ := table.At(made.mountPoint)
+		made.device = top.Device
+		return made, nil
+	}
+	return nil, errors.Join(err, k.system.unmount(made.mountPoint, true))
+}
+
+// take counts a take and returns the session's descriptors, which stay the keeper's. The caller must hold the id's lock
+// for as long as it uses them.
+func (k *Keeper) take(id string) (keeperapi.Taken, []*os.File, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.sessions[id]
+	if s == nil {
+		return keeperapi.Taken{}, nil, noSession(id)
+	}
+	s.takes++
+	return keeperapi.Taken{
+		ID: id, Target: s.target, MemoryBytes: s.memoryBytes, ReadOnly: s.readOnly, Takes: s.takes - 1,
+	}, []*os.File{s.fuse, s.memory}, nil
+}
+
+// record stores data with a session, or returns what is stored when data is nil.
+func (k *Keeper) record(id string, data *[]byte) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.sessions[id]
+	if s == nil {
+		return nil, noSession(id)
+	}
+	if data == nil {
+		return append([]byte{}, s.record...), nil
+	}
+	if len(*data) > keeperapi.MaxRecordBytes {
+		return nil, keeperapi.Errorf(keeperapi.Invalid, "the record has %d bytes: at most %d are kept", len(*data), keeperapi.MaxRecordBytes)
+	}
+	s.record = *data
+	return []byte{}, nil
+}
+
+func (k *Keeper) list() ([]keeperapi.Session, error) {
+	table, err := k.system.mounts()
+	if err != nil {
+		return nil, failed(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	list := make([]keeperapi.Session, 0, len(k.sessions))
+	for _, s := range k.sessions {
+		list = append(list, keeperapi.Session{
+			ID: s.id, Target: s.target, ReadOnly: s.readOnly, Takes: s.takes, HasRecord: len(s.record) > 0,
+			Mounted: len(table.OfDevice(s.device, keeperapi.FSType)) > 0,
+		})
+	}
+	slices.SortFunc(list, func(a, b keeperapi.Session) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+// unmount ends a session: the mount first, then the descriptors, so that a last reader sees an answer or the end of the
+// connection, never a hang. An unmount that takes too long is helped by aborting the connection.
+func (k *Keeper) unmount(id string, force bool) (existing bool, err error) {
+	if err := keeperapi.CheckID(id); err != nil {
+		return false, err
+	}
+	defer k.ids.Lock(id)()
+	s := k.find(id)
+	if s == nil {
+		return false, nil
+	}
+	table, err := k.system.mounts()
+	if err != nil {
+		return true, failed(err)
+	}
+	if top, found := table.At(s.mountPoint); found && top.Device == s.device {
+		if err := k.unmountMount(s, force); err != nil {
+			return true, failed(err)
+		}
+	}
+	k.forget(s)
+	return true, nil
+}
+
+func (k *Keeper) unmountMount(s *session, force bool) error {
+	done := make(chan error, 1)
+	go func() { done <- k.detach(s.mountPoint, force) }()
+	if force {
+		k.system.abort(s.device)
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(k.patience):
+	}
+	k.system.abort(s.device)
+	k.forget(s)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(k.patience):
+		return keeperapi.Errorf(keeperapi.Failed,
+			"the kernel does not finish the unmount of %s: end the gateway that still holds its connection", s.mountPoint)
+	}
+}
+
+// detach removes the mount; at once when force, else only after a plain unmount found it busy. A mount that somebody
+// else removed meanwhile is as good.
+func (k *Keeper) detach(mountPoint string, force bool) error {
+	err := error(unix.EBUSY)
+	if !force {
+		err = k.system.unmount(mountPoint, false)
+	}
+	if errors.Is(err, unix.EBUSY) {
+		err = k.system.unmount(mountPoint, true)
+	}
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
+}
+
+// forget drops a session and closes its descriptors; harmless when done before.
+func (k *Keeper) forget(s *session) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sessions[s.id] == s {
+		delete(k.sessions, s.id)
+		s.close()
+	}
+}
+
+func noSession(id string) error {
+	return keeperapi.Errorf(keeperapi.NotFound, "there is no session %.80q: mount it first", id)
+}
+
+// failed makes any error a refusal.
+func failed(err error) error {
+	if refusal, ok := errors.AsType[*keeperapi.Error](err); ok {
+		return refusal
+	}
+	return keeperapi.Errorf(keeperapi.Failed, "%v", err)
+}

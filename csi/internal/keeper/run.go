@@ -1,0 +1,105 @@
+package keeper
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Config is what the command line says.
+type Config struct {
+	Socket string
+	// TakeoverSocket is where a predecessor may listen; empty: start with nothing.
+	TakeoverSocket string
+	// MetricsAddress is host:port; empty: no metrics.
+	MetricsAddress string
+	ClientUIDs     []uint32
+	Log            *slog.Logger
+}
+
+// Run keeps sessions until the context ends or a successor takes over; both end without an error. When it ends by the
+// context, sessions that no gateway serves are lost, so replace a keeper by a successor instead.
+func Run(ctx context.Context, config Config) error {
+	if err := os.MkdirAll(filepath.Dir(config.Socket), 0o755); err != nil {
+		return fmt.Errorf("folder of the socket: %w", err)
+	}
+	server, err := start(ctx, config)
+	if err != nil {
+		return err
+	}
+	if config.MetricsAddress != "" {
+		stop, err := serveMetrics(ctx, config.MetricsAddress, server.keeper)
+		if err != nil {
+			server.hangUp()
+			return err
+		}
+		defer stop()
+	}
+	sessions, _ := server.keeper.Sessions()
+	config.Log.Info("keeping sessions", "socket", config.Socket, "sessions", sessions, "generation", server.keeper.generation)
+	err = server.Serve(ctx)
+	if left, _ := server.keeper.Sessions(); left > 0 {
+		config.Log.Warn("ending with sessions: mounts whose gateway ends too are dead; start a successor with --takeover instead",
+			"sessions", left)
+	}
+	return err
+}
+
+// start makes the server, with the sessions of a predecessor when there is one.
+func start(ctx context.Context, config Config) (*Server, error) {
+	if config.TakeoverSocket == "" {
+		return NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
+	}
+	succession, err := Takeover(ctx, config.TakeoverSocket)
+	if errors.Is(err, os.ErrNotExist) {
+		config.Log.Info("no predecessor, starting with no sessions", "socket", config.TakeoverSocket)
+		return NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	server, err := NewServer(succession.Keeper, config.Socket, config.ClientUIDs, config.Log)
+	if err != nil {
+		succession.Abandon()
+		return nil, err
+	}
+	if err := succession.Confirm(); err != nil {
+		server.hangUp()
+		succession.Abandon()
+		return nil, err
+	}
+	return server, nil
+}
+
+// serveMetrics offers /metrics and /healthz; stop ends it.
+func serveMetrics(ctx context.Context, address string, keeper *Keeper) (stop func(), err error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "posix_gateway_keeper_sessions", Help: "FUSE sessions the keeper holds.",
+		}, func() float64 { sessions, _ := keeper.Sessions(); return float64(sessions) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "posix_gateway_keeper_takes", Help: "How often gateways took one of the sessions held now.",
+		}, func() float64 { _, takes := keeper.Sessions(); return float64(takes) }),
+	)
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("metrics at %s: %w", address, err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	return func() { _ = server.Close() }, nil
+}

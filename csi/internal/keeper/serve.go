@@ -1,0 +1,266 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/version"
+)
+
+// sendPatience bounds how long a client that does not read may hold a session's lock.
+const sendPatience = 10 * time.Second
+
+// Server answers clients of one keeper on one socket.
+type Server struct {
+	keeper *Keeper
+	log    *slog.Logger
+	// clientUIDs may look, take and record; to mount, unmount and hand over needs root or the keeper's own user.
+	clientUIDs []uint32
+	socket     string
+
+	mu sync.Mutex
+	// listener is guarded by mu; a failed handover may replace it.
+	listener *net.UnixListener
+	// bound tells the socket file we made from one that a successor put in its place; guarded by mu.
+	bound os.FileInfo
+	// conns is guarded by mu.
+	conns map[*keeperapi.Conn]struct{}
+	// handedOver is closed when a successor has everything.
+	handedOver chan struct{}
+}
+
+// NewServer listens at socket by putting its socket file over whatever is there in one step: a client never finds none.
+func NewServer(keeper *Keeper, socket string, clientUIDs []uint32, log *slog.Logger) (*Server, error) {
+	s := &Server{
+		keeper: keeper, log: log, clientUIDs: clientUIDs, socket: socket,
+		conns: map[*keeperapi.Conn]struct{}{}, handedOver: make(chan struct{}),
+	}
+	return s, s.bind()
+}
+
+// bind makes the listener and its socket file anew.
+func (s *Server) bind() error {
+	temporary := fmt.Sprintf("%s.%d", s.socket, os.Getpid())
+	_ = os.Remove(temporary) // of a predecessor with our process id
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("listen at %s: %w (is the folder there, and the path under 100 bytes?)", s.socket, err)
+	}
+	listener.SetUnlinkOnClose(false)
+	mode := os.FileMode(0o600)
+	if len(s.clientUIDs) > 0 {
+		mode = 0o666 // who connects is checked by the peer's credentials
+	}
+	if err := errors.Join(os.Chmod(temporary, mode), os.Rename(temporary, s.socket)); err != nil {
+		return errors.Join(fmt.Errorf("listen at %s: %w", s.socket, err), listener.Close(), os.Remove(temporary))
+	}
+	bound, err := os.Lstat(s.socket)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen at %s: %w", s.socket, err), listener.Close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listener, s.bound = listener, bound
+	return nil
+}
+
+// Serve answers until the context ends (nil) or a successor has taken over (nil). It returns when every client is gone.
+func (s *Server) Serve(ctx context.Context) error {
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	defer s.hangUp()
+	stop := context.AfterFunc(ctx, s.hangUp)
+	defer stop()
+	for {
+		s.mu.Lock()
+		listener := s.listener
+		s.mu.Unlock()
+		socket, err := listener.AcceptUnix()
+		if err != nil {
+			if s.rebound(listener) {
+				continue
+			}
+			if ctx.Err() != nil || s.finished() {
+				return nil
+			}
+			return fmt.Errorf("accept at %s: %w", s.socket, err)
+		}
+		conn := keeperapi.NewConn(socket)
+		s.mu.Lock()
+		s.conns[conn] = struct{}{}
+		s.mu.Unlock()
+		clients.Go(func() { s.serveConn(conn) })
+	}
+}
+
+func (s *Server) finished() bool {
+	select {
+	case <-s.handedOver:
+		return true
+	default:
+		return false
+	}
+}
+
+// rebound says whether bind has put another listener in the place of old.
+func (s *Server) rebound(old *net.UnixListener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener != old
+}
+
+// hangUp ends the listener and all connections. The socket file stays: a successor's may be in its place.
+func (s *Server) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.listener.Close()
+	for conn := range s.conns {
+		_ = conn.UnixConn.Close() // its goroutine cleans up
+	}
+}
+
+func (s *Server) serveConn(conn *keeperapi.Conn) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, conn)
+		s.mu.Unlock()
+		_ = conn.Close()
+	}()
+	peer, err := peerUID(conn)
+	if err != nil {
+		s.log.Warn("a client came without credentials", "error", err)
+		return
+	}
+	for {
+		request := &keeperapi.Request{}
+		err := conn.Receive(request)
+		refusal, refused := errors.AsType[*keeperapi.Error](err)
+		if err != nil && !refused {
+			return // the client left
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(sendPatience))
+		if refused {
+			_ = s.refuse(conn, refusal)
+			return // what follows on this connection cannot be told apart
+		}
+		if err := s.admit(peer, request.Op); err != nil {
+			err = s.refuse(conn, err)
+		} else {
+			err = s.dispatch(conn, request)
+		}
+		if err != nil {
+			s.log.Warn("answer not delivered", "op", request.Op, "id", request.ID, "error", err)
+			return
+		}
+		if s.finished() {
+			s.hangUp()
+			return
+		}
+	}
+}
+
+// admit checks a peer's right to an operation.
+func (s *Server) admit(uid uint32, op string) error {
+	if uid == 0 || int(uid) == os.Getuid() {
+		return nil
+	}
+	if !slices.Contains(s.clientUIDs, uid) {
+		return keeperapi.Errorf(keeperapi.Invalid, "user %d may not use this keeper: start it with --client-uid %d", uid, uid)
+	}
+	switch op {
+	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpRecord, keeperapi.OpList:
+		return nil
+	}
+	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, op)
+}
+
+func peerUID(conn *keeperapi.Conn) (uint32, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var credentials *unix.Ucred
+	var credentialsErr error
+	err = raw.Control(func(fd uintptr) {
+		credentials, credentialsErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = errors.Join(err, credentialsErr); err != nil {
+		return 0, err
+	}
+	return credentials.Uid, nil
+}
+
+func (s *Server) refuse(conn *keeperapi.Conn, err error) error {
+	refusal, ok := errors.AsType[*keeperapi.Error](err)
+	if !ok {
+		refusal = keeperapi.Errorf(keeperapi.Failed, "%v", err)
+	}
+	return conn.Send(keeperapi.Status{Code: refusal.Code, Message: refusal.Message})
+}
+
+// dispatch carries out one request and answers it; the error says that the answer did not get out.
+func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) error {
+	if request.Op == keeperapi.OpHandover {
+		return s.handOver(conn)
+	}
+	s.keeper.gate.RLock()
+	defer s.keeper.gate.RUnlock()
+	if s.finished() {
+		return io.EOF // the client asks again and finds the successor
+	}
+	if request.Op == keeperapi.OpTake {
+		defer s.keeper.ids.Lock(request.ID)()
+		answer, files, err := s.keeper.take(request.ID)
+		if err != nil {
+			return s.refuse(conn, err)
+		}
+		answer.OK = true
+		s.log.Info("taken", "id", request.ID, "takes", answer.Takes+1)
+		return conn.Send(answer, files...)
+	}
+	answer, err := s.answer(request)
+	if err != nil {
+		s.log.Warn("refused", "op", request.Op, "id", request.ID, "error", err)
+		return s.refuse(conn, err)
+	}
+	return conn.Send(answer)
+}
+
+// answer carries out the requests that come without descriptors.
+func (s *Server) answer(request *keeperapi.Request) (any, error) {
+	ok := keeperapi.Status{OK: true}
+	switch request.Op {
+	case keeperapi.OpInfo:
+		sessions, _ := s.keeper.Sessions()
+		return keeperapi.Info{
+			Status: ok, Version: version.Version, PID: os.Getpid(), Sessions: sessions, Generation: s.keeper.generation,
+		}, nil
+	case keeperapi.OpMount:
+		existing, err := s.keeper.mount(request)
+		s.log.Info("mount", "id", request.ID, "target", request.Target, "existing", existing, "done", err == nil)
+		return keeperapi.Done{Status: ok, Existing: existing}, err
+	case keeperapi.OpUnmount:
+		existing, err := s.keeper.unmount(request.ID, request.Force)
+		s.log.Info("unmount", "id", request.ID, "force", request.Force, "existing", existing, "done", err == nil)
+		return keeperapi.Done{Status: ok, Existing: existing}, err
+	case keeperapi.OpRecord:
+		data, err := s.keeper.record(request.ID, request.Data)
+		return keeperapi.Record{Status: ok, Data: data}, err
+	case keeperapi.OpList:
+		list, err := s.keeper.list()
+		return keeperapi.List{Status: ok, List: list}, err
+	}
+	return nil, keeperapi.Errorf(keeperapi.Invalid,
+		"op %.40q is not known: use info, mount, take, record, list, unmount or handover", request.Op)
+}

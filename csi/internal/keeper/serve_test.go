@@ -1,0 +1,421 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/fusetest"
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
+)
+
+// patience is far more than any step takes on a loaded machine.
+const patience = 60 * time.Second
+
+type testServer struct {
+	client *keeperapi.Client
+	ended  chan error
+	stop   context.CancelFunc
+}
+
+// newTestServer serves keeper at socket until the test ends, and then unmounts what is left.
+func newTestServer(t *testing.T, keeper *Keeper, socket string) *testServer {
+	t.Helper()
+	server, err := NewServer(keeper, socket, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, server)
+}
+
+func serve(t *testing.T, server *Server) *testServer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &testServer{client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
+	go func() { s.ended <- server.Serve(ctx) }()
+	t.Cleanup(func() {
+		for _, left := range server.keeper.sorted() {
+			if _, err := server.keeper.unmount(left.id, true); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel()
+	})
+	return s
+}
+
+func mustEnd(t *testing.T, s *testServer) {
+	t.Helper()
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the old keeper does not end")
+	}
+}
+
+// takeover starts a successor at the same socket.
+func takeover(t *testing.T, socket string) *testServer {
+	t.Helper()
+	server, err := start(t.Context(), Config{Socket: socket, TakeoverSocket: socket, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, server)
+}
+
+// mounted makes a real mount with a server that answers it.
+func mounted(t *testing.T, client *keeperapi.Client, id string) (target string, server *fusetest.Server) {
+	t.Helper()
+	target = t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := client.Mount(ctx, keeperapi.Request{ID: id, Target: target, AllowOther: true}); err != nil {
+		t.Fatal(err)
+	}
+	return target, attach(t, client, id)
+}
+
+func attach(t *testing.T, client *keeperapi.Client, id string) *fusetest.Server {
+	t.Helper()
+	_, fuse, memory, err := client.Take(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = memory.Close()
+	server, err := fusetest.Serve(fuse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	return server
+}
+
+// read reads the file of the mount; a mount that hangs fails the test instead of hanging it.
+func read(t *testing.T, target string) error {
+	t.Helper()
+	result := make(chan error, 1)
+	go func() { result <- fusetest.Read(target) }()
+	return await(t, result)
+}
+
+func await(t *testing.T, result <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(patience):
+		t.Fatal("reading hangs")
+		return nil
+	}
+}
+
+func TestAMountServesAndOutlivesItsServer(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	target, first := mounted(t, s.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	first.Stop()
+	waiting := make(chan error, 1)
+	go func() { waiting <- fusetest.Read(target) }()
+	attach(t, s.client, "vol-1")
+	if err := await(t, waiting); err != nil {
+		t.Fatal("a reader noticed that the server was exchanged:", err)
+	}
+	list, err := s.client.List(t.Context())
+	if err != nil || len(list) != 1 || !list[0].Mounted || list[0].Takes != 2 || list[0].Target != target {
+		t.Fatal(list, err)
+	}
+	if existing, err := s.client.Unmount(t.Context(), "vol-1", false); err != nil || !existing {
+		t.Fatal(existing, err)
+	}
+	mustNotBeMounted(t, target)
+}
+
+func mustNotBeMounted(t *testing.T, target string) {
+	t.Helper()
+	table, err := mountinfo.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mount, found := table.At(target); found {
+		t.Fatal("still mounted:", mount)
+	}
+}
+
+func TestTheKernelSeesTheOptionsAsked(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{
+		ID: "ro", Target: link, Source: "pv,suid,dev one", ReadOnly: true, DefaultPermissions: true, MaxRead: 65536,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	table, err := mountinfo.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mount, found := table.At(real)
+	if !found || !mount.ReadOnly() || mount.Source != "pv,suid,dev one" || !strings.Contains(mount.Options, "nosuid,nodev") {
+		t.Fatalf("%+v", mount)
+	}
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "second", Target: real}); err == nil {
+		t.Fatal("a second mount on top of the first")
+	}
+}
+
+func TestTheSessionMemoryIsSharedByAllTakers(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "m", Target: t.TempDir(), MemoryBytes: 8192}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		taken, fuse, memory, err := s.client.Take(t.Context(), "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = fuse.Close()
+		defer func() { _ = memory.Close() }()
+		info, err := memory.Stat()
+		if err != nil || info.Size() != 8192 || taken.MemoryBytes != 8192 || taken.Takes != int64(i) {
+			t.Fatal(info, taken, err)
+		}
+		was := make([]byte, 1)
+		if _, err := memory.ReadAt(was, 100); err != nil || int(was[0]) != i {
+			t.Fatalf("taker %d reads %d, %v", i, was[0], err)
+		}
+		if _, err := memory.WriteAt([]byte{byte(i + 1)}, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSuccessorsTakeOverInBothDirectionsUnderLoad(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	keeper := newTestServer(t, New("first"), socket)
+	target, _ := mounted(t, keeper.client, "vol-1")
+	data := []byte("what the gateway needs")
+	if err := keeper.client.SetRecord(t.Context(), "vol-1", data); err != nil {
+		t.Fatal(err)
+	}
+	stopLoad := load(t, keeper.client, target)
+	for range 20 {
+		old := keeper
+		keeper = takeover(t, socket)
+		mustEnd(t, old)
+		info, err := keeper.client.Info(t.Context())
+		if err != nil || info.Sessions != 1 || info.Generation != "first" {
+			t.Fatal(info, err)
+		}
+	}
+	if calls := stopLoad(); calls == 0 {
+		t.Fatal("there was no load")
+	}
+	if record, err := keeper.client.Record(t.Context(), "vol-1"); err != nil || string(record) != string(data) {
+		t.Fatal(string(record), err)
+	}
+	attach(t, keeper.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keeper.client.Unmount(t.Context(), "vol-1", false); err != nil {
+		t.Fatal(err)
+	}
+	mustNotBeMounted(t, target)
+}
+
+// load reads through the mount and asks the keeper, without pause; every failure fails the test.
+func load(t *testing.T, client *keeperapi.Client, target string) (stop func() (calls int)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	counts := make(chan int, 4)
+	for i := range 4 {
+		go func() {
+			calls := 0
+			for ; ctx.Err() == nil; calls++ {
+				if i%2 == 0 {
+					if err := read(t, target); err != nil {
+						t.Error("reader:", err)
+					}
+				} else if _, err := client.List(t.Context()); err != nil {
+					t.Error("client:", err)
+				}
+			}
+			counts <- calls
+		}()
+	}
+	return func() (total int) {
+		cancel()
+		for range 4 {
+			total += <-counts
+		}
+		return total
+	}
+}
+
+func TestASuccessorThatDiesLeavesTheOldKeeperInCharge(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	old := newTestServer(t, New("first"), socket)
+	target, _ := mounted(t, old.client, "vol-1")
+	for _, bound := range []bool{false, true} {
+		succession, err := Takeover(t.Context(), socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bound { // it had put its socket in the place of the old one's
+			server, err := NewServer(succession.Keeper, socket, nil, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.hangUp()
+		}
+		succession.Abandon()
+		awaitInfo(t, old.client)
+		if err := read(t, target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	takeover(t, socket)
+	mustEnd(t, old)
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitInfo waits until the keeper listens again.
+func awaitInfo(t *testing.T, client *keeperapi.Client) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		info, err := client.Info(t.Context())
+		if err == nil && info.Sessions == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(info, err)
+		}
+	}
+}
+
+func TestTakeoverFromNobodyStartsFresh(t *testing.T) {
+	s := takeover(t, filepath.Join(t.TempDir(), "k.sock"))
+	if info, err := s.client.Info(t.Context()); err != nil || info.Sessions != 0 || info.Generation == "" {
+		t.Fatal(info, err)
+	}
+}
+
+func TestForceUnmountFreesAHungReader(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	target := t.TempDir()
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "hung", Target: target}); err != nil {
+		t.Fatal(err)
+	}
+	result := make(chan error, 1)
+	go func() { result <- fusetest.Read(target) }()
+	if _, err := s.client.Unmount(t.Context(), "hung", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := await(t, result); err == nil {
+		t.Fatal("the reader got an answer that nobody gave")
+	}
+	mustNotBeMounted(t, target)
+}
+
+func TestNonsenseIsAnsweredAndDoesNotDisturbOthers(t *testing.T) {
+	s := newTestServer(t, (&fakeSystem{}).keeper(), filepath.Join(t.TempDir(), "k.sock"))
+	for _, line := range []string{"nonsense\n", "[]\n", `{"op":"dance"}` + "\n", `{"op":5}` + "\n", strings.Repeat("x", 300<<10)} {
+		conn, err := keeperapi.Dial(t.Context(), s.client.Socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = conn.Write([]byte(line)) // the keeper may hang up before it has read all of it
+		var status keeperapi.Status
+		if err := conn.Receive(&status); err == nil && (status.OK || status.Code != keeperapi.Invalid) {
+			t.Errorf("%.20q: %+v", line, status)
+		}
+		_ = conn.Close()
+	}
+	if _, err := s.client.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOnlyThoseWhoMayAreServed(t *testing.T) {
+	server := &Server{clientUIDs: []uint32{64321}}
+	cases := []struct {
+		name string
+		uid  uint32
+		op   string
+		ok   bool
+	}{
+		{"root may mount", 0, keeperapi.OpMount, true},
+		{"the keeper's user may hand over", uint32(os.Getuid()), keeperapi.OpHandover, true},
+		{"a gateway may take", 64321, keeperapi.OpTake, true},
+		{"a gateway may store records", 64321, keeperapi.OpRecord, true},
+		{"a gateway may not mount", 64321, keeperapi.OpMount, false},
+		{"a gateway may not unmount", 64321, keeperapi.OpUnmount, false},
+		{"a gateway may not hand over", 64321, keeperapi.OpHandover, false},
+		{"a stranger may not even look", 1000, keeperapi.OpInfo, false},
+	}
+	for _, c := range cases {
+		if err := server.admit(c.uid, c.op); (err == nil) != c.ok {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+	}
+}
+
+func TestDescriptorsDoNotLeak(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	cycle := func() {
+		target, server := mounted(t, s.client, "leak")
+		if err := read(t, target); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.client.Unmount(t.Context(), "leak", false); err != nil {
+			t.Fatal(err)
+		}
+		server.Stop()
+	}
+	cycle()
+	before := openFiles(t)
+	for range 20 {
+		cycle()
+	}
+	for deadline := time.Now().Add(patience); openFiles(t) > before; { // the last connection may still be closing
+		if time.Now().After(deadline) {
+			t.Fatalf("%d open files, %d before", openFiles(t), before)
+		}
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	var open int
+	for fd := range 4096 {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+			open++
+		}
+	}
+	return open
+}

@@ -1,0 +1,112 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
+)
+
+// system is what the keeper asks of the kernel. Functions are fields so that tests can make each of them fail.
+type system struct {
+	openFuse   func() (*os.File, error)
+	openMemory func(id string, bytes int64) (*os.File, error)
+	// mount puts the connection at target and returns where it really is (symbolic links resolved).
+	mount   func(request *keeperapi.Request, fuse *os.File) (mountPoint string, err error)
+	unmount func(mountPoint string, detach bool) error
+	// abort ends a connection whatever its server does; best effort.
+	abort  func(device string)
+	mounts func() (mountinfo.Table, error)
+}
+
+func kernel() system {
+	return system{
+		openFuse: openFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: abort, mounts: mountinfo.Read,
+	}
+}
+
+func openFuse() (*os.File, error) {
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open /dev/fuse: %w (load the fuse module; a container must be privileged)", err)
+	}
+	return os.NewFile(uintptr(fd), "/dev/fuse"), nil
+}
+
+func openMemory(id string, bytes int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate("posix-gateway", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("session memory of %s: %w", id, err)
+	}
+	if err := unix.Ftruncate(fd, bytes); err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("session memory of %s, %d bytes: %w", id, bytes, err)
+	}
+	return os.NewFile(uintptr(fd), "session-memory"), nil
+}
+
+// mount holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
+// between the look and the mount.
+func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
+	target, err := unix.Open(request.Target, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", fmt.Errorf("target %s: %w (create the folder first)", request.Target, err)
+	}
+	defer func() { _ = unix.Close(target) }()
+	handle := fmt.Sprintf("/proc/self/fd/%d", target)
+	mountPoint, err := os.Readlink(handle)
+	if err != nil {
+		return "", fmt.Errorf("target %s: %w", request.Target, err)
+	}
+	table, err := mountinfo.Read()
+	if err != nil {
+		return "", err
+	}
+	if present, mounted := table.At(mountPoint); mounted {
+		return "", fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
+	}
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	if request.ReadOnly {
+		flags |= unix.MS_RDONLY
+	}
+	if err := unix.Mount(request.Source, handle, request.FSType, flags, mountData(request, fuse)); err != nil {
+		return "", fmt.Errorf("mount at %s: %w", mountPoint, err)
+	}
+	return mountPoint, nil
+}
+
+// mountData consists of numbers and fixed words only; nothing that a client wrote gets in as text.
+func mountData(request *keeperapi.Request, fuse *os.File) string {
+	data := []string{
+		fmt.Sprintf("fd=%d", fuse.Fd()), "rootmode=40000",
+		fmt.Sprintf("user_id=%d", os.Getuid()), fmt.Sprintf("group_id=%d", os.Getgid()),
+	}
+	if request.MaxRead > 0 {
+		data = append(data, fmt.Sprintf("max_read=%d", request.MaxRead))
+	}
+	if request.AllowOther {
+		data = append(data, "allow_other")
+	}
+	if request.DefaultPermissions {
+		data = append(data, "default_permissions")
+	}
+	return strings.Join(data, ",")
+}
+
+func unmount(mountPoint string, detach bool) error {
+	flags := unix.UMOUNT_NOFOLLOW
+	if detach {
+		flags |= unix.MNT_DETACH
+	}
+	return unix.Unmount(mountPoint, flags)
+}
+
+func abort(device string) {
+	_, minor, _ := strings.Cut(device, ":")
+	// Without fusectl, closing the last descriptor does the same.
+	_ = os.WriteFile("/sys/fs/fuse/connections/"+minor+"/abort", []byte("1"), 0)
+}

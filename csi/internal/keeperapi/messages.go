@@ -1,0 +1,191 @@
+// Package keeperapi is the keeper's protocol: its messages, a connection that carries lines and file descriptors, and a
+// client. The keeper and everybody who talks to it import it; it imports nothing of this module.
+package keeperapi
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// DefaultSocket is where a keeper listens unless told otherwise.
+const DefaultSocket = "/run/posix-gateway/keeper.sock"
+
+// FSType is the type of every mount of this project, as mountinfo shows it.
+const FSType = "fuse.posix-gateway"
+
+// Limits of the protocol.
+const (
+	MaxIDBytes         = 255
+	MaxRecordBytes     = 64 << 10
+	MaxMemoryBytes     = 16 << 30
+	DefaultMemoryBytes = 1 << 20
+	maxLineBytes       = 256 << 10
+)
+
+// Operations, as they stand in Request.Op.
+const (
+	OpInfo     = "info"
+	OpMount    = "mount"
+	OpTake     = "take"
+	OpRecord   = "record"
+	OpList     = "list"
+	OpUnmount  = "unmount"
+	OpHandover = "handover"
+	OpTaken    = "taken"
+)
+
+// Codes of refusals.
+const (
+	NotFound = "not_found"
+	Exists   = "exists"
+	Invalid  = "invalid"
+	Failed   = "failed"
+)
+
+// Error is a refusal: Code is one of the above, Message a sentence that says what to do.
+type Error struct {
+	Code    string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errorf makes a refusal.
+func Errorf(code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Request is any line from a client; which fields count depends on Op.
+type Request struct {
+	Op                 string `json:"op"`
+	ID                 string `json:"id,omitempty"`
+	Target             string `json:"target,omitempty"`
+	Source             string `json:"source,omitempty"`
+	FSType             string `json:"fstype,omitempty"`
+	ReadOnly           bool   `json:"read_only,omitempty"`
+	AllowOther         bool   `json:"allow_other,omitempty"`
+	DefaultPermissions bool   `json:"default_permissions,omitempty"`
+	// MaxRead is in bytes; 0: the kernel's own limit.
+	MaxRead     uint32 `json:"max_read,omitempty"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+	Force       bool   `json:"force,omitempty"`
+	// Data is the record in base64; nil asks for it, empty deletes it.
+	Data *[]byte `json:"data,omitempty"`
+}
+
+// Status opens every answer.
+type Status struct {
+	OK      bool   `json:"ok"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"error,omitempty"`
+}
+
+// Info answers OpInfo.
+type Info struct {
+	Status
+	Version    string `json:"version"`
+	PID        int    `json:"pid"`
+	Sessions   int    `json:"sessions"`
+	Generation string `json:"generation"`
+}
+
+// Done answers OpMount and OpUnmount. Existing: the session was there before the call.
+type Done struct {
+	Status
+	Existing bool `json:"existing"`
+}
+
+// Taken answers OpTake; the /dev/fuse connection and the session memory come with it, in this order.
+type Taken struct {
+	Status
+	ID          string `json:"id"`
+	Target      string `json:"target"`
+	MemoryBytes int64  `json:"memory_bytes"`
+	ReadOnly    bool   `json:"read_only"`
+	// Takes counts the takes before this one.
+	Takes int64 `json:"takes"`
+}
+
+// Record answers OpRecord.
+type Record struct {
+	Status
+	Data []byte `json:"data"`
+}
+
+// Session is one element of List.
+type Session struct {
+	ID       string `json:"id"`
+	Target   string `json:"target"`
+	ReadOnly bool   `json:"read_only"`
+	Takes    int64  `json:"takes"`
+	// Mounted: mountinfo shows the session's file system somewhere.
+	Mounted   bool `json:"mounted"`
+	HasRecord bool `json:"has_record"`
+}
+
+// List answers OpList, sorted by id.
+type List struct {
+	Status
+	List []Session `json:"list"`
+}
+
+// Handover opens the answer to OpHandover; Count lines of HandedSession follow, each with its two descriptors.
+type Handover struct {
+	Status
+	Count      int    `json:"count"`
+	Generation string `json:"generation"`
+}
+
+// HandedSession is everything a keeper knows of a session.
+type HandedSession struct {
+	ID          string `json:"id"`
+	Target      string `json:"target"`
+	MountPoint  string `json:"mount_point"`
+	Device      string `json:"device"`
+	MemoryBytes int64  `json:"memory_bytes"`
+	ReadOnly    bool   `json:"read_only"`
+	Takes       int64  `json:"takes"`
+	Data        []byte `json:"data"`
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,255}$`)
+
+// CheckID refuses a session id that is not 1 to 255 of [A-Za-z0-9._:-].
+func CheckID(id string) error {
+	if !idPattern.MatchString(id) {
+		return Errorf(Invalid, "id %.80q: give 1 to %d characters out of A-Z a-z 0-9 . _ : -", id, MaxIDBytes)
+	}
+	return nil
+}
+
+// Check refuses a mount request that the keeper would not carry out, and fills in defaults.
+func (r *Request) Check() error {
+	if err := CheckID(r.ID); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(r.Target) || filepath.Clean(r.Target) != r.Target || r.Target == "/" ||
+		strings.ContainsAny(r.Target, "\x00\n") || len(r.Target) >= 4096 {
+		return Errorf(Invalid, "target %.80q: give the absolute path of a folder, without . or .. in it", r.Target)
+	}
+	if r.FSType == "" {
+		r.FSType = FSType
+	}
+	if r.FSType != FSType {
+		return Errorf(Invalid, "fstype %.80q: only %s is allowed", r.FSType, FSType)
+	}
+	if r.Source == "" {
+		r.Source = r.ID
+	}
+	if len(r.Source) > 1024 || strings.ContainsFunc(r.Source, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return Errorf(Invalid, "source %.80q: give at most 1024 bytes without control characters", r.Source)
+	}
+	if r.MemoryBytes == 0 {
+		r.MemoryBytes = DefaultMemoryBytes
+	}
+	if r.MemoryBytes < 0 || r.MemoryBytes > MaxMemoryBytes {
+		return Errorf(Invalid, "memory_bytes %d: give 1 to %d, or 0 for %d", r.MemoryBytes, int64(MaxMemoryBytes), DefaultMemoryBytes)
+	}
+	return nil
+}

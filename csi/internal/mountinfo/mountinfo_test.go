@@ -1,0 +1,54 @@
+package mountinfo
+
+import (
+	"strings"
+	"testing"
+)
+
+const sample = `22 27 0:20 / /sys rw,nosuid shared:7 - sysfs sysfs rw
+31 27 0:52 / /mnt/with\040space\134and\012line ro,nosuid,nodev shared:9 master:3 - fuse.posix-gateway pv\0401 rw,user_id=0
+40 27 0:60 / /mnt/a rw - tmpfs tmpfs rw
+41 40 0:61 / /mnt/a rw - fuse.posix-gateway vol rw
+42 27 0:61 /sub /mnt/b rw - fuse.posix-gateway vol rw
+`
+
+func TestParse(t *testing.T) {
+	table, err := Parse(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd, found := table.At("/mnt/with space\\and\nline")
+	if !found || odd.Source != "pv 1" || odd.Device != "0:52" || !odd.ReadOnly() {
+		t.Errorf("escaped names: got %+v, %v", odd, found)
+	}
+	if top, _ := table.At("/mnt/a"); top.ID != 41 || top.ReadOnly() {
+		t.Errorf("of two stacked mounts the topmost counts: got %+v", top)
+	}
+	if _, found := table.At("/mnt/none"); found {
+		t.Error("a mount where there is none")
+	}
+	if mounts := table.OfDevice("0:61", "fuse.posix-gateway"); len(mounts) != 2 {
+		t.Errorf("mounts of a device: got %+v", mounts)
+	}
+	if mounts := table.OfDevice("0:61", "ext4"); len(mounts) != 0 {
+		t.Errorf("a device number that another file system reused: got %+v", mounts)
+	}
+}
+
+func TestParseRefusesWhatItDoesNotUnderstand(t *testing.T) {
+	for _, line := range []string{"", "1 2 3", "x 27 0:20 / /sys rw - sysfs sysfs rw", "1 y 0:20 / /sys rw - sysfs sysfs rw"} {
+		if _, err := Parse(line + "\n"); err == nil || !strings.Contains(err.Error(), "mountinfo") {
+			t.Errorf("line %q: got %v", line, err)
+		}
+	}
+}
+
+func TestReadSeesThisMachine(t *testing.T) {
+	table, err := Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found := table.At("/"); !found {
+		t.Error("no root mount")
+	}
+}
