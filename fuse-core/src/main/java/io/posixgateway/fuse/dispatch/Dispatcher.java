@@ -1,0 +1,155 @@
+package io.posixgateway.fuse.dispatch;
+
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.transport.Exchange;
+import io.posixgateway.fuse.transport.RequestHandler;
+import io.posixgateway.fuse.wire.Layouts;
+import io.posixgateway.fuse.wire.Opcode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes raw requests, calls the file system, answers each request once.
+ *
+ * <p>A request first runs on the transport's thread with mayWait false. If the file system would have to wait, the exchange
+ * is handed over and the request runs again, from its beginning, on a pool thread; where the transport has no slot to spare
+ * it runs again here, and may hold up what comes after it.
+ *
+ * <p>State of its own: the pool and the table of waiting calls. All else lives in the {@link Call} that each exchange
+ * carries along.
+ */
+public final class Dispatcher implements RequestHandler, AutoCloseable {
+    /** The kernel takes errors above this one only. */
+    private static final int LOWEST_ERROR = -511;
+
+    private final Operations operations;
+    private final SessionMetrics metrics;
+    private final boolean readOnly;
+    private final HandoverPool pool;
+    private final WaitingCalls waiting = new WaitingCalls();
+    private final Failures failures = new Failures();
+
+    public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
+        this.metrics = metrics;
+        this.readOnly = options.readOnly();
+        this.pool = new HandoverPool(options.poolThreads(), metrics);
+        Operations.Builder table = new Operations.Builder()
+                .on(Opcode.INIT, call -> init.init(call.exchange()))
+                .on(Opcode.DESTROY, call -> 0)
+                .on(Opcode.INTERRUPT, this::interrupt)
+                .on(Opcode.NOTIFY_REPLY, call -> 0);
+        new NodeOperations(fileSystem).define(table);
+        new NameOperations(fileSystem).define(table);
+        new FileOperations(fileSystem, metrics, readOnly).define(table);
+        new DirectoryOperations(fileSystem).define(table);
+        new AttributeOperations(fileSystem).define(table);
+        this.operations = table.build();
+    }
+
+    @Override
+    public void handle(Exchange exchange) {
+        metrics.handlerBegan();
+        Call call = callOf(exchange);
+        call.begin(metrics.nanos());
+        metrics.requestBegan(call.opcode);
+        int result = execute(call);
+        if (result == FileSystem.WOULD_WAIT) {
+            handOver(call);
+        } else {
+            finish(call, result);
+        }
+        metrics.handlerEnded();
+    }
+
+    private static Call callOf(Exchange exchange) {
+        if (exchange.attachment instanceof Call call) {
+            return call;
+        }
+        Call call = new Call(exchange);
+        exchange.attachment = call;
+        return call;
+    }
+
+    @SuppressWarnings("CatchingUnchecked")
+    private int execute(Call call) {
+        @Nullable Operation operation = operations.of(call.opcode);
+        if (operation == null) {
+            return -Errno.ENOSYS;
+        }
+        if (!call.complete()) {
+            return -Errno.EINVAL;
+        }
+        if (readOnly && call.opcode.changes()) {
+            return -Errno.EROFS;
+        }
+        try {
+            return operation.run(call);
+        } catch (Throwable failure) {
+            failures.log(call.opcode, call.node, failure);
+            return -Errno.EIO;
+        }
+    }
+
+    private void handOver(Call call) {
+        Exchange from = call.exchange();
+        Exchange to = from.handOver();
+        call.mayWait = true;
+        waiting.add(call);
+        if (to == null) {
+            finishWaiting(call);
+            return;
+        }
+        if (to != from) {
+            move(call, from, to);
+        }
+        metrics.requestHandedOver();
+        if (!pool.execute(() -> runOnPool(call))) {
+            waiting.remove(call);
+            finish(call, -Errno.EIO);
+        }
+    }
+
+    /** The call goes with its request; the exchange it leaves gets the other's call. */
+    private static void move(Call call, Exchange from, Exchange to) {
+        Call spare = callOf(to);
+        spare.moveTo(from);
+        from.attachment = spare;
+        call.moveTo(to);
+        to.attachment = call;
+    }
+
+    private void runOnPool(Call call) {
+        metrics.handlerBegan();
+        finishWaiting(call);
+        metrics.handlerEnded();
+    }
+
+    private void finishWaiting(Call call) {
+        int result = execute(call);
+        waiting.remove(call);
+        finish(call, result);
+    }
+
+    private void finish(Call call, int result) {
+        Exchange exchange = call.exchange();
+        int error = result >= 0 ? 0 : result < LOWEST_ERROR ? -Errno.EIO : result;
+        metrics.requestEnded(call.opcode, -error, metrics.nanos() - call.beganNanos);
+        if (call.opcode.answered()) {
+            exchange.reply(error, Math.max(result, 0));
+        } else {
+            exchange.noReply();
+        }
+    }
+
+    private int interrupt(Call call) {
+        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE));
+        return 0;
+    }
+
+    /** Waits, for a bounded time, until the requests on the pool are answered. Then the file system may be closed. */
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

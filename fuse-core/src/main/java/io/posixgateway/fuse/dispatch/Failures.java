@@ -1,0 +1,28 @@
+package io.posixgateway.fuse.dispatch;
+
+import io.posixgateway.fuse.wire.Opcode;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs what escaped a file system: the first of each kind with its trace, the others shortly, at debug level. */
+final class Failures {
+    private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
+    private static final int KINDS = 256;
+
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+    void log(Opcode opcode, long node, Throwable failure) {
+        String kind = opcode + " " + failure.getClass().getName();
+        if (seen.size() < KINDS && seen.add(kind)) {
+            LOG.error(
+                    "{} of node {} was answered EIO: the file system threw (later ones of this kind: debug level)",
+                    opcode.label(),
+                    node,
+                    failure);
+        } else {
+            LOG.debug("{} of node {} was answered EIO: {}", opcode.label(), node, failure.toString());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.posixgateway.fuse.dispatch;
+
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads on which requests may wait: at most as many as the session allows, ended after a minute without work.
+ *
+ * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
+ */
+final class HandoverPool implements AutoCloseable {
+    private static final long IDLE_SECONDS = 60;
+    private static final long CLOSE_SECONDS = 10;
+
+    private final SessionMetrics metrics;
+    private final AtomicInteger made = new AtomicInteger();
+    private final ThreadPoolExecutor executor;
+
+    HandoverPool(int threads, SessionMetrics metrics) {
+        this.metrics = metrics;
+        executor = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this::thread);
+        executor.allowCoreThreadTimeOut(true);
+    }
+
+    private Thread thread(Runnable work) {
+        Thread thread = new Thread(
+                () -> {
+                    metrics.workerStarted();
+                    try {
+                        work.run();
+                    } finally {
+                        metrics.workerEnded();
+                    }
+                },
+                "fuse-pool-" + made.incrementAndGet());
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Runs it on a thread of the pool; false: the pool is closed. */
+    boolean execute(Runnable work) {
+        try {
+            executor.execute(work);
+            return true;
+        } catch (RejectedExecutionException closed) {
+            return false;
+        }
+    }
+
+    /** Takes nothing new and waits, for ten seconds at most, until what was taken is done. */
+    @Override
+    public void close() {
+        executor.shutdown();
+        try {
+            executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.posixgateway.fuse.dispatch;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The requests that may wait, findable by number, so that an interrupt reaches them.
+ *
+ * <p>An interrupt may overtake its request on the way to the pool: the last ones that found nothing are remembered. Guarded
+ * by its monitor; only requests that wait come here.
+ */
+final class WaitingCalls {
+    private static final int REMEMBERED = 64;
+
+    private final Map<Long, Call> byUnique = new HashMap<>();
+    private final long[] missed = new long[REMEMBERED];
+    private int next;
+
+    synchronized void add(Call call) {
+        byUnique.put(call.unique(), call);
+        for (int i = 0; i < REMEMBERED; i++) {
+            if (missed[i] == call.unique()) {
+                missed[i] = 0;
+                call.interrupted = true;
+            }
+        }
+    }
+
+    /** Before the reply is sent: from then on the call serves another request. */
+    synchronized void remove(Call call) {
+        byUnique.remove(call.unique());
+    }
+
+    synchronized void interrupt(long unique) {
+        Call call = byUnique.get(unique);
+        if (call != null) {
+            call.interrupted = true;
+        } else {
+            missed[next] = unique;
+            next = (next + 1) % REMEMBERED;
+        }
+    }
+}

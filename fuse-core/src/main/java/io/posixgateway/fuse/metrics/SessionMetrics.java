@@ -1,0 +1,202 @@
+package io.posixgateway.fuse.metrics;
+
+import io.posixgateway.fuse.wire.Opcode;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/**
+ * The counters of one session.
+ *
+ * <p>Hot counters are kept in stripes, one array each, and a thread always adds to the stripe of its id: adding is one
+ * uncontended atomic add. A sum over the stripes is exact once the adding threads are quiet, and else a moment old; a
+ * difference of two sums (in flight, busy) is read in the order that never lets it fall below zero.
+ */
+public final class SessionMetrics {
+    /** Errors above this number are counted as it. */
+    public static final int MAX_ERRNO = 133;
+
+    /** The fields of a stripe: a few totals, then a row per opcode. */
+    private static final int HANDLERS_BEGAN = 0;
+
+    private static final int HANDLERS_ENDED = 1;
+    private static final int HANDED_OVER = 2;
+    private static final int BYTES_READ = 3;
+    private static final int BYTES_WRITTEN = 4;
+    private static final int TOTALS = 8;
+
+    private static final int ROW_BEGAN = 0;
+    private static final int ROW_ENDED = 1;
+    private static final int ROW_NANOS = 2;
+    private static final int ROW_BUCKETS = 3;
+    private static final int ROW = ROW_BUCKETS + LatencyBuckets.COUNT;
+
+    private final LongSupplier nanoClock;
+    private final AtomicLongArray[] stripes;
+    private final AtomicLongArray errors = new AtomicLongArray(Opcode.CODES * (MAX_ERRNO + 1));
+    private final LongAdder workersCreated = new LongAdder();
+    private final LongAdder workersDestroyed = new LongAdder();
+
+    /** Counters that take the time from the system. */
+    public SessionMetrics() {
+        this(System::nanoTime, Runtime.getRuntime().availableProcessors());
+    }
+
+    /**
+     * @param nanoClock the time in nanoseconds from any origin
+     * @param parallelism how many threads are expected to count at the same moment
+     */
+    public SessionMetrics(LongSupplier nanoClock, int parallelism) {
+        this.nanoClock = nanoClock;
+        int count = Integer.highestOneBit(Math.max(1, Math.min(parallelism, 8)) * 2 - 1);
+        stripes = new AtomicLongArray[count];
+        for (int i = 0; i < count; i++) {
+            stripes[i] = new AtomicLongArray(TOTALS + Opcode.CODES * ROW);
+        }
+    }
+
+    /** The time that {@link #requestEnded} is to be given. */
+    public long nanos() {
+        return nanoClock.getAsLong();
+    }
+
+    /** A thread that carries requests came into being. Called on it. */
+    public void workerStarted() {
+        workersCreated.increment();
+    }
+
+    /** A thread that carries requests ends. */
+    public void workerEnded() {
+        workersDestroyed.increment();
+    }
+
+    /** A thread turns to a request, for the first time or on the pool. */
+    public void handlerBegan() {
+        stripe().incrementAndGet(HANDLERS_BEGAN);
+    }
+
+    /** The thread is free again. */
+    public void handlerEnded() {
+        stripe().incrementAndGet(HANDLERS_ENDED);
+    }
+
+    /** A request came from the kernel. */
+    public void requestBegan(Opcode opcode) {
+        stripe().incrementAndGet(row(opcode) + ROW_BEGAN);
+    }
+
+    /** A request could not be answered at once, and goes to the pool. */
+    public void requestHandedOver() {
+        stripe().incrementAndGet(HANDED_OVER);
+    }
+
+    /**
+     * A request is about to be answered.
+     *
+     * @param errno 0, or the positive error
+     * @param nanos since it came
+     */
+    public void requestEnded(Opcode opcode, int errno, long nanos) {
+        AtomicLongArray stripe = stripe();
+        int row = row(opcode);
+        stripe.incrementAndGet(row + ROW_ENDED);
+        stripe.addAndGet(row + ROW_NANOS, nanos);
+        stripe.incrementAndGet(row + ROW_BUCKETS + LatencyBuckets.indexOf(nanos));
+        if (errno != 0) {
+            errors.incrementAndGet(opcode.code() * (MAX_ERRNO + 1) + Math.min(errno, MAX_ERRNO));
+        }
+    }
+
+    /** Data went to a reader. */
+    public void bytesRead(long bytes) {
+        stripe().addAndGet(BYTES_READ, bytes);
+    }
+
+    /** Data came from a writer. */
+    public void bytesWritten(long bytes) {
+        stripe().addAndGet(BYTES_WRITTEN, bytes);
+    }
+
+    /** Worker threads made so far: receiving threads and pool threads. */
+    public long workersCreated() {
+        return workersCreated.sum();
+    }
+
+    /** Worker threads that ended so far. */
+    public long workersDestroyed() {
+        return workersDestroyed.sum();
+    }
+
+    /** Worker threads that live. */
+    public long workersAlive() {
+        long destroyed = workersDestroyed();
+        return workersCreated() - destroyed;
+    }
+
+    /** Worker threads that handle a request at this moment. */
+    public long workersBusy() {
+        long ended = sum(HANDLERS_ENDED);
+        return sum(HANDLERS_BEGAN) - ended;
+    }
+
+    /** Requests that came and are not answered, those that wait for a pool thread included. */
+    public long inFlight() {
+        long ended = 0;
+        for (Opcode opcode : Opcode.values()) {
+            ended += sum(row(opcode) + ROW_ENDED);
+        }
+        long began = 0;
+        for (Opcode opcode : Opcode.values()) {
+            began += requests(opcode);
+        }
+        return began - ended;
+    }
+
+    /** Requests that went to the pool. */
+    public long handedOver() {
+        return sum(HANDED_OVER);
+    }
+
+    public long bytesRead() {
+        return sum(BYTES_READ);
+    }
+
+    public long bytesWritten() {
+        return sum(BYTES_WRITTEN);
+    }
+
+    /** Requests that came. */
+    public long requests(Opcode opcode) {
+        return sum(row(opcode) + ROW_BEGAN);
+    }
+
+    /** Requests answered with this error. */
+    public long errors(Opcode opcode, int errno) {
+        return errors.get(opcode.code() * (MAX_ERRNO + 1) + errno);
+    }
+
+    /** The durations of the answered requests. */
+    public Latencies latencies(Opcode opcode) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = sum(row(opcode) + ROW_BUCKETS + i);
+        }
+        return new Latencies(counts, sum(row(opcode) + ROW_NANOS));
+    }
+
+    private AtomicLongArray stripe() {
+        return stripes[(int) Thread.currentThread().getId() & (stripes.length - 1)];
+    }
+
+    private static int row(Opcode opcode) {
+        return TOTALS + opcode.code() * ROW;
+    }
+
+    private long sum(int field) {
+        long total = 0;
+        for (AtomicLongArray stripe : stripes) {
+            total += stripe.get(field);
+        }
+        return total;
+    }
+}
