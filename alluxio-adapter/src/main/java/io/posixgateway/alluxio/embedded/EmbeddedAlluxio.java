@@ -1,0 +1,276 @@
+package io.posixgateway.alluxio.embedded;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A running Alluxio: one master and some workers as child JVMs on free ports of the loopback interface, with a local folder
+ * as UFS.
+ *
+ * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
+ * and removes a temporary folder. Methods are for one thread at a time.
+ */
+public final class EmbeddedAlluxio implements AutoCloseable {
+    private static final Duration START_LIMIT = Duration.ofMinutes(3);
+    private static final List<String> OPENS = List.of(
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.nio=ALL-UNNAMED",
+            "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+            "--add-opens=java.base/java.util=ALL-UNNAMED");
+
+    private final Path folder;
+    private final Path blockStore;
+    private final boolean temporary;
+    private final String classPath;
+    private final Map<String, String> properties;
+    private final ServerProcess master;
+    private final List<ServerProcess> workers = new ArrayList<>();
+    private final Random random = new SecureRandom();
+
+    private EmbeddedAlluxio(EmbeddedOptions options, Path folder) throws IOException {
+        this.folder = folder;
+        this.temporary = options.folder() == null;
+        Path store = options.blockStore();
+        this.blockStore = store == null ? folder.resolve("blocks") : store;
+        this.classPath = ServerJars.ownClasses() + ":" + ServerJars.folder().toAbsolutePath() + "/*";
+        for (String name : List.of("ufs", "journal", "logs", "conf")) {
+            Files.createDirectories(folder.resolve(name));
+        }
+        int masterPort = freePort();
+        this.properties = commonProperties(masterPort);
+        this.properties.putAll(options.properties());
+        this.master = server("master", masterPort, properties);
+        for (int i = 1; i <= options.workers(); i++) {
+            workers.add(worker(i, options.workerBytes()));
+        }
+    }
+
+    /** Starts all of it and returns when files can be read and written. */
+    public static EmbeddedAlluxio start(EmbeddedOptions options) throws IOException {
+        Path given = options.folder();
+        Path folder = given == null ? Files.createTempDirectory("embedded-alluxio-") : Files.createDirectories(given);
+        EmbeddedAlluxio alluxio = new EmbeddedAlluxio(options, folder.toAbsolutePath());
+        try {
+            alluxio.startServers();
+            return alluxio;
+        } catch (IOException | RuntimeException e) {
+            alluxio.close();
+            throw e;
+        }
+    }
+
+    private void startServers() throws IOException {
+        boolean fresh = isEmpty(folder.resolve("journal"));
+        for (ServerProcess server : servers()) {
+            if (fresh && server == master) {
+                server.startFresh();
+            } else {
+                server.start();
+            }
+        }
+        awaitReady();
+    }
+
+    /** Waits until the master serves and the workers started since are registered with it, at most three minutes. */
+    public void awaitReady() throws IOException {
+        long deadline = System.nanoTime() + START_LIMIT.toNanos();
+        for (ServerProcess server : servers()) {
+            server.awaitPort(deadline);
+        }
+    }
+
+    private List<ServerProcess> servers() {
+        List<ServerProcess> all = new ArrayList<>();
+        all.add(master);
+        all.addAll(workers);
+        return all;
+    }
+
+    /** "127.0.0.1:port". */
+    public String masters() {
+        return "127.0.0.1:" + master.address().getPort();
+    }
+
+    /** The folder that Alluxio's root shows. */
+    public Path ufs() {
+        return folder.resolve("ufs");
+    }
+
+    /** What was written by the servers. */
+    public Path logs() {
+        return folder.resolve("logs");
+    }
+
+    public ServerProcess master() {
+        return master;
+    }
+
+    /** The workers, by number. */
+    public List<ServerProcess> workers() {
+        return List.copyOf(workers);
+    }
+
+    /**
+     * What a command of Alluxio's own shell did.
+     *
+     * @param exit its exit code
+     * @param output its standard output
+     * @param errors its standard error
+     */
+    public record ShellResult(int exit, String output, String errors) {}
+
+    /** Runs a command of {@code alluxio fs}, such as {@code cat /a}. Takes seconds. */
+    public ShellResult shell(String... arguments) throws IOException {
+        List<String> command = java(192, properties);
+        command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
+        command.add("alluxio.cli.fs.FileSystemShell");
+        command.addAll(List.of(arguments));
+        Path output = Files.createTempFile(folder.resolve("logs"), "shell-", ".out");
+        Path errors = Files.createTempFile(folder.resolve("logs"), "shell-", ".err");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectOutput(output.toFile())
+                    .redirectError(errors.toFile())
+                    .start();
+            process.getOutputStream().close();
+            awaitShell(process, arguments);
+            return new ShellResult(process.exitValue(), Files.readString(output), Files.readString(errors));
+        } finally {
+            Files.deleteIfExists(output);
+            Files.deleteIfExists(errors);
+        }
+    }
+
+    private static void awaitShell(Process process, String... arguments) throws IOException {
+        try {
+            if (!process.waitFor(2, TimeUnit.MINUTES)) {
+                process.destroyForcibly();
+                throw new IOException("Alluxio's shell did not end: " + String.join(" ", arguments));
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted while Alluxio's shell ran", e);
+        }
+    }
+
+    /** Ends the servers at once, removes the blocks, and the folder if it is a temporary one. Idempotent. */
+    @Override
+    public void close() {
+        for (ServerProcess server : servers()) {
+            server.kill();
+        }
+        for (Path path : temporary ? List.of(blockStore, folder) : List.<Path>of()) {
+            if (Files.exists(path)) {
+                ServerLauncher.removeTree(path);
+            }
+        }
+    }
+
+    private ServerProcess worker(int number, long bytes) throws IOException {
+        String host = "127.0.0." + number;
+        int port = freePort();
+        int webPort = freePort();
+        Map<String, String> own = new LinkedHashMap<>(properties);
+        own.put("alluxio.worker.hostname", host);
+        own.put("alluxio.worker.bind.host", host);
+        own.put("alluxio.worker.rpc.port", Integer.toString(port));
+        own.put("alluxio.worker.web.bind.host", host);
+        own.put("alluxio.worker.web.port", Integer.toString(webPort));
+        own.put("alluxio.worker.ramdisk.size", Long.toString(bytes));
+        own.put("alluxio.worker.tieredstore.levels", "1");
+        Path store = Files.createDirectories(blockStore.resolve("worker" + number));
+        own.put("alluxio.worker.tieredstore.level0.dirs.path", store.toString());
+        own.put("alluxio.worker.tieredstore.level0.dirs.quota", Long.toString(bytes));
+        return server("worker" + number, webPort, own);
+    }
+
+    private ServerProcess server(String name, int port, Map<String, String> own) throws IOException {
+        Map<String, String> all = new LinkedHashMap<>(own);
+        all.put("alluxio.logs.dir", folder.resolve("logs").toString());
+        List<String> command = java(256, all);
+        command.add(ServerLauncher.class.getName());
+        String host = own.getOrDefault("alluxio.worker.hostname", "127.0.0.1");
+        Path log = folder.resolve("logs").resolve(name + ".out");
+        String leftover = temporary && name.equals("master") ? folder.toString() : "-";
+        return new ServerProcess(name, command, log, new InetSocketAddress(host, port), leftover);
+    }
+
+    private Map<String, String> commonProperties(int masterPort) throws IOException {
+        Map<String, String> common = new LinkedHashMap<>();
+        common.put("org.slf4j.simpleLogger.showDateTime", "true");
+        common.put("org.slf4j.simpleLogger.dateTimeFormat", "HH:mm:ss.SSS");
+        common.put("alluxio.home", folder.toString());
+        common.put("alluxio.site.conf.dir", folder.resolve("conf").toString());
+        common.put("alluxio.master.hostname", "127.0.0.1");
+        common.put("alluxio.master.bind.host", "127.0.0.1");
+        common.put("alluxio.master.rpc.port", Integer.toString(masterPort));
+        common.put("alluxio.master.web.bind.host", "127.0.0.1");
+        common.put("alluxio.master.web.port", Integer.toString(freePort()));
+        common.put("alluxio.job.master.rpc.port", Integer.toString(freePort()));
+        common.put("alluxio.master.journal.type", "UFS");
+        common.put("alluxio.master.journal.folder", folder.resolve("journal").toString());
+        common.put("alluxio.master.metastore", "HEAP");
+        common.put("alluxio.master.journal.tailer.shutdown.quiet.wait.time", "50ms");
+        common.put("alluxio.master.journal.tailer.sleep.time", "50ms");
+        common.put("alluxio.user.rpc.retry.max.sleep", "200ms");
+        common.put("alluxio.master.mount.table.root.ufs", folder.resolve("ufs").toString());
+        common.put("alluxio.master.worker.timeout", "20sec");
+        common.put("alluxio.worker.block.heartbeat.interval", "500ms");
+        common.put("alluxio.security.authorization.permission.umask", "000");
+        common.put("alluxio.user.hostname", "127.0.0.1");
+        common.put("alluxio.user.block.size.bytes.default", "16MB");
+        return common;
+    }
+
+    private List<String> java(int heapMegabytes, Map<String, String> own) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(OPENS);
+        command.addAll(List.of("-Xmx" + heapMegabytes + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+        own.forEach((key, value) -> command.add("-D" + key + "=" + value));
+        command.add("-cp");
+        command.add(classPath);
+        return command;
+    }
+
+    /** A port outside the range that the kernel gives to outgoing connections, so that none of these takes it away. */
+    private int freePort() throws IOException {
+        for (int tries = 0; tries < 100; tries++) {
+            int port = 20000 + random.nextInt(12000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
+                return socket.getLocalPort();
+            } catch (IOException e) {
+                continue;
+            }
+        }
+        throw new IOException("No free port between 20000 and 32000");
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (var entries = Files.list(folder)) {
+            return entries.findAny().isEmpty();
+        }
+    }
+
+    static void pauseMillis(long millis) throws IOException {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.posixgateway.alluxio.embedded;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an {@link EmbeddedAlluxio} is made of.
+ *
+ * @param folder where journal, blocks, UFS and logs go, kept at the end; null: a temporary one, removed at the end
+ * @param workers how many workers; the first has the host name 127.0.0.1, the next 127.0.0.2 and so on, so that to a client
+ *     named 127.0.0.1 only the first is local
+ * @param workerBytes memory (a folder in truth) of each worker
+ * @param blockStore where the workers' blocks go, such as a tmpfs; null: below the folder
+ * @param properties Alluxio properties for master and workers, over those that are set anyway
+ */
+public record EmbeddedOptions(
+        @Nullable Path folder,
+        int workers,
+        long workerBytes,
+        @Nullable Path blockStore,
+        Map<String, String> properties) {
+
+    /** One worker of 1 GiB in a temporary folder. */
+    public static EmbeddedOptions defaults() {
+        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of());
+    }
+
+    /** The same with another folder, which is kept. */
+    public EmbeddedOptions inFolder(Path path) {
+        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties);
+    }
+
+    /** The same with this many workers of this size. */
+    public EmbeddedOptions withWorkers(int count, long bytes) {
+        return new EmbeddedOptions(folder, count, bytes, blockStore, properties);
+    }
+}

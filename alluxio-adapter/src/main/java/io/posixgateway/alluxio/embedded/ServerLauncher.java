@@ -1,0 +1,93 @@
+package io.posixgateway.alluxio.embedded;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The main class of a child JVM: runs an Alluxio server until standard input ends, that is, until the parent closes it or
+ * dies in whatever way.
+ *
+ * <p>Arguments: {@code master} or {@code worker}, then {@code format} (a master's journal) or {@code keep}, then a folder to remove when the
+ * parent has died ({@code -}: none).
+ */
+public final class ServerLauncher {
+    private ServerLauncher() {}
+
+    /** Starts the server; ends only with the process. */
+    public static void main(String[] arguments) throws Exception {
+        String role = arguments[0];
+        endWithParent(arguments[2]);
+        if (arguments[1].equals("format")) {
+            formatJournal();
+        }
+        String main = role.equals("master") ? "alluxio.master.AlluxioMaster" : "alluxio.worker.AlluxioWorker";
+        invoke(Class.forName(main).getMethod("main", String[].class), (Object) new String[0]);
+    }
+
+    private static void endWithParent(String folder) {
+        Thread watch = new Thread(
+                () -> {
+                    awaitEndOfInput();
+                    if (!folder.equals("-")) {
+                        removeTree(Path.of(folder));
+                    }
+                    Runtime.getRuntime().halt(0);
+                },
+                "parent-watch");
+        watch.setDaemon(true);
+        watch.start();
+    }
+
+    private static void awaitEndOfInput() {
+        try {
+            while (System.in.read() >= 0) {
+                continue;
+            }
+        } catch (IOException e) {
+            complain("The pipe from the parent failed", e);
+        }
+    }
+
+    private static void formatJournal() throws ReflectiveOperationException {
+        Class<?> mode = Class.forName("alluxio.cli.Format$Mode");
+        Object master = mode.getMethod("valueOf", String.class).invoke(null, "MASTER");
+        Object configuration =
+                Class.forName("alluxio.conf.Configuration").getMethod("global").invoke(null);
+        Class<?> configurationType = Class.forName("alluxio.conf.AlluxioConfiguration");
+        invoke(Class.forName("alluxio.cli.Format").getMethod("format", mode, configurationType), master, configuration);
+    }
+
+    private static void invoke(Method method, Object... arguments) throws ReflectiveOperationException {
+        try {
+            method.invoke(null, arguments);
+        } catch (InvocationTargetException e) {
+            complain(method + " failed", e.getTargetException());
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private static void complain(String what, Throwable cause) {
+        PrintStream log = System.err;
+        log.println(what);
+        cause.printStackTrace(log);
+    }
+
+    /** Removes a folder and all below it, as far as that is possible. */
+    static void removeTree(Path folder) {
+        try (Stream<Path> tree = Files.walk(folder)) {
+            List<Path> deepestFirst = tree.sorted(Comparator.reverseOrder()).toList();
+            for (Path path : deepestFirst) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException | java.io.UncheckedIOException e) {
+            complain("Cannot remove all of " + folder, e);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.posixgateway.alluxio.embedded;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One server as a child JVM, which can be killed, paused and started again. Not for several threads at once.
+ *
+ * <p>The child ends when its standard input does; so the pipe to it is held open as long as it is to live.
+ */
+public final class ServerProcess {
+    private static final long POLL_MILLIS = 50;
+
+    private final String name;
+    private final List<String> command;
+    private final String mode;
+    private final String leftover;
+    private final Path log;
+    private final InetSocketAddress address;
+    private @Nullable Process process;
+
+    ServerProcess(String name, List<String> command, Path log, InetSocketAddress address, String leftover) {
+        this.name = name;
+        this.command = List.copyOf(command);
+        this.mode = name.equals("master") ? "master" : "worker";
+        this.log = log;
+        this.address = address;
+        this.leftover = leftover;
+    }
+
+    /** "master", "worker1", … */
+    public String name() {
+        return name;
+    }
+
+    /** The port that it opens last: a master's for RPC, a worker's for the web, which follows its registration. */
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    /** What it wrote to its standard output and error. */
+    public Path log() {
+        return log;
+    }
+
+    public boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    /** Starts a master with an empty journal. */
+    void startFresh() throws IOException {
+        launch("format");
+    }
+
+    /** Starts it again with what it had. Returns at once: see {@link EmbeddedAlluxio#awaitReady}. */
+    public void start() throws IOException {
+        launch("keep");
+    }
+
+    private void launch(String format) throws IOException {
+        if (isAlive()) {
+            throw new IllegalStateException(name + " runs already");
+        }
+        List<String> whole = new java.util.ArrayList<>(command);
+        whole.addAll(List.of(mode, format, leftover));
+        process = new ProcessBuilder(whole)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+    }
+
+    /** Ends it at once, as kill -9 does, and waits for its end. */
+    public void kill() {
+        Process running = process;
+        if (running == null) {
+            return;
+        }
+        running.destroyForcibly();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                running.waitFor();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Stops it in its tracks (SIGSTOP): connections stay, answers do not come. */
+    public void pause() throws IOException {
+        signal("-STOP");
+    }
+
+    /** Lets it go on after {@link #pause}. */
+    public void resume() throws IOException {
+        signal("-CONT");
+    }
+
+    private void signal(String signal) throws IOException {
+        Process running = process;
+        if (running == null) {
+            throw new IllegalStateException(name + " does not run");
+        }
+        Process kill = new ProcessBuilder("kill", signal, Long.toString(running.pid()))
+                .inheritIO()
+                .start();
+        try {
+            if (!kill.waitFor(30, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+                throw new IOException("kill " + signal + " of " + name + " failed");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted", e);
+        }
+    }
+
+    /** Waits until its port takes connections; an early end is told with the last lines of its log. */
+    void awaitPort(long deadlineNanos) throws IOException {
+        while (true) {
+            if (!isAlive()) {
+                throw new IOException("Alluxio's " + name + " ended while starting; " + log + " ends with:\n" + logTail());
+            }
+            try (Socket socket = new Socket()) {
+                socket.connect(address, 1000);
+                return;
+            } catch (IOException e) {
+                if (System.nanoTime() - deadlineNanos > 0) {
+                    throw new IOException("Alluxio's " + name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
+                }
+            }
+            EmbeddedAlluxio.pauseMillis(POLL_MILLIS);
+        }
+    }
+
+    private String logTail() throws IOException {
+        if (!Files.exists(log)) {
+            return "(no log)";
+        }
+        List<String> lines = Files.readAllLines(log);
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
+    }
+}
