@@ -239,7 +239,8 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(OPENS);
-        command.addAll(List.of("-Xmx" + heapMegabytes + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+        command.addAll(
+                List.of("-Xmx" + heapMegabytes + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
         own.forEach((key, value) -> command.add("-D" + key + "=" + value));
         command.add("-cp");
         command.add(classPath);
@@ -248,15 +249,16 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     /** A port outside the range that the kernel gives to outgoing connections, so that none of these takes it away. */
     private int freePort() throws IOException {
+        IOException taken = new IOException();
         for (int tries = 0; tries < 100; tries++) {
             int port = 20000 + random.nextInt(12000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return socket.getLocalPort();
             } catch (IOException e) {
-                continue;
+                taken = e;
             }
         }
-        throw new IOException("No free port between 20000 and 32000");
+        throw new IOException("No free port between 20000 and 32000", taken);
     }
 
     private static boolean isEmpty(Path folder) throws IOException {

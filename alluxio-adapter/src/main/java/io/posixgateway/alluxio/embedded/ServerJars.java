@@ -26,8 +26,9 @@ final class ServerJars {
             found = inTreeAbove(Path.of("").toAbsolutePath());
         }
         if (found == null) {
-            throw new IOException("The jars of Alluxio's servers are not there. Build them with `make build`, or name their"
-                    + " folder by -D" + PROPERTY + "=FOLDER.");
+            throw new IOException(
+                    "The jars of Alluxio's servers are not there. Build them with `make build`, or name their"
+                            + " folder by -D" + PROPERTY + "=FOLDER.");
         }
         return found;
     }

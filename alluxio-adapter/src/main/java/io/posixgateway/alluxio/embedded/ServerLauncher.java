@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.embedded;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -47,9 +48,7 @@ public final class ServerLauncher {
 
     private static void awaitEndOfInput() {
         try {
-            while (System.in.read() >= 0) {
-                continue;
-            }
+            System.in.transferTo(OutputStream.nullOutputStream());
         } catch (IOException e) {
             complain("The pipe from the parent failed", e);
         }

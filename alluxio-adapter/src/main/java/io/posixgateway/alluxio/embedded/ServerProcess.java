@@ -128,14 +128,16 @@ public final class ServerProcess {
     void awaitPort(long deadlineNanos) throws IOException {
         while (true) {
             if (!isAlive()) {
-                throw new IOException("Alluxio's " + name + " ended while starting; " + log + " ends with:\n" + logTail());
+                throw new IOException(
+                        "Alluxio's " + name + " ended while starting; " + log + " ends with:\n" + logTail());
             }
             try (Socket socket = new Socket()) {
                 socket.connect(address, 1000);
                 return;
             } catch (IOException e) {
                 if (System.nanoTime() - deadlineNanos > 0) {
-                    throw new IOException("Alluxio's " + name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
+                    throw new IOException(
+                            "Alluxio's " + name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
                 }
             }
             EmbeddedAlluxio.pauseMillis(POLL_MILLIS);
