@@ -17,6 +17,7 @@ import java.util.Set;
  * @param poolThreads bound of the pool for requests that wait
  * @param spinMicros uring: look for work this long before sleeping; 0: never
  * @param enableUring may the kernel's enable_uring be switched on (changes the whole machine)?
+ * @param guard a small process unmounts when this one dies without having done so
  * @param off features not to be negotiated
  */
 public record SessionOptions(
@@ -31,6 +32,7 @@ public record SessionOptions(
         int poolThreads,
         int spinMicros,
         boolean enableUring,
+        boolean guard,
         Set<Feature> off) {
 
     /** Which transport to take. */
@@ -67,6 +69,7 @@ public record SessionOptions(
                 0,
                 32,
                 0,
+                false,
                 false,
                 EnumSet.of(Feature.WRITEBACK_CACHE, Feature.ATOMIC_O_TRUNC));
     }

@@ -27,7 +27,8 @@ public abstract class Exchange {
     /** What the handler keeps with this exchange, made once and used for every request. */
     public @Nullable Object attachment;
 
-    protected Exchange(ByteBuffer header, int headerAt, ByteBuffer arguments, int argumentsAt, ByteBuffer reply, int replyAt) {
+    protected Exchange(
+            ByteBuffer header, int headerAt, ByteBuffer arguments, int argumentsAt, ByteBuffer reply, int replyAt) {
         this.header = header;
         this.headerAt = headerAt;
         this.arguments = arguments;

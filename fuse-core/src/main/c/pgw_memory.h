@@ -1,0 +1,15 @@
+/* Memory that lives as long as a session. */
+#ifndef PGW_MEMORY_H
+#define PGW_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeroed pages, taken from the machine when first touched. NULL and errno on failure. */
+void *pgw_memory_map(size_t bytes);
+
+/* The first bytes of a memfd, shared with whoever maps it too. NULL and errno on failure. */
+void *pgw_memory_map_shared(int fd, size_t bytes);
+
+int pgw_memory_unmap(void *memory, size_t bytes);
+
+#endif

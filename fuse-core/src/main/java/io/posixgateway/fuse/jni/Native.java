@@ -1,0 +1,108 @@
+package io.posixgateway.fuse.jni;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The natives: system calls that Java has no way to make. Results below 0 are negative errnos. Descriptors and mapped memory
+ * given out belong to the caller. A text is bytes without a NUL, shorter than 4096.
+ */
+public final class Native {
+    /** {@link #writeThenRead} tells a write that failed by the errno less this. */
+    public static final int WRITE_FAILED = 4096;
+
+    private static final Charset FILE_NAMES = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
+    static {
+        NativeLoader.ensureAvailable();
+    }
+
+    private Native() {}
+
+    /** A file's path as the kernel wants it. */
+    public static byte[] pathBytes(String path) {
+        return path.getBytes(FILE_NAMES);
+    }
+
+    /** "read_in": a struct's size in C; "read_in.offset": a field's place; "ENOENT": an error number; -1: no such name. */
+    public static long layout(String name) {
+        return layoutOf(name.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static native long layoutOf(byte[] name);
+
+    /** Maps zeroed memory that takes room when first touched; its address. */
+    public static native long map(long bytes);
+
+    /** Maps the beginning of a memfd; its address. */
+    public static native long mapShared(int fd, long bytes);
+
+    public static native int unmap(long address, long bytes);
+
+    /** A direct buffer over mapped memory, big-endian as all new ones; dead once that is unmapped. */
+    public static native ByteBuffer buffer(long address, int bytes);
+
+    public static native int close(int fd);
+
+    /** Opens /dev/fuse. */
+    public static native int openDevice();
+
+    /** One more descriptor of the same connection, with requests of its own. */
+    public static native int cloneDevice(int fd);
+
+    /** Blocks for a message; its bytes. EINTR: woken. ENODEV or ECONNABORTED: the connection has ended. */
+    public static native int readMessage(int fd, long into, int capacity);
+
+    /** Sends the message at this address, whose out-header tells the length. ENOENT: nobody waits for it. */
+    public static native int writeMessage(int fd, long message);
+
+    /** Both in one call; ENOENT of the write is passed over, another failure of it ends the call: {@link #WRITE_FAILED}. */
+    public static native int writeThenRead(int fd, long message, long into, int capacity);
+
+    /** Writes from the beginning of a direct buffer. */
+    public static native int write(int fd, ByteBuffer message, int bytes);
+
+    /** Gives the kernel a file to read by itself; the backing id. */
+    public static native int openBacking(int fd, byte[] path);
+
+    public static native int closeBacking(int fd, int backingId);
+
+    /** mount(2) of an opened device; texts: source, target, ",more,options". */
+    public static native int mountDirect(int fd, byte[][] sourceTargetOptions, boolean readOnly);
+
+    /**
+     * Lets fusermount mount, and gives the descriptor of the connection; texts: source (unused), target, "all,options".
+     *
+     * @param complaint direct; gets what fusermount said on its standard error, ended by a NUL
+     * @return ENOENT: there is no fusermount; EPERM: it refused
+     */
+    public static native int mountFusermount(byte[][] sourceTargetOptions, ByteBuffer complaint);
+
+    public static native int unmount(byte[] target, boolean lazy);
+
+    /** Installs the handler of the signal that {@link #wakeThread} sends. Idempotent. */
+    public static native int installWake();
+
+    /** The calling thread's number, for {@link #wakeThread}. */
+    public static native int currentThread();
+
+    /** Makes a blocking native of that thread return EINTR. May come too early: repeat until it has been seen. */
+    public static native int wakeThread(int thread);
+
+    /** Connects to a Unix socket; every send and receive is bounded by the time-out. */
+    public static native int connectUnix(byte[] path, int timeoutMillis);
+
+    /** Sends the beginning of a direct buffer, all of it. EAGAIN: time-out. */
+    public static native int send(int socket, ByteBuffer data, int bytes);
+
+    /**
+     * Receives what there is into the beginning of a direct buffer; 0: the peer has closed.
+     *
+     * @param fds at most 8 places; filled with descriptors that came, the rest with -1
+     */
+    public static native int receive(int socket, ByteBuffer into, int[] fds);
+
+    /** User id of the process at the other end of a Unix socket. */
+    public static native long peerUid(int socket);
+}
