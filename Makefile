@@ -15,7 +15,7 @@ TEST_TARGETS := java-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-only check fmt demo docs clean pre-pr java-build java-check java-test native-check style-check setup-demo
+.PHONY: help bench-core setup build test test-only check fmt demo docs clean pre-pr java-build java-check java-test native-check style-check setup-demo
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -46,6 +46,12 @@ java-test:
 test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
+
+bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 40 min)
+	@echo "==> building the floors and the peers"
+	@$(MAKE) -s -C fuse-core/bench/c
+	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package
+	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
 
 check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
 

@@ -1,0 +1,186 @@
+/*
+ * Load for the benchmarks: threads that open, read (or write) whole and close the files f0 ...
+ * f<N-1> of a folder, in turns of their own, until the time is over.
+ *
+ *   load read|write|stat DIRECTORY FILES BLOCK_BYTES THREADS SECONDS
+ *
+ * Prints one JSON object: files and bytes per second, errors, and the 50th and 99th percentile of
+ * one file in µs. Read data is checked at both ends of every block where the file system's data are
+ * known ('x'); a wrong byte counts as an error.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MODE_READ, MODE_WRITE, MODE_STAT, BUCKETS = 64 * 16, MAX_THREADS = 1024 };
+
+struct work {
+    pthread_t thread;
+    int number;
+    uint64_t files;
+    uint64_t bytes;
+    uint64_t errors;
+    uint32_t buckets[BUCKETS];
+};
+
+static int mode;
+static const char *directory;
+static long files;
+static size_t block_bytes;
+static int threads;
+static int check_data;
+static atomic_int stop;
+
+static uint64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+/* Sixteen buckets per power of two: within 6 % of the value. */
+static unsigned bucket_of(uint64_t ns) {
+    if (ns < 16)
+        return (unsigned)ns;
+    unsigned power = 63U - (unsigned)__builtin_clzll(ns);
+    return (power - 3U) * 16U + (unsigned)((ns >> (power - 4U)) & 15U);
+}
+
+static double bucket_us(unsigned bucket) {
+    if (bucket < 16)
+        return bucket / 1000.0;
+    unsigned power = bucket / 16U + 3U;
+    return (double)((16ULL + (bucket & 15U)) << (power - 4U)) / 1000.0;
+}
+
+static int read_file(const char *path, char *buffer, struct work *work) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t got;
+    while ((got = read(fd, buffer, block_bytes)) > 0) {
+        work->bytes += (uint64_t)got;
+        if (check_data && (buffer[0] != 'x' || buffer[got - 1] != 'x'))
+            got = -1;
+        if (got < 0)
+            break;
+    }
+    close(fd);
+    return got < 0 ? -1 : 0;
+}
+
+static int write_file(const char *path, const char *buffer, struct work *work) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t put = write(fd, buffer, block_bytes);
+    if (put > 0)
+        work->bytes += (uint64_t)put;
+    return close(fd) != 0 || put != (ssize_t)block_bytes ? -1 : 0;
+}
+
+static int do_one(const char *path, char *buffer, struct work *work) {
+    struct stat about;
+    switch (mode) {
+    case MODE_READ:
+        return read_file(path, buffer, work);
+    case MODE_WRITE:
+        return write_file(path, buffer, work);
+    default:
+        return stat(path, &about);
+    }
+}
+
+static void *run(void *argument) {
+    struct work *work = argument;
+    char *buffer = aligned_alloc(4096, (block_bytes + 4095) / 4096 * 4096);
+    if (buffer == NULL)
+        abort();
+    memset(buffer, 'x', block_bytes);
+    char path[4096];
+    for (long next = work->number * files / threads;
+         !atomic_load_explicit(&stop, memory_order_relaxed); next++) {
+        snprintf(path, sizeof path, "%s/f%ld", directory, next % files);
+        uint64_t began = now_ns();
+        if (do_one(path, buffer, work) != 0)
+            work->errors++;
+        work->buckets[bucket_of(now_ns() - began)]++;
+        work->files++;
+    }
+    free(buffer);
+    return NULL;
+}
+
+static double percentile(const struct work *all, double part) {
+    uint64_t total = 0;
+    for (int i = 0; i < threads; i++)
+        total += all[i].files;
+    uint64_t seen = 0;
+    for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+        for (int i = 0; i < threads; i++)
+            seen += all[i].buckets[bucket];
+        if ((double)seen >= part * (double)total)
+            return bucket_us(bucket);
+    }
+    return 0;
+}
+
+static void report(const struct work *all, double seconds) {
+    uint64_t done = 0;
+    uint64_t bytes = 0;
+    uint64_t errors = 0;
+    for (int i = 0; i < threads; i++) {
+        done += all[i].files;
+        bytes += all[i].bytes;
+        errors += all[i].errors;
+    }
+    printf("{\"files_per_s\": %.1f, \"bytes_per_s\": %.0f, \"errors\": %llu, \"p50_us\": %.1f, "
+           "\"p99_us\": %.1f}\n",
+           (double)done / seconds, (double)bytes / seconds, (unsigned long long)errors,
+           percentile(all, 0.5), percentile(all, 0.99));
+}
+
+int main(int count, char **values) {
+    if (count != 7) {
+        fprintf(stderr,
+                "usage: load read|write|stat DIRECTORY FILES BLOCK_BYTES THREADS SECONDS\n");
+        return 2;
+    }
+    mode = strcmp(values[1], "write") == 0  ? MODE_WRITE
+           : strcmp(values[1], "stat") == 0 ? MODE_STAT
+                                            : MODE_READ;
+    directory = values[2];
+    files = strtol(values[3], NULL, 10);
+    block_bytes = strtoul(values[4], NULL, 10);
+    threads = (int)strtol(values[5], NULL, 10);
+    double seconds = strtod(values[6], NULL);
+    check_data = getenv("LOAD_CHECK_X") != NULL;
+    if (files < 1 || block_bytes < 1 || threads < 1 || threads > MAX_THREADS || seconds <= 0) {
+        fprintf(stderr, "load: files, block, threads (up to %d) and seconds must be positive\n",
+                MAX_THREADS);
+        return 2;
+    }
+    struct work *all = calloc((size_t)threads, sizeof *all);
+    if (all == NULL)
+        return 1;
+    uint64_t began = now_ns();
+    for (int i = 0; i < threads; i++) {
+        all[i].number = i;
+        if (pthread_create(&all[i].thread, NULL, run, &all[i]) != 0)
+            return 1;
+    }
+    struct timespec pause = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&pause, NULL);
+    atomic_store(&stop, 1);
+    for (int i = 0; i < threads; i++)
+        pthread_join(all[i].thread, NULL);
+    report(all, (double)(now_ns() - began) / 1e9);
+    free(all);
+    return 0;
+}
