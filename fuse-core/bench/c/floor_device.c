@@ -154,6 +154,32 @@ static void start(void *(*body)(void *), intptr_t argument) {
         die("thread");
 }
 
+/* Mounts and answers INIT. */
+static void connect_to(const char *mount_point) {
+    connection = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    char options[128];
+    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+             connection);
+    if (connection < 0 || mount("floor", mount_point, "fuse", MS_NOSUID | MS_NODEV, options) != 0)
+        die(mount_point);
+    char *in = malloc(BUFFER_BYTES);
+    char *out = malloc(BUFFER_BYTES);
+    if (in == NULL || out == NULL || !serve_one(connection, in, out))
+        die("INIT");
+    free(in);
+    free(out);
+}
+
+static void start_clones(long count) {
+    for (long i = 0; i < count; i++) {
+        int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+        uint32_t of = (uint32_t)connection;
+        if (fd < 0 || ioctl(fd, DEVICE_CLONE, &of) != 0)
+            die("clone");
+        start(serve_device, fd);
+    }
+}
+
 int main(int count, char **values) {
     if (count != 4) {
         fprintf(stderr, "usage: floor_device devfuse|uring MOUNTPOINT FILE_BYTES\n");
@@ -161,28 +187,14 @@ int main(int count, char **values) {
     }
     null_fs_uring = strcmp(values[1], "uring") == 0;
     null_fs_prepare(strtoull(values[3], NULL, 10));
-    connection = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-    char options[128];
-    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
-             connection);
-    if (connection < 0 || mount("floor", values[2], "fuse", MS_NOSUID | MS_NODEV, options) != 0)
-        die(values[2]);
-    char *in = malloc(BUFFER_BYTES);
-    char *out = malloc(BUFFER_BYTES);
-    if (in == NULL || out == NULL || !serve_one(connection, in, out))
-        die("INIT");
+    connect_to(values[2]);
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    for (long i = 0; null_fs_uring && i < cpus; i++)
-        start(serve_ring, i);
-    for (long i = 0; !null_fs_uring && i < 2 * cpus - 1; i++) {
-        int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-        uint32_t of = (uint32_t)connection;
-        if (fd < 0 || ioctl(fd, DEVICE_CLONE, &of) != 0)
-            die("clone");
-        start(serve_device, fd);
+    if (null_fs_uring) {
+        for (long i = 0; i < cpus; i++)
+            start(serve_ring, i);
+    } else {
+        start_clones(2 * cpus - 1);
     }
     serve_device((void *)(intptr_t)connection);
-    free(in);
-    free(out);
     return 0;
 }

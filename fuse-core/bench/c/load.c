@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static long files;
 static size_t block_bytes;
 static int threads;
 static int check_data;
+static double seconds;
 static atomic_int stop;
 
 static uint64_t now_ns(void) {
@@ -131,7 +133,7 @@ static double percentile(const struct work *all, double part) {
     return 0;
 }
 
-static void report(const struct work *all, double seconds) {
+static void report(const struct work *all, double took_seconds) {
     uint64_t done = 0;
     uint64_t bytes = 0;
     uint64_t errors = 0;
@@ -142,27 +144,30 @@ static void report(const struct work *all, double seconds) {
     }
     printf("{\"files_per_s\": %.1f, \"bytes_per_s\": %.0f, \"errors\": %llu, \"p50_us\": %.1f, "
            "\"p99_us\": %.1f}\n",
-           (double)done / seconds, (double)bytes / seconds, (unsigned long long)errors,
+           (double)done / took_seconds, (double)bytes / took_seconds, (unsigned long long)errors,
            percentile(all, 0.5), percentile(all, 0.99));
 }
 
-int main(int count, char **values) {
-    if (count != 7) {
-        fprintf(stderr,
-                "usage: load read|write|stat DIRECTORY FILES BLOCK_BYTES THREADS SECONDS\n");
-        return 2;
-    }
-    mode = strcmp(values[1], "write") == 0  ? MODE_WRITE
-           : strcmp(values[1], "stat") == 0 ? MODE_STAT
-                                            : MODE_READ;
+static bool take_arguments(char **values) {
+    mode = MODE_READ;
+    if (strcmp(values[1], "write") == 0)
+        mode = MODE_WRITE;
+    else if (strcmp(values[1], "stat") == 0)
+        mode = MODE_STAT;
     directory = values[2];
     files = strtol(values[3], NULL, 10);
     block_bytes = strtoul(values[4], NULL, 10);
     threads = (int)strtol(values[5], NULL, 10);
-    double seconds = strtod(values[6], NULL);
+    seconds = strtod(values[6], NULL);
     check_data = getenv("LOAD_CHECK_X") != NULL;
-    if (files < 1 || block_bytes < 1 || threads < 1 || threads > MAX_THREADS || seconds <= 0) {
-        fprintf(stderr, "load: files, block, threads (up to %d) and seconds must be positive\n",
+    return files > 0 && block_bytes > 0 && threads > 0 && threads <= MAX_THREADS && seconds > 0;
+}
+
+int main(int count, char **values) {
+    if (count != 7 || !take_arguments(values)) {
+        fprintf(stderr,
+                "usage: load read|write|stat DIRECTORY FILES BLOCK_BYTES THREADS SECONDS\n"
+                "all numbers positive, up to %d threads\n",
                 MAX_THREADS);
         return 2;
     }
