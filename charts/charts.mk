@@ -1,0 +1,29 @@
+# Targets of the chart; the Makefile of the repository includes this file.
+CHECK_TARGETS += charts-check
+TEST_TARGETS += charts-test
+
+HELM := $(CACHE)/bin/helm
+HELM_UNITTEST := $(CACHE)/bin/helm-unittest
+
+.PHONY: charts-check charts-test charts-docs charts-tools
+
+# Helm and helm-unittest at the versions of charts/tools/go.mod; a few minutes the first time.
+charts-tools: $(HELM) $(HELM_UNITTEST)
+
+$(HELM) $(HELM_UNITTEST) &: charts/tools/go.mod charts/tools/go.sum
+	@echo "==> building Helm and helm-unittest"
+	@mkdir -p $(CACHE)/bin
+	@cd charts/tools && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CACHE)/bin/ tool
+	@touch $(HELM) $(HELM_UNITTEST)
+
+charts-check: charts-tools
+	@echo "==> checking the chart: its tables, lint, the API of each Kubernetes version"
+	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
+	@PGW_TOOLS=$(CACHE) charts/validate
+
+charts-test: charts-tools
+	@echo "==> testing the chart"
+	@$(HELM_UNITTEST) -f 'unittests/*_test.yaml' charts/posix-gateway
+
+charts-docs: ## The chart's README table and values.schema.json, made from values.yaml
+	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway

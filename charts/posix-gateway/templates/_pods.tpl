@@ -1,0 +1,133 @@
+{{/* Parts of pods that several workloads share. */}}
+
+{{/* The JVM's budgets in MiB, following the container's limit: {"heap": n, "direct": n}, or {} without a limit. Takes (list . resources). */}}
+{{- define "posix-gateway.memoryBudgets" -}}
+{{- $gateway := (first .).Values.node.gateway -}}
+{{- $limit := dig "limits" "memory" "" (last .) -}}
+{{- if gt (add $gateway.heapPercent $gateway.directPercent) 90 -}}
+{{- fail (printf "node.gateway: heapPercent %v + directPercent %v leave less than 10 percent of the memory limit for threads, code and the C library; lower one of them" $gateway.heapPercent $gateway.directPercent) -}}
+{{- end -}}
+{{- $budgets := dict -}}
+{{- if $limit -}}
+{{- $mebibytes := include "posix-gateway.mebibytes" $limit | int64 -}}
+{{- $budgets = dict "heap" (div (mul $mebibytes $gateway.heapPercent) 100) "direct" (div (mul $mebibytes $gateway.directPercent) 100) -}}
+{{- end -}}
+{{- toJson $budgets -}}
+{{- end -}}
+
+{{/* A container that needs no privilege at all. */}}
+{{- define "posix-gateway.unprivileged" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/* Probes of a gateway. Ending one is harmless, so they are patient: only a process that is really stuck is ended. */}}
+{{- define "posix-gateway.gatewayProbes" -}}
+startupProbe:
+  httpGet: {path: /healthz, port: gateway-http}
+  periodSeconds: 2
+  timeoutSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /healthz, port: gateway-http}
+  periodSeconds: 20
+  timeoutSeconds: 10
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: gateway-http}
+  periodSeconds: 5
+  timeoutSeconds: 5
+{{- end -}}
+
+{{- define "posix-gateway.csiProbes" -}}
+livenessProbe:
+  httpGet: {path: /healthz, port: csi-http}
+  initialDelaySeconds: 10
+  periodSeconds: 20
+  timeoutSeconds: 10
+  failureThreshold: 6
+{{- end -}}
+
+{{/*
+metadata of a pod. It names no version, so that a new chart alone replaces no pod, least of all a keeper's; a change of the
+site properties replaces the pods that read them. Takes (list . "component" componentValues "defaultContainer").
+*/}}
+{{- define "posix-gateway.podMetadata" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $values := index . 2 -}}
+labels:
+  {{- include "posix-gateway.selector" (list $root $component) | nindent 2 }}
+  {{- with merge (dict) $values.podLabels $root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+annotations:
+  kubectl.kubernetes.io/default-container: {{ last . }}
+  {{- if ne $component "keeper" }}
+  posixgateway.io/site-properties: {{ include "posix-gateway.sitePropertiesText" $root | sha256sum | trunc 16 }}
+  {{- end }}
+  {{- with merge (dict) $values.podAnnotations $root.Values.commonAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* The lines of alluxio-site.properties. */}}
+{{- define "posix-gateway.sitePropertiesText" -}}
+{{- $masters := .Values.alluxio.masters -}}
+{{- if .Values.alluxio.embedded.enabled -}}
+{{- if $masters -}}
+{{- fail "alluxio.masters and alluxio.embedded.enabled exclude each other: give the addresses of your Alluxio, or let the chart run one, not both" -}}
+{{- end -}}
+{{- $masters = list (printf "%s-alluxio-master.%s.svc.%s:19998" (include "posix-gateway.fullname" .) .Release.Namespace .Values.clusterDomain) -}}
+{{- end -}}
+{{- if gt (len $masters) 1 }}
+alluxio.master.rpc.addresses={{ join "," $masters }}
+{{- else if $masters }}
+{{- $parts := regexSplit ":" (first $masters) -1 }}
+alluxio.master.hostname={{ initial $parts | join ":" }}
+alluxio.master.rpc.port={{ last $parts }}
+{{- end }}
+{{- range $key, $value := .Values.alluxio.properties }}
+{{ $key }}={{ $value }}
+{{- end }}
+{{- end -}}
+
+{{/* Where pods run. Takes a component's values. */}}
+{{- define "posix-gateway.placement" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Environment of a gateway. Takes (list . resources). */}}
+{{- define "posix-gateway.gatewayEnv" -}}
+{{- $root := first . -}}
+{{- $options := $root.Values.node.gateway.javaOptions -}}
+{{- with include "posix-gateway.memoryBudgets" . | fromJson -}}
+- name: POSIX_GATEWAY_HEAP
+  value: {{ .heap }}m
+- name: POSIX_GATEWAY_DIRECT
+  value: {{ .direct }}m
+{{ end -}}
+{{- if ne $root.Values.node.localityFrom "none" -}}
+{{- $options = append $options "-Dalluxio.user.hostname=$(NODE_ADDRESS)" -}}
+- name: NODE_ADDRESS
+  valueFrom: {fieldRef: {fieldPath: {{ eq $root.Values.node.localityFrom "ip" | ternary "status.hostIP" "spec.nodeName" }}}}
+{{ end -}}
+- name: POSIX_GATEWAY_JAVA_OPTS
+  value: {{ join " " $options | quote }}
+{{- end -}}
