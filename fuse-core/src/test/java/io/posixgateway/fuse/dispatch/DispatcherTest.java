@@ -1,0 +1,232 @@
+package io.posixgateway.fuse.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.testing.FaultyFileSystem;
+import io.posixgateway.fuse.testing.NullFileSystem;
+import io.posixgateway.fuse.wire.Layouts;
+import io.posixgateway.fuse.wire.Opcode;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DispatcherTest {
+    private final SessionMetrics metrics = new SessionMetrics();
+
+    private Dispatcher dispatcher(FileSystem fileSystem, boolean readOnly) {
+        return new Dispatcher(fileSystem, exchange -> 64, metrics, new DispatchOptions(readOnly, 4));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Shape.class)
+    void lookupAnswersTheEntryInTheWiresForm(Shape shape) {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000), false)) {
+            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f7"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.answers).isEqualTo(1);
+            assertThat(exchange.error).isZero();
+            assertThat(exchange.bodyBytes).isEqualTo(Layouts.ENTRY_OUT_BYTES);
+            int at = exchange.replyAt();
+            assertThat(exchange.reply().getLong(at + Layouts.ENTRY_OUT_NODEID)).isEqualTo(9);
+            assertThat(exchange.reply().getLong(at + Layouts.ENTRY_OUT_ATTR_VALID))
+                    .isEqualTo(3600);
+            assertThat(exchange.reply().getLong(at + Layouts.ENTRY_OUT_ATTR + Layouts.ATTR_SIZE))
+                    .isEqualTo(5000);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Shape.class)
+    void readPutsTheBytesIntoTheReply(Shape shape) {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000), false)) {
+            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            exchange.ask(Opcode.READ, 2, Message.transfer(0, 4990, 4096), Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.bodyBytes).isEqualTo(10);
+            for (int i = 0; i < 10; i++) {
+                assertThat(exchange.reply().get(exchange.replyAt() + i)).isEqualTo(NullFileSystem.byteAt(4990 + i));
+            }
+            assertThat(metrics.bytesRead()).isEqualTo(10);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Shape.class)
+    void writeTakesWhatFollowsItsArguments(Shape shape) {
+        NullFileSystem fileSystem = new NullFileSystem(10, 0);
+        try (Dispatcher dispatcher = dispatcher(fileSystem, false)) {
+            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            exchange.ask(Opcode.WRITE, 2, Message.transfer(0, 0, 100), new byte[100]);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isZero();
+            assertThat(exchange.reply().getInt(exchange.replyAt())).isEqualTo(100);
+            assertThat(fileSystem.bytesWritten()).isEqualTo(100);
+            exchange.ask(Opcode.WRITE, 2, Message.transfer(0, 0, 101), new byte[100]);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+        }
+    }
+
+    @Test
+    void forgetHasNoAnswer() {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.FORGET, 2, new Message().int64(1).done(), Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.unanswered).isTrue();
+            assertThat(exchange.answers).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anUnknownOpcodeIsNotImplementedAndAShortMessageInvalid() {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(4711, 2, 1, Message.NOTHING, Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.ENOSYS);
+            exchange.ask(Opcode.READ, 2, new byte[8], Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+        }
+    }
+
+    @Test
+    void aNameOf256BytesIsTooLongAndOneWithoutEndInvalid() {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("x".repeat(256)));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.ENAMETOOLONG);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, new byte[] {'a', 'b'});
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+        }
+    }
+
+    @Test
+    void aReadOnlySessionRefusesChangesAndOpensForWriting() {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), true)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.UNLINK, 1, Message.NOTHING, Message.names("f0"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EROFS);
+            exchange.ask(Opcode.OPEN, 2, new Message().int32(1).int32(0).done(), Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EROFS);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(HandOver.class)
+    void whatWouldWaitIsAnsweredOnceWhereverItGoes(HandOver handOver) throws InterruptedException {
+        FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), FaultyFileSystem.delay(1_000_000));
+        try (Dispatcher dispatcher = dispatcher(slow, false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, handOver);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
+            dispatcher.handle(exchange);
+            exchange.awaitAnswer();
+            assertThat(exchange.answers).isEqualTo(1);
+            assertThat(exchange.error).isZero();
+            assertThat(exchange.answeredBy().reply().getLong(exchange.replyAt()))
+                    .isEqualTo(4);
+            assertThat(metrics.handedOver()).isEqualTo(handOver == HandOver.NONE ? 0 : 1);
+        }
+        assertThat(metrics.inFlight()).isZero();
+        assertThat(metrics.workersBusy()).isZero();
+        assertThat(metrics.workersAlive()).isZero();
+    }
+
+    @Test
+    void anInterruptReachesARequestThatWaits() throws InterruptedException {
+        CountDownLatch waits = new CountDownLatch(1);
+        FileSystem endless = new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
+            if (!request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            waits.countDown();
+            while (!request.interrupted()) {
+                Thread.onSpinWait();
+            }
+            return -Errno.EINTR;
+        });
+        try (Dispatcher dispatcher = dispatcher(endless, false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP.code(), 1234, 1, Message.NOTHING, Message.names("f2"));
+            dispatcher.handle(exchange);
+            waits.await();
+            MemoryExchange interrupt = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            interrupt.ask(Opcode.INTERRUPT, 0, new Message().int64(1234).done(), Message.NOTHING);
+            dispatcher.handle(interrupt);
+            exchange.awaitAnswer();
+            assertThat(exchange.error).isEqualTo(-Errno.EINTR);
+            assertThat(interrupt.unanswered).isTrue();
+        }
+    }
+
+    @Test
+    void aResentRequestSaysSoAndShowsItsNumberWithoutTheBit() {
+        boolean[] resent = {false};
+        long[] unique = {0};
+        FileSystem watching = new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
+            resent[0] = request.resent();
+            unique[0] = request.unique();
+            return 0;
+        });
+        try (Dispatcher dispatcher = dispatcher(watching, false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP.code(), 42 | Layouts.UNIQUE_RESEND, 1, Message.NOTHING, Message.names("f1"));
+            dispatcher.handle(exchange);
+            assertThat(resent[0]).isTrue();
+            assertThat(unique[0]).isEqualTo(42);
+        }
+    }
+
+    @Test
+    void whatAFileSystemThrowsIsAnInputOutputErrorAndCounted() {
+        try (Dispatcher dispatcher =
+                dispatcher(new FaultyFileSystem(new NullFileSystem(1, 1), FaultyFileSystem.throwing()), false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f0"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EIO);
+            assertThat(metrics.errors(Opcode.LOOKUP, Errno.EIO)).isEqualTo(1);
+            assertThat(metrics.latencies(Opcode.LOOKUP).count()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anAnswerLargerThanItsRoomIsAnInputOutputError() {
+        FileSystem boasting = new FaultyFileSystem(new NullFileSystem(1, 1), FaultyFileSystem.NO_FAULT) {
+            @Override
+            public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
+                return into.limit() + 1;
+            }
+
+            @Override
+            public int lookup(Request request, long parent, Name name, Entry entry) {
+                return -100_000;
+            }
+        };
+        try (Dispatcher dispatcher = dispatcher(boasting, false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, HandOver.SAME);
+            exchange.ask(Opcode.READ, 2, Message.transfer(0, 0, 4096), Message.NOTHING);
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EIO);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f0"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EIO);
+        }
+    }
+}
