@@ -39,7 +39,7 @@ final class DirectoryOperations {
     }
 
     private int fsyncdir(Call call) {
-        boolean dataOnly = (call.int32(Layouts.FSYNC_IN_FLAGS) & Layouts.FSYNC_FDATASYNC) != 0;
+        boolean dataOnly = (call.int32(Layouts.FSYNC_IN_FSYNC_FLAGS) & Layouts.FSYNC_FDATASYNC) != 0;
         return fileSystem.fsyncdir(call, call.node, call.int64(Layouts.FSYNC_IN_FH), dataOnly);
     }
 }

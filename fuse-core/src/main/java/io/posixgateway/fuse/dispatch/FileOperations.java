@@ -104,7 +104,7 @@ final class FileOperations {
     }
 
     private int fsync(Call call) {
-        boolean dataOnly = (call.int32(Layouts.FSYNC_IN_FLAGS) & Layouts.FSYNC_FDATASYNC) != 0;
+        boolean dataOnly = (call.int32(Layouts.FSYNC_IN_FSYNC_FLAGS) & Layouts.FSYNC_FDATASYNC) != 0;
         return fileSystem.fsync(call, call.node, call.int64(Layouts.FSYNC_IN_FH), dataOnly);
     }
 
@@ -165,6 +165,6 @@ final class FileOperations {
         lock.type = call.int32(Layouts.LK_IN_LK + Layouts.FILE_LOCK_TYPE);
         lock.pid = call.int32(Layouts.LK_IN_LK + Layouts.FILE_LOCK_PID);
         lock.owner = call.int64(Layouts.LK_IN_OWNER);
-        lock.flock = (call.int32(Layouts.LK_IN_FLAGS) & Layouts.LK_FLOCK) != 0;
+        lock.flock = (call.int32(Layouts.LK_IN_LK_FLAGS) & Layouts.LK_FLOCK) != 0;
     }
 }

@@ -135,7 +135,7 @@ public final class Layouts {
     public static final int FLUSH_IN_LOCK_OWNER = 16;
 
     public static final int FSYNC_IN_FH = 0;
-    public static final int FSYNC_IN_FLAGS = 8;
+    public static final int FSYNC_IN_FSYNC_FLAGS = 8;
     public static final int FSYNC_FDATASYNC = 1;
 
     public static final int SETXATTR_IN_SIZE = 0;
@@ -145,7 +145,7 @@ public final class Layouts {
     public static final int LK_IN_FH = 0;
     public static final int LK_IN_OWNER = 8;
     public static final int LK_IN_LK = 16;
-    public static final int LK_IN_FLAGS = 40;
+    public static final int LK_IN_LK_FLAGS = 40;
     public static final int LK_FLOCK = 1;
 
     public static final int ACCESS_IN_MASK = 0;
