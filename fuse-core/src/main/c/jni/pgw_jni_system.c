@@ -21,6 +21,19 @@ static jlong layout(JNIEnv *env, jclass owner, jbyteArray name)
     return pgw_jni_text_get(env, name, &text) ? pgw_layout_find(text.bytes) : -1;
 }
 
+static jbyteArray error_bytes(JNIEnv *env, jclass owner, jint error)
+{
+    const char *text = strerrordesc_np(error);
+    const char *known = text == NULL ? "unknown error" : text;
+    jsize length = (jsize)strlen(known);
+    jbyteArray bytes = (*env)->NewByteArray(env, length);
+    (void)owner;
+    if (bytes != NULL) {
+        (*env)->SetByteArrayRegion(env, bytes, 0, length, (const jbyte *)known);
+    }
+    return bytes;
+}
+
 static jlong map(JNIEnv *env, jclass owner, jlong bytes)
 {
     void *memory = pgw_memory_map((size_t)bytes);
@@ -221,6 +234,7 @@ bool pgw_jni_system_load(JNIEnv *env)
 {
     static const JNINativeMethod methods[] = {
         {"layoutOf", "([B)J", layout},
+        {"errorBytes", "(I)[B", error_bytes},
         {"map", "(J)J", map},
         {"mapShared", "(IJ)J", map_shared},
         {"unmap", "(JJ)I", unmap},

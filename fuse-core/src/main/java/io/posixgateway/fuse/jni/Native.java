@@ -32,6 +32,13 @@ public final class Native {
 
     private static native long layoutOf(byte[] name);
 
+    /** What a negative result means, in words. */
+    public static String errorText(long result) {
+        return new String(errorBytes((int) -result), StandardCharsets.US_ASCII);
+    }
+
+    private static native byte[] errorBytes(int errno);
+
     /** Maps zeroed memory that takes room when first touched; its address. */
     public static native long map(long bytes);
 

@@ -56,6 +56,26 @@ public record SessionOptions(
         ATOMIC_O_TRUNC
     }
 
+    /** Names the first value that is out of its range, in an IllegalArgumentException. */
+    void check() {
+        require(
+                maxWriteBytes % 4096 == 0 && maxWriteBytes >= 128 << 10 && maxWriteBytes <= 1 << 20,
+                "maxWriteBytes",
+                maxWriteBytes,
+                "a multiple of 4096 from 131072 to 1048576");
+        require(threads >= 0 && threads <= 256, "threads", threads, "0 (chosen) to 256");
+        require(queueDepth >= 0 && queueDepth <= 1024, "queueDepth", queueDepth, "0 (chosen) to 1024");
+        require(poolThreads >= 1 && poolThreads <= 4096, "poolThreads", poolThreads, "1 to 4096");
+        require(spinMicros >= 0 && spinMicros <= 10_000, "spinMicros", spinMicros, "0 to 10000");
+        require(!sourceName.isEmpty() && sourceName.length() <= 255, "sourceName", sourceName, "1 to 255 characters");
+    }
+
+    private static void require(boolean holds, String name, Object given, String allowed) {
+        if (!holds) {
+            throw new IllegalArgumentException(name + " is " + given + "; allowed: " + allowed);
+        }
+    }
+
     /** What suits most: auto, default_permissions, 1 MiB, a pool of 32; the writeback cache and atomic O_TRUNC off. */
     public static SessionOptions defaults() {
         return new SessionOptions(

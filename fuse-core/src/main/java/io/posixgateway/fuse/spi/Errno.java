@@ -40,6 +40,7 @@ public final class Errno {
     public static final int EOVERFLOW = 75;
     public static final int EILSEQ = 84;
     public static final int EOPNOTSUPP = 95;
+    public static final int ECONNABORTED = 103;
     public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;
     public static final int EALREADY = 114;

@@ -1,5 +1,8 @@
 package io.posixgateway.fuse.transport;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
 /**
  * Carries the messages of one session. Life: {@link #start}, then requests come until unmount, abort or {@link #close}.
  */
@@ -10,11 +13,18 @@ public interface Transport extends AutoCloseable {
     /** Starts the threads that receive; returns at once. The handler gets INIT first, unless the session was taken over. */
     void start(RequestHandler handler);
 
+    /**
+     * Waits until INIT is answered and every thread that serves has its place.
+     *
+     * @throws IOException saying why it will not come to that, or that the time is over
+     */
+    void awaitReady(long timeoutNanos) throws IOException, InterruptedException;
+
     /** Threads that can hold a request at the same time, and slots in all: for the session's line. */
     String geometry();
 
     /** Writes a notification (struct fuse_out_header with unique 0 and what follows); 0 or a negative errno. Any thread. */
-    int notify(java.nio.ByteBuffer message, int bytes);
+    int notify(ByteBuffer message, int bytes);
 
     /** Has the connection ended (unmounted, aborted)? */
     boolean ended();
@@ -22,7 +32,10 @@ public interface Transport extends AutoCloseable {
     /** Waits for the end; false on time-out. */
     boolean await(long timeoutNanos) throws InterruptedException;
 
-    /** Stops receiving, waits for the threads, frees buffers. Idempotent. The connection itself belongs to the session. */
+    /**
+     * Stops receiving, waits for the threads and for requests handed over, frees buffers; each wait is bounded, and what is
+     * still in use then is not freed. Idempotent. The connection itself belongs to the session.
+     */
     @Override
     void close();
 }

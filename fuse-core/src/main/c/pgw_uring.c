@@ -1,0 +1,296 @@
+#include "pgw_uring.h"
+
+#include "pgw_wire.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAKE_TAG UINT32_MAX
+#define RING_FLAGS (IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER)
+
+struct pgw_uring {
+    struct io_uring ring;
+    struct pgw_uring_geometry geometry;
+    struct iovec (*areas)[2]; /* header and payload of each slot, as REGISTER wants them */
+    int fetching;             /* slots that are the kernel's */
+    bool ended;               /* the kernel said that the connection is gone */
+    int wake_fd;
+    uint64_t wake_count; /* where the read of wake_fd puts its value */
+};
+
+static int make_ring(unsigned entries, struct io_uring *ring)
+{
+    struct io_uring_params params = {.flags = RING_FLAGS | IORING_SETUP_DEFER_TASKRUN};
+    int result = io_uring_queue_init_params(entries, ring, &params);
+    if (result == -EINVAL) {
+        params = (struct io_uring_params){.flags = RING_FLAGS | IORING_SETUP_COOP_TASKRUN};
+        result = io_uring_queue_init_params(entries, ring, &params);
+    }
+    return result;
+}
+
+int pgw_uring_probe(void)
+{
+    struct io_uring ring;
+    int result = make_ring(2, &ring);
+    if (result == 0) {
+        io_uring_queue_exit(&ring);
+    }
+    return result;
+}
+
+int pgw_uring_queues(void)
+{
+    FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+    int first = 0;
+    int last = 0;
+    int found = file == NULL ? 0 : fscanf(file, "%d-%d", &first, &last);
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (found == 0) {
+        return (int)sysconf(_SC_NPROCESSORS_CONF);
+    }
+    return (found == 2 ? last : first) + 1;
+}
+
+static char *slot_memory(const struct pgw_uring_geometry *geometry, int slot)
+{
+    return geometry->memory + (size_t)slot * (PGW_URING_HEADER_BYTES + geometry->payload_bytes);
+}
+
+/* A cleared entry of double size. The ring holds one per slot and one to be woken, so there is room. */
+static struct io_uring_sqe *next_entry(struct pgw_uring *ring)
+{
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->ring);
+    while (sqe == NULL) {
+        io_uring_submit(&ring->ring);
+        sqe = io_uring_get_sqe(&ring->ring);
+    }
+    memset(sqe, 0, 2 * sizeof *sqe);
+    return sqe;
+}
+
+static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, int slot, uint64_t commit_id)
+{
+    struct io_uring_sqe *sqe = next_entry(ring);
+    struct pgw_uring_cmd_req request = {.commit_id = commit_id, .qid = ring->geometry.queue};
+
+    sqe->opcode = IORING_OP_URING_CMD;
+    sqe->fd = ring->geometry.fd;
+    sqe->cmd_op = command;
+    sqe->user_data = (unsigned)slot;
+    memcpy(sqe->cmd, &request, sizeof request);
+    ring->fetching++;
+    return sqe;
+}
+
+static void prepare_register(struct pgw_uring *ring, int slot)
+{
+    struct io_uring_sqe *sqe = prepare(ring, PGW_URING_CMD_REGISTER, slot, 0);
+    sqe->addr = (uint64_t)(uintptr_t)ring->areas[slot];
+    sqe->len = 2;
+}
+
+static void prepare_commits(struct pgw_uring *ring, int commits)
+{
+    for (int i = 0; i < commits; i++) {
+        int slot = ring->geometry.box[ring->geometry.depth + i];
+        const struct pgw_uring_req_header *header = (const void *)slot_memory(&ring->geometry, slot);
+        prepare(ring, PGW_URING_CMD_COMMIT_AND_FETCH, slot, header->ring_ent.commit_id);
+    }
+}
+
+static void prepare_wake(struct pgw_uring *ring)
+{
+    struct io_uring_sqe *sqe = next_entry(ring);
+    io_uring_prep_read(sqe, ring->wake_fd, &ring->wake_count, sizeof ring->wake_count, 0);
+    sqe->user_data = WAKE_TAG;
+}
+
+static void pin_to_cpu(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    /* A CPU that is offline or not ours: the queue works from any other. */
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+/* The first refusal among the completions so far; they stay for pgw_uring_enter. */
+static int registration_error(struct pgw_uring *ring)
+{
+    struct io_uring_cqe *cqe;
+    unsigned head;
+    io_uring_for_each_cqe(&ring->ring, head, cqe) {
+        if (cqe->res < 0) {
+            return cqe->res;
+        }
+    }
+    return 0;
+}
+
+static int register_slots(struct pgw_uring *ring)
+{
+    int result;
+    for (int slot = 0; slot < ring->geometry.depth; slot++) {
+        char *memory = slot_memory(&ring->geometry, slot);
+        ring->areas[slot][0] = (struct iovec){memory, sizeof(struct pgw_uring_req_header)};
+        ring->areas[slot][1] = (struct iovec){memory + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
+        prepare_register(ring, slot);
+    }
+    prepare_wake(ring);
+    result = io_uring_submit_and_get_events(&ring->ring);
+    return result < 0 ? result : registration_error(ring);
+}
+
+struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error)
+{
+    struct pgw_uring *ring = NULL;
+
+    *error = -EINVAL;
+    if (geometry->depth < 1 || geometry->payload_bytes < PGW_URING_LEAST_PAYLOAD_BYTES) {
+        return NULL;
+    }
+    *error = -ENOMEM;
+    ring = calloc(1, sizeof *ring);
+    if (ring == NULL) {
+        return NULL;
+    }
+    ring->geometry = *geometry;
+    ring->wake_fd = -1;
+    ring->ring.ring_fd = -1;
+    ring->areas = calloc((size_t)geometry->depth, sizeof *ring->areas);
+    if (ring->areas == NULL) {
+        goto err;
+    }
+    ring->wake_fd = eventfd(0, EFD_CLOEXEC);
+    if (ring->wake_fd < 0) {
+        *error = -errno;
+        goto err;
+    }
+    pin_to_cpu(geometry->queue);
+    *error = make_ring((unsigned)geometry->depth + 1, &ring->ring);
+    if (*error != 0) {
+        ring->ring.ring_fd = -1;
+        goto err;
+    }
+    *error = register_slots(ring);
+    if (*error != 0) {
+        goto err;
+    }
+    return ring;
+err:
+    pgw_uring_close(ring);
+    return NULL;
+}
+
+/* The kernel gave a slot back without a request. */
+static void slot_failed(struct pgw_uring *ring, int slot, int result)
+{
+    if (result == -ENOENT || result == -EINTR || result == -EAGAIN) {
+        prepare_register(ring, slot);
+        return;
+    }
+    ring->ended = true;
+}
+
+/* Puts the slots that are ready into the box; tells whether there was anything to return for. */
+static bool collect(struct pgw_uring *ring, int *ready)
+{
+    struct io_uring_cqe *cqe;
+    unsigned head;
+    unsigned seen = 0;
+    bool woken = false;
+
+    io_uring_for_each_cqe(&ring->ring, head, cqe) {
+        seen++;
+        if (cqe->user_data == WAKE_TAG) {
+            woken = true;
+            continue;
+        }
+        ring->fetching--;
+        if (cqe->res < 0) {
+            slot_failed(ring, (int)cqe->user_data, cqe->res);
+        } else {
+            ring->geometry.box[(*ready)++] = (int32_t)cqe->user_data;
+        }
+    }
+    io_uring_cq_advance(&ring->ring, seen);
+    if (woken) {
+        prepare_wake(ring);
+    }
+    return woken || *ready > 0;
+}
+
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Submits, and looks again and again for the time given. Requests found: true. */
+static bool spin(struct pgw_uring *ring, int spin_us)
+{
+    int64_t end = monotonic_us() + spin_us;
+    bool found = false;
+    while (!found && io_uring_submit_and_get_events(&ring->ring) >= 0 && monotonic_us() < end) {
+        found = io_uring_cq_ready(&ring->ring) > 0;
+    }
+    return found;
+}
+
+int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us)
+{
+    int ready = 0;
+
+    prepare_commits(ring, commits);
+    for (;;) {
+        if (spin_us <= 0 || !spin(ring, spin_us)) {
+            int result = io_uring_submit_and_wait(&ring->ring, 1);
+            if (result < 0) {
+                return result;
+            }
+        }
+        if (collect(ring, &ready)) {
+            return ready;
+        }
+        if (ring->ended && ring->fetching == 0) {
+            return -ENOTCONN;
+        }
+    }
+}
+
+void pgw_uring_flush(struct pgw_uring *ring, int commits)
+{
+    prepare_commits(ring, commits);
+    io_uring_submit(&ring->ring);
+}
+
+void pgw_uring_wake(struct pgw_uring *ring)
+{
+    uint64_t one = 1;
+    while (write(ring->wake_fd, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+}
+
+void pgw_uring_close(struct pgw_uring *ring)
+{
+    if (ring->ring.ring_fd >= 0) {
+        io_uring_queue_exit(&ring->ring);
+    }
+    if (ring->wake_fd >= 0) {
+        close(ring->wake_fd);
+    }
+    free(ring->areas);
+    free(ring);
+}

@@ -1,0 +1,55 @@
+/*
+ * One queue of FUSE-over-io_uring: a ring whose entries each hold one request and, later, its reply.
+ *
+ * All but pgw_uring_wake belong to the one thread that opened the queue. The kernel uses the rings of a
+ * connection once every possible CPU's queue has entries.
+ */
+#ifndef PGW_URING_H
+#define PGW_URING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A slot is a page with struct pgw_uring_req_header, then the payload. The payload must hold the largest
+ * request: max(max_write, max_pages * 4096), never below 68 KiB. On Linux 6.18 a larger one is a BUG.
+ */
+#define PGW_URING_HEADER_BYTES 4096
+#define PGW_URING_LEAST_PAYLOAD_BYTES (68 * 1024)
+
+struct pgw_uring_geometry {
+    int fd;         /* of the connection; borrowed */
+    uint16_t queue; /* the CPU it serves; the thread is pinned there */
+    int depth;      /* slots */
+    char *memory;   /* of the slots, one behind the other; borrowed until closed */
+    size_t payload_bytes;
+    int32_t *box; /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
+};
+
+struct pgw_uring;
+
+/* Can this process make such a ring? 0, or -errno. */
+int pgw_uring_probe(void);
+
+/* Queues there must be: the number of possible CPUs. */
+int pgw_uring_queues(void);
+
+/* Makes the ring and registers every slot. NULL and `error` (-errno) on failure. */
+struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error);
+
+/*
+ * Commits the first `commits` replies of the box's second half, then waits for requests (first spinning for
+ * `spin_us`): their slots are put into the box's first half. Returns how many (0: woken), -EINTR, or
+ * -ENOTCONN once the connection has ended and the kernel holds no slot any more.
+ */
+int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us);
+
+/* Commits without waiting: the last thing before closing. */
+void pgw_uring_flush(struct pgw_uring *ring, int commits);
+
+/* Makes pgw_uring_enter return. Any thread. */
+void pgw_uring_wake(struct pgw_uring *ring);
+
+void pgw_uring_close(struct pgw_uring *ring);
+
+#endif

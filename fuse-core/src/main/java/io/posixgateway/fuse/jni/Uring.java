@@ -1,0 +1,58 @@
+package io.posixgateway.fuse.jni;
+
+import java.nio.ByteBuffer;
+
+/**
+ * One queue of FUSE-over-io_uring. All but {@link #wake} belong to the thread that opened the queue; a ring is valid from
+ * {@link #open} to {@link #close}.
+ */
+public final class Uring {
+    /** A slot begins with its header, filled up to this; the payload follows. */
+    public static final int HEADER_BYTES = 4096;
+
+    /** The operation's arguments, in the header. */
+    public static final int ARGUMENTS_AT = 128;
+
+    /** struct fuse_uring_ent_in_out's payload_sz, in the header. */
+    public static final int PAYLOAD_SIZE_AT = 256 + 16;
+
+    /** With less, Linux 6.18 may come to a BUG. */
+    public static final int LEAST_PAYLOAD_BYTES = 68 * 1024;
+
+    static {
+        NativeLoader.ensureAvailable();
+    }
+
+    private Uring() {}
+
+    /** Can this process make such a ring? 0, or why not. */
+    public static native int probe();
+
+    /** How many queues a connection needs: one per possible CPU. */
+    public static native int queues();
+
+    /**
+     * Makes the ring, pins this thread to the queue's CPU, registers every slot.
+     *
+     * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload
+     * @param box direct, of 2 × depth ints: slots that are ready, then slots to commit
+     */
+    public static native long open(long[] geometry, ByteBuffer box);
+
+    /**
+     * Commits replies and waits for requests.
+     *
+     * @param commits slots in the box's second half
+     * @param spinMicros look this long before sleeping
+     * @return slots in the box's first half; 0: woken. ENOTCONN: the connection has ended
+     */
+    public static native int enter(long ring, int commits, int spinMicros);
+
+    /** Commits without waiting. */
+    public static native void flush(long ring, int commits);
+
+    /** Makes {@link #enter} return. */
+    public static native void wake(long ring);
+
+    public static native void close(long ring);
+}

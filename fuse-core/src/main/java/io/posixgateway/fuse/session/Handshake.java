@@ -1,0 +1,151 @@
+package io.posixgateway.fuse.session;
+
+import io.posixgateway.fuse.dispatch.InitHandler;
+import io.posixgateway.fuse.session.SessionOptions.Feature;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.transport.Exchange;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * INIT: takes of what the kernel offers all that is wanted, and remembers why the rest is off.
+ *
+ * <p>Runs on the thread that receives the first message; what it agreed upon is then read from any.
+ */
+final class Handshake implements InitHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(Handshake.class);
+    private static final int MAJOR = 7;
+    private static final int MINOR = 45;
+    /** Before it, INIT's reply was shorter. */
+    private static final int OLDEST_MINOR = 23;
+
+    private static final int PAGE_BYTES = 4096;
+    private static final int REPLY_BYTES = 64;
+    private static final int MAX_BACKGROUND = 128;
+    private static final int CONGESTION_THRESHOLD = 96;
+
+    private final SessionOptions options;
+    private final boolean uring;
+    private final boolean locks;
+    private final Consumer<Negotiated> listener;
+    private final List<String> off = new ArrayList<>();
+    private volatile @Nullable Negotiated negotiated;
+
+    /**
+     * @param uring ask for messages over io_uring
+     * @param locks the file system handles locks
+     * @param listener hears of the outcome before the kernel does
+     */
+    Handshake(SessionOptions options, boolean uring, boolean locks, Consumer<Negotiated> listener) {
+        this.options = options;
+        this.uring = uring;
+        this.locks = locks;
+        this.listener = listener;
+    }
+
+    /** The outcome; null before INIT. */
+    @Nullable
+    Negotiated negotiated() {
+        return negotiated;
+    }
+
+    /** Goes on with what an earlier process agreed upon. */
+    void resume(Negotiated earlier) {
+        negotiated = earlier;
+        listener.accept(earlier);
+    }
+
+    @Override
+    public int init(Exchange exchange) {
+        ByteBuffer in = exchange.arguments();
+        int at = exchange.argumentsAt();
+        int major = in.getInt(at);
+        int minor = in.getInt(at + 4);
+        if (major < MAJOR || (major == MAJOR && minor < OLDEST_MINOR)) {
+            LOG.error("the kernel speaks FUSE {}.{}; 7.{} is the oldest understood", major, minor, OLDEST_MINOR);
+            return -Errno.EPROTO;
+        }
+        if (major > MAJOR) {
+            return reply(exchange, 0, new Negotiated(MINOR, 0, options.maxWriteBytes()));
+        }
+        int maxReadahead = in.getInt(at + 8);
+        long offered = in.getInt(at + 12) & 0xffff_ffffL;
+        if ((offered & InitFeature.INIT_EXT) != 0) {
+            offered |= (long) in.getInt(at + 16) << 32;
+        }
+        Negotiated outcome = new Negotiated(Math.min(minor, MINOR), choose(offered), options.maxWriteBytes());
+        listener.accept(outcome);
+        negotiated = outcome;
+        return reply(exchange, maxReadahead, outcome);
+    }
+
+    private long choose(long offered) {
+        long flags = offered & InitFeature.INIT_EXT;
+        off.clear();
+        for (InitFeature feature : InitFeature.values()) {
+            String reason = reasonAgainst(feature, offered);
+            if (reason == null) {
+                flags |= feature.bits(offered);
+            } else if (!reason.isEmpty()) {
+                off.add(feature.label() + "(" + reason + ")");
+            }
+        }
+        return flags;
+    }
+
+    /** Null: take it. Empty: not wanted, and not worth a word. */
+    private @Nullable String reasonAgainst(InitFeature feature, long offered) {
+        Feature option = feature.feature();
+        if (option != null && options.off().contains(option)) {
+            return "switched off";
+        }
+        if ((feature == InitFeature.LOCKS && !locks) || (feature == InitFeature.OVER_IO_URING && !uring)) {
+            return "";
+        }
+        if (feature == InitFeature.PASSTHROUGH && !options.off().contains(Feature.WRITEBACK_CACHE)) {
+            return "not together with writeback_cache";
+        }
+        return feature.bits(offered) == 0 ? "not in this kernel" : null;
+    }
+
+    private static int reply(Exchange exchange, int maxReadahead, Negotiated outcome) {
+        ByteBuffer out = exchange.reply();
+        int at = exchange.replyAt();
+        for (int i = 0; i < REPLY_BYTES; i += Long.BYTES) {
+            out.putLong(at + i, 0);
+        }
+        out.putInt(at, MAJOR);
+        out.putInt(at + 4, outcome.minor());
+        out.putInt(at + 8, maxReadahead);
+        out.putInt(at + 12, (int) outcome.flags());
+        out.putShort(at + 16, (short) MAX_BACKGROUND);
+        out.putShort(at + 18, (short) CONGESTION_THRESHOLD);
+        out.putInt(at + 20, outcome.maxWriteBytes());
+        out.putInt(at + 24, 1);
+        out.putShort(at + 28, (short) (outcome.maxWriteBytes() / PAGE_BYTES));
+        out.putInt(at + 32, (int) (outcome.flags() >>> 32));
+        out.putInt(at + 36, outcome.has(InitFeature.PASSTHROUGH) ? 1 : 0);
+        return REPLY_BYTES;
+    }
+
+    /** "protocol 7.45 features a,b off c(reason)", for the session's line. */
+    String describe() {
+        Negotiated outcome = negotiated;
+        if (outcome == null) {
+            return "protocol not negotiated";
+        }
+        List<String> on = new ArrayList<>();
+        for (InitFeature feature : InitFeature.values()) {
+            if (outcome.has(feature)) {
+                on.add(feature.label());
+            }
+        }
+        String line = "protocol 7." + outcome.minor() + " features " + String.join(",", on);
+        return off.isEmpty() ? line : line + " off " + String.join(",", off);
+    }
+}

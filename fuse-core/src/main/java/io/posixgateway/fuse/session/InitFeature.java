@@ -1,0 +1,50 @@
+package io.posixgateway.fuse.session;
+
+import io.posixgateway.fuse.session.SessionOptions.Feature;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What the kernel may offer at INIT and this library asks for: the bits of the protocol, and the switch that leaves them out. */
+enum InitFeature {
+    READDIRPLUS(1L << 13 | 1L << 14, Feature.READDIRPLUS),
+    PARALLEL_DIROPS(1L << 18, Feature.PARALLEL_DIROPS),
+    ASYNC_READ(1L | 1L << 15, Feature.ASYNC_READ),
+    BIG_WRITES(1L << 5, Feature.BIG_WRITES),
+    WRITEBACK_CACHE(1L << 16, Feature.WRITEBACK_CACHE),
+    PASSTHROUGH(1L << 37, Feature.PASSTHROUGH),
+    RESEND(1L << 39, Feature.RESEND),
+    CACHE_SYMLINKS(1L << 23, Feature.CACHE_SYMLINKS),
+    ATOMIC_O_TRUNC(1L << 3, Feature.ATOMIC_O_TRUNC),
+    /** Requests of more than 128 KiB; the ring entries of uring are sized by it. */
+    MAX_PAGES(1L << 22, null),
+    AUTO_INVAL_DATA(1L << 12, null),
+    DIRECT_IO_ALLOW_MMAP(1L << 36, null),
+    LOCKS(1L << 1 | 1L << 10, null),
+    OVER_IO_URING(1L << 41, null);
+
+    /** The kernel reads the reply's second half of flags only with this one. */
+    static final long INIT_EXT = 1L << 30;
+
+    private final long bits;
+    private final @Nullable Feature feature;
+
+    InitFeature(long bits, @Nullable Feature feature) {
+        this.bits = bits;
+        this.feature = feature;
+    }
+
+    /** Those bits of the feature that are among the offered. */
+    long bits(long offered) {
+        return bits & offered;
+    }
+
+    /** The option that switches it off; null: it has none. */
+    @Nullable
+    Feature feature() {
+        return feature;
+    }
+
+    String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,135 @@
+package io.posixgateway.fuse.session;
+
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Features;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.transport.Transport;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/** Notifications and backing files of one session. Any thread; each builds its messages in a buffer of its own. */
+final class KernelLink implements Kernel {
+    private static final int INVAL_INODE = 2;
+    private static final int INVAL_ENTRY = 3;
+    private static final int DELETE = 6;
+    private static final int RESEND = 7;
+    private static final int HEADER_BYTES = 16;
+    /** Header, the longest fixed part, a name and its NUL. */
+    private static final int MESSAGE_BYTES = HEADER_BYTES + 24 + Name.MAX_BYTES + 1;
+
+    private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
+            () -> ByteBuffer.allocateDirect(MESSAGE_BYTES).order(ByteOrder.nativeOrder()));
+
+    private final FileSystem fileSystem;
+    private volatile @Nullable Transport transport;
+    private volatile @Nullable Negotiated negotiated;
+    private volatile int fd = -1;
+
+    KernelLink(FileSystem fileSystem) {
+        this.fileSystem = fileSystem;
+    }
+
+    /** The line is up. */
+    void connect(Transport newTransport, int newFd) {
+        transport = newTransport;
+        fd = newFd;
+    }
+
+    /** Tells the file system that it begins: the first time only, for INIT may come to another transport again. */
+    synchronized void negotiated(Negotiated outcome) {
+        boolean first = negotiated == null;
+        negotiated = outcome;
+        if (first) {
+            fileSystem.started(this);
+        }
+    }
+
+    /** From now on everything is answered ENOTCONN. */
+    void disconnect() {
+        transport = null;
+        fd = -1;
+    }
+
+    @Override
+    public Features features() {
+        Negotiated outcome = negotiated;
+        if (outcome == null) {
+            throw new IllegalStateException("INIT has not come yet");
+        }
+        return outcome.features();
+    }
+
+    @Override
+    public int invalidateInode(long node, long offset, long lengthBytes) {
+        ByteBuffer message = MESSAGE.get();
+        message.putLong(HEADER_BYTES, node);
+        message.putLong(HEADER_BYTES + 8, offset);
+        message.putLong(HEADER_BYTES + 16, lengthBytes);
+        return send(message, INVAL_INODE, 24);
+    }
+
+    @Override
+    public int invalidateEntry(long parent, Name name) {
+        ByteBuffer message = MESSAGE.get();
+        message.putLong(HEADER_BYTES, parent);
+        message.putInt(HEADER_BYTES + 8, name.length());
+        message.putInt(HEADER_BYTES + 12, 0);
+        return sendNamed(message, INVAL_ENTRY, 16, name);
+    }
+
+    @Override
+    public int notifyDelete(long parent, long child, Name name) {
+        ByteBuffer message = MESSAGE.get();
+        message.putLong(HEADER_BYTES, parent);
+        message.putLong(HEADER_BYTES + 8, child);
+        message.putInt(HEADER_BYTES + 16, name.length());
+        message.putInt(HEADER_BYTES + 20, 0);
+        return sendNamed(message, DELETE, 24, name);
+    }
+
+    /** Asks for everything that was under way in another process. */
+    int resend() {
+        return send(MESSAGE.get(), RESEND, 0);
+    }
+
+    private int sendNamed(ByteBuffer message, int code, int fixedBytes, Name name) {
+        if (name.length() > Name.MAX_BYTES) {
+            return -Errno.ENAMETOOLONG;
+        }
+        message.position(HEADER_BYTES + fixedBytes);
+        name.putInto(message);
+        message.put((byte) 0).position(0);
+        return send(message, code, fixedBytes + name.length() + 1);
+    }
+
+    private int send(ByteBuffer message, int code, int bodyBytes) {
+        Transport line = transport;
+        if (line == null) {
+            return -Errno.ENOTCONN;
+        }
+        message.putInt(0, HEADER_BYTES + bodyBytes);
+        message.putInt(4, code);
+        message.putLong(8, 0);
+        return line.notify(message, HEADER_BYTES + bodyBytes);
+    }
+
+    @Override
+    public int openBacking(String path) {
+        Negotiated outcome = negotiated;
+        if (outcome == null || !outcome.has(InitFeature.PASSTHROUGH)) {
+            return -Errno.EOPNOTSUPP;
+        }
+        int connection = fd;
+        return connection < 0 ? -Errno.ENOTCONN : Native.openBacking(connection, Native.pathBytes(path));
+    }
+
+    @Override
+    public int closeBacking(int backingId) {
+        int connection = fd;
+        return connection < 0 ? -Errno.ENOTCONN : Native.closeBacking(connection, backingId);
+    }
+}

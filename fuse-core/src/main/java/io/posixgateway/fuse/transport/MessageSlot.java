@@ -1,0 +1,116 @@
+package io.posixgateway.fuse.transport;
+
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.wire.Layouts;
+import io.posixgateway.fuse.wire.Opcode;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message as it comes over /dev/fuse: contiguous, from the beginning of the slot; the reply's body lies on a page border
+ * of its own, its header right before.
+ *
+ * <p>A slot is a lane's, or handed over, or free. A reply to a lane's request waits for the lane, which sends it together
+ * with its next receive; a reply to a handed-over one is sent at once, and frees the slot.
+ */
+final class MessageSlot extends Exchange {
+    static final int REPLY_AT = 4096;
+    private static final int REPLY_HEADER_AT = REPLY_AT - Layouts.OUT_HEADER_BYTES;
+
+    private final MessageSlots pool;
+    private final int index;
+    private final long address;
+    private final ByteBuffer memory;
+
+    private @Nullable Lane lane;
+    private int fd = -1;
+    private int messageBytes;
+
+    MessageSlot(MessageSlots pool, int index, long address, ByteBuffer memory) {
+        super(memory, 0, memory, HEADER_BYTES, memory, REPLY_AT);
+        assert memory.order() == ByteOrder.nativeOrder();
+        this.pool = pool;
+        this.index = index;
+        this.address = address;
+        this.memory = memory;
+    }
+
+    int index() {
+        return index;
+    }
+
+    long address() {
+        return address;
+    }
+
+    int capacity() {
+        return memory.capacity();
+    }
+
+    long replyAddress() {
+        return address + REPLY_HEADER_AT;
+    }
+
+    /** A message of this length was received into the slot, on this lane's thread. */
+    void begin(Lane receiver, int bytes) {
+        lane = receiver;
+        fd = receiver.fd;
+        messageBytes = bytes;
+    }
+
+    boolean isInit() {
+        return memory.getInt(Layouts.IN_HEADER_OPCODE) == Opcode.INIT.code();
+    }
+
+    @Override
+    public ByteBuffer payload() {
+        return memory;
+    }
+
+    @Override
+    public int payloadAt(int argumentBytes) {
+        return HEADER_BYTES + argumentBytes;
+    }
+
+    @Override
+    public int payloadBytes(int argumentBytes) {
+        return messageBytes - HEADER_BYTES - argumentBytes;
+    }
+
+    @Override
+    public @Nullable Exchange handOver() {
+        Lane owner = lane;
+        MessageSlot fresh = owner == null ? null : pool.take();
+        if (owner == null || fresh == null) {
+            return null;
+        }
+        owner.current = fresh;
+        lane = null;
+        pool.handedOver();
+        return this;
+    }
+
+    @Override
+    public int reply(int error, int bodyBytes) {
+        int body = error == 0 ? bodyBytes : 0;
+        memory.putInt(REPLY_HEADER_AT, Layouts.OUT_HEADER_BYTES + body);
+        memory.putInt(REPLY_HEADER_AT + 4, error);
+        memory.putLong(REPLY_HEADER_AT + 8, memory.getLong(Layouts.IN_HEADER_UNIQUE));
+        if (lane != null) {
+            assert !lane.replyPending : "two replies to one request";
+            lane.replyPending = true;
+            return 0;
+        }
+        int result = Native.writeMessage(fd, replyAddress());
+        pool.handedBack(this);
+        return result;
+    }
+
+    @Override
+    public void noReply() {
+        if (lane == null) {
+            pool.handedBack(this);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.posixgateway.fuse.transport;
+
+import io.posixgateway.fuse.jni.Native;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The slots of a session in one piece of memory, which takes room only where it has been used; the slot used last is given
+ * out first. Any thread.
+ */
+final class MessageSlots {
+    /** The kernel wants room for the largest write and its header; the reply lies behind the first page. */
+    private static final int EXTRA_BYTES = 8192;
+
+    private final long address;
+    private final int stride;
+    private final MessageSlot[] free;
+    /** Guarded by this, as {@link #free} and {@link #outstanding}. */
+    private int freeCount;
+
+    private int outstanding;
+
+    MessageSlots(int count, int maxWriteBytes) {
+        stride = maxWriteBytes + EXTRA_BYTES;
+        address = Native.map((long) count * stride);
+        if (address < 0) {
+            throw new OutOfMemoryError("no memory for " + count + " slots of " + stride + " bytes");
+        }
+        free = new MessageSlot[count];
+        for (int i = count - 1; i >= 0; i--) {
+            long at = address + (long) i * stride;
+            give(new MessageSlot(this, i, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder())));
+        }
+    }
+
+    /** A free slot, or null. */
+    synchronized @Nullable MessageSlot take() {
+        return freeCount == 0 ? null : free[--freeCount];
+    }
+
+    /** Frees a slot. */
+    synchronized void give(MessageSlot slot) {
+        free[freeCount++] = slot;
+    }
+
+    /** A slot went over to another thread. */
+    synchronized void handedOver() {
+        outstanding++;
+    }
+
+    /** And is answered: frees it. */
+    synchronized void handedBack(MessageSlot slot) {
+        outstanding--;
+        give(slot);
+        notifyAll();
+    }
+
+    /** Address, distance, place of the reply's header and bytes to read at most, as natives want them. */
+    long[] geometry() {
+        return new long[] {address, stride, MessageSlot.REPLY_AT - 16, stride};
+    }
+
+    /** For the session's line. */
+    String describe() {
+        return "slots " + free.length + " memory " + (((long) free.length * stride) >> 20) + " MiB";
+    }
+
+    /** Waits until no slot is handed over; false on time-out. */
+    synchronized boolean awaitAnswered(long timeoutNanos) throws InterruptedException {
+        long end = System.nanoTime() + timeoutNanos;
+        while (outstanding > 0) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        return true;
+    }
+
+    /** Frees the memory. No slot may be in use any more. */
+    void unmap() {
+        Native.unmap(address, (long) free.length * stride);
+    }
+}

@@ -1,0 +1,11 @@
+package io.posixgateway.fuse.transport;
+
+/**
+ * How much a transport may take.
+ *
+ * @param maxWriteBytes largest read or write that the session negotiates
+ * @param threads devfuse: receiving threads
+ * @param queueDepth uring: entries per queue
+ * @param spinMicros uring: look for work this long before sleeping
+ */
+public record Sizes(int maxWriteBytes, int threads, int queueDepth, int spinMicros) {}

@@ -1,0 +1,170 @@
+package io.posixgateway.fuse.transport;
+
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.jni.Uring;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One kernel queue and the thread that serves it.
+ *
+ * <p>Everything belongs to that thread but the list of finished exchanges: a stack that any thread pushes to and the queue's
+ * thread takes as a whole. Who pushes onto an empty one wakes the thread; that it takes the list only after a wake-up or
+ * before it waits again makes sure that none is left lying.
+ */
+final class UringQueue implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(UringQueue.class);
+
+    private final UringTransport transport;
+    private final int number;
+    private final int depth;
+    private final int spinMicros;
+    private final long[] geometry;
+    private final ByteBuffer box;
+    private final UringExchange[] exchanges;
+    private final RequestHandler handler;
+    private final SessionMetrics metrics;
+    private final AtomicReference<@Nullable UringExchange> finished = new AtomicReference<>();
+    private final AtomicInteger outstanding = new AtomicInteger();
+    private final Object ringLock = new Object();
+
+    /** 0: none. Set and closed by the queue's thread, under ringLock; woken by others under it. */
+    private long ring;
+
+    private int commits;
+    private volatile boolean stopping;
+
+    /** @param address of the queue's slots */
+    UringQueue(UringTransport transport, int number, long address, RequestHandler handler, SessionMetrics metrics) {
+        this.transport = transport;
+        this.number = number;
+        this.handler = handler;
+        this.metrics = metrics;
+        Sizes sizes = transport.sizes();
+        depth = sizes.queueDepth();
+        spinMicros = sizes.spinMicros();
+        int payloadBytes = transport.payloadBytes();
+        geometry = new long[] {transport.fd(), number, depth, address, payloadBytes};
+        box = ByteBuffer.allocateDirect(2 * depth * Integer.BYTES).order(ByteOrder.nativeOrder());
+        exchanges = new UringExchange[depth];
+        int stride = Uring.HEADER_BYTES + payloadBytes;
+        for (int slot = 0; slot < depth; slot++) {
+            ByteBuffer memory = Native.buffer(address + (long) slot * stride, stride);
+            exchanges[slot] = new UringExchange(this, slot, memory.order(ByteOrder.nativeOrder()));
+        }
+    }
+
+    @Override
+    public void run() {
+        metrics.workerStarted();
+        try {
+            long opened = Uring.open(geometry, box);
+            if (opened < 0) {
+                transport.queueFailed(number, Native.errorText(opened));
+                return;
+            }
+            synchronized (ringLock) {
+                ring = opened;
+            }
+            transport.queueReady();
+            serve();
+        } finally {
+            closeRing();
+            metrics.workerEnded();
+            transport.queueEnded();
+        }
+    }
+
+    private void serve() {
+        while (!(stopping && outstanding.get() == 0)) {
+            int ready = Uring.enter(ring, commits, spinMicros);
+            if (ready == -Errno.EINTR) {
+                commits = 0;
+                continue;
+            }
+            if (ready < 0) {
+                if (ready != -Errno.ENOTCONN) {
+                    LOG.error("io_uring queue {} ends: {}", number, Native.errorText(ready));
+                }
+                return;
+            }
+            commits = 0;
+            for (int i = 0; i < ready; i++) {
+                handler.handle(exchanges[box.getInt(i * Integer.BYTES)]);
+            }
+            takeFinished();
+        }
+        Uring.flush(ring, commits);
+    }
+
+    private void takeFinished() {
+        UringExchange exchange = finished.getAndSet(null);
+        while (exchange != null) {
+            UringExchange following = exchange.next;
+            exchange.next = null;
+            outstanding.decrementAndGet();
+            commit(exchange);
+            exchange = following;
+        }
+    }
+
+    /** On the queue's thread: the reply goes with the next entering of the kernel. */
+    void commit(UringExchange exchange) {
+        box.putInt((depth + commits) * Integer.BYTES, exchange.slot());
+        commits++;
+    }
+
+    /** On the queue's thread. */
+    void handedOver() {
+        outstanding.incrementAndGet();
+    }
+
+    /** On any thread: gives back an exchange with its reply. */
+    int finished(UringExchange exchange) {
+        UringExchange first;
+        do {
+            first = finished.get();
+            exchange.next = first;
+        } while (!finished.compareAndSet(first, exchange));
+        return first != null || wake() ? 0 : -Errno.ENOTCONN;
+    }
+
+    /** Gets the thread out of the kernel; false: it has ended. */
+    boolean wake() {
+        synchronized (ringLock) {
+            if (ring == 0) {
+                return false;
+            }
+            Uring.wake(ring);
+            return true;
+        }
+    }
+
+    /** Ends the thread once what is handed over has come back. */
+    void stop() {
+        stopping = true;
+        wake();
+    }
+
+    private void closeRing() {
+        synchronized (ringLock) {
+            if (ring != 0) {
+                Uring.close(ring);
+                ring = 0;
+            }
+        }
+    }
+
+    /** Exchanges still with other threads. Exact once the thread has ended. */
+    boolean answered() {
+        takeFinished();
+        return outstanding.get() == 0;
+    }
+}

@@ -1,0 +1,190 @@
+package io.posixgateway.fuse.transport;
+
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.jni.Uring;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages over io_uring: a queue and a pinned thread per possible CPU, and one thread more that takes from /dev/fuse what
+ * still travels there (INIT, FORGET, INTERRUPT).
+ *
+ * <p>The queues come into being when INIT has been answered with the kernel's consent; the kernel holds requests back until
+ * all of them are registered.
+ */
+public final class UringTransport implements Transport {
+    /** FORGET and INTERRUPT are never handed over; INIT may be. */
+    private static final int DEVICE_SLOTS = 2;
+
+    private static final int INIT_OUT_FLAGS2 = 32;
+    private static final int FLAGS2_OVER_IO_URING = 1 << 9;
+
+    private final int fd;
+    private final Sizes sizes;
+    private final SessionMetrics metrics;
+    private final int queueCount = Uring.queues();
+    private final int payloadBytes;
+    private final long address;
+    private final MessageSlots slots;
+    private final DeviceReaders readers;
+    private final List<UringQueue> queues = new ArrayList<>();
+    private final CountDownLatch ready = new CountDownLatch(queueCount);
+    private final CountDownLatch running = new CountDownLatch(queueCount);
+    private volatile @Nullable String failure;
+    private @Nullable RequestHandler handler;
+    private boolean closed;
+
+    /** @param fd of a mounted connection; borrowed */
+    public UringTransport(int fd, Sizes sizes, SessionMetrics metrics) {
+        this.fd = fd;
+        this.sizes = sizes;
+        this.metrics = metrics;
+        payloadBytes = Math.max(sizes.maxWriteBytes(), Uring.LEAST_PAYLOAD_BYTES);
+        address = Native.map(memoryBytes());
+        if (address < 0) {
+            throw new OutOfMemoryError("no memory for the ring entries: " + memoryBytes() + " bytes");
+        }
+        slots = new MessageSlots(DEVICE_SLOTS, sizes.maxWriteBytes());
+        readers = new DeviceReaders("pgw-uring-device", List.of(fd), slots, metrics, this::initAnswered);
+    }
+
+    private long queueBytes() {
+        return (long) sizes.queueDepth() * (Uring.HEADER_BYTES + payloadBytes);
+    }
+
+    private long memoryBytes() {
+        return queueCount * queueBytes();
+    }
+
+    int fd() {
+        return fd;
+    }
+
+    Sizes sizes() {
+        return sizes;
+    }
+
+    int payloadBytes() {
+        return payloadBytes;
+    }
+
+    @Override
+    public String name() {
+        return "uring";
+    }
+
+    @Override
+    public void start(RequestHandler requestHandler) {
+        handler = requestHandler;
+        readers.start(requestHandler);
+    }
+
+    /** On the device thread: the reply is still in the slot. */
+    private void initAnswered(MessageSlot slot) {
+        int flags2 = slot.reply().getInt(MessageSlot.REPLY_AT + INIT_OUT_FLAGS2);
+        if ((flags2 & FLAGS2_OVER_IO_URING) == 0) {
+            fail("the kernel did not offer io_uring for this connection");
+            return;
+        }
+        synchronized (queues) {
+            for (int i = 0; i < queueCount && handler != null; i++) {
+                UringQueue queue = new UringQueue(this, i, address + i * queueBytes(), handler, metrics);
+                queues.add(queue);
+                Thread thread = new Thread(queue, "pgw-uring-" + i);
+                thread.setDaemon(true);
+                thread.start();
+            }
+        }
+    }
+
+    void queueReady() {
+        ready.countDown();
+    }
+
+    void queueFailed(int number, String reason) {
+        fail("io_uring queue " + number + ": " + reason);
+    }
+
+    void queueEnded() {
+        running.countDown();
+    }
+
+    private void fail(String reason) {
+        failure = reason;
+        while (ready.getCount() > 0) {
+            ready.countDown();
+        }
+    }
+
+    @Override
+    public void awaitReady(long timeoutNanos) throws IOException, InterruptedException {
+        boolean done = ready.await(timeoutNanos, TimeUnit.NANOSECONDS);
+        String reason = failure;
+        if (reason != null) {
+            throw new IOException(reason);
+        }
+        if (!done) {
+            throw new IOException("the kernel did not begin the session in time");
+        }
+    }
+
+    @Override
+    public String geometry() {
+        return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes() >> 20) + " MiB";
+    }
+
+    @Override
+    public int notify(ByteBuffer message, int bytes) {
+        return Native.write(fd, message, bytes);
+    }
+
+    @Override
+    public boolean ended() {
+        return readers.ended();
+    }
+
+    @Override
+    public boolean await(long timeoutNanos) throws InterruptedException {
+        return readers.await(timeoutNanos);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        boolean idle = Closing.finish(readers, slots);
+        synchronized (queues) {
+            queues.forEach(UringQueue::stop);
+        }
+        idle &= queues.isEmpty() || Closing.wait("queue threads", this::awaitQueues);
+        idle &= Closing.wait("requests handed over", this::awaitAnswered);
+        if (idle) {
+            slots.unmap();
+            Native.unmap(address, memoryBytes());
+        }
+    }
+
+    private boolean awaitQueues(long timeoutNanos) throws InterruptedException {
+        return running.await(timeoutNanos, TimeUnit.NANOSECONDS);
+    }
+
+    private boolean awaitAnswered(long timeoutNanos) {
+        long end = System.nanoTime() + timeoutNanos;
+        while (!queues.stream().allMatch(UringQueue::answered)) {
+            if (System.nanoTime() - end >= 0) {
+                return false;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        return true;
+    }
+}

@@ -1,0 +1,41 @@
+package io.posixgateway.fuse.session;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.spi.FileSystem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Mounts for tests, over one transport; skips with the reason where this machine cannot. */
+final class Sessions {
+    private static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
+
+    private Sessions() {}
+
+    static SessionOptions options(TransportChoice choice) {
+        SessionOptions defaults = SessionOptions.defaults();
+        return new SessionOptions(
+                choice,
+                "tiny",
+                false,
+                false,
+                true,
+                defaults.maxWriteBytes(),
+                defaults.threads(),
+                defaults.queueDepth(),
+                defaults.poolThreads(),
+                defaults.spinMicros(),
+                true,
+                false,
+                defaults.off());
+    }
+
+    static FuseSession mount(FileSystem fileSystem, Path mountPoint, TransportChoice choice) throws IOException {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
+        assumeTrue(
+                choice != TransportChoice.URING || Files.exists(ENABLE_URING), "this kernel has no FUSE over io_uring");
+        return FuseSession.mount(fileSystem, mountPoint, options(choice));
+    }
+}
