@@ -1,0 +1,13 @@
+# An Alluxio master or worker for trials of the chart; not for production. Contexts: the folder of server jars, and the
+# gateway's image, whose Java it uses.
+ARG GATEWAY
+# The tag is in the argument.
+# hadolint ignore=DL3006
+FROM ${GATEWAY}
+ARG VERSION=0.0.0
+LABEL org.opencontainers.image.title="Alluxio for trials of the Alluxio POSIX Gateway" \
+      org.opencontainers.image.version="${VERSION}"
+COPY lib/ /opt/alluxio/lib/
+COPY --chmod=755 alluxio-server /opt/alluxio/bin/alluxio-server
+ENTRYPOINT ["/opt/alluxio/bin/alluxio-server"]
+CMD ["master"]

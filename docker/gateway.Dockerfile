@@ -1,0 +1,65 @@
+# The gateway: a Java of only the modules it uses, its jars without what they carry for other systems, and the few files
+# of Debian that these need. Context: the folder alluxio-adapter/target/dist.
+ARG BASE=docker.io/library/debian:bookworm-slim
+
+# The tag is in the argument.
+# hadolint ignore=DL3006
+FROM ${BASE} AS build
+SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends binutils openjdk-17-jdk-headless zip \
+    && rm -rf /var/lib/apt/lists/*
+
+# jdk.jcmd: thread dumps of a gateway that is in trouble.
+RUN jlink --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
+java.base,java.compiler,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
+java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.management,\
+jdk.naming.dns,jdk.net,jdk.unsupported,jdk.zipfs \
+    && strip --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
+    && rm -rf /jre/legal \
+    && cp --remove-destination "$(readlink -f /etc/ssl/certs/java/cacerts)" /jre/lib/security/cacerts \
+    && /jre/bin/java -Xshare:dump -Xlog:disable
+
+# Files of packages, unpacked rather than installed: no package manager in the image. The links are those of a merged /usr.
+WORKDIR /packages
+RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root-files/usr/sbin \
+    && for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "/root-files/$folder"; done \
+    && apt-get update \
+    && apt-get download busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g \
+    && for package in *.deb; do dpkg --fsys-tarfile "$package" | tar -x -C /root-files --keep-directory-symlink; done \
+    && rm -rf /root-files/usr/share/doc /root-files/usr/share/man /root-files/usr/share/bug /root-files/usr/share/lintian \
+        /root-files/usr/lib/*/gconv /root-files/usr/lib/*/audit /root-files/usr/lib/locale \
+    && for name in chmod chown dirname ls mkdir readlink sh; do ln -sf busybox "/root-files/usr/bin/$name"; done \
+    && mkdir -p /root-files/etc /root-files/tmp && chmod 1777 /root-files/tmp \
+    && printf 'root:x:0:0:root:/:/sbin/nologin\nposix-gateway:x:64321:64321:Alluxio POSIX Gateway:/tmp:/sbin/nologin\n' >/root-files/etc/passwd \
+    && printf 'root:x:0:\nposix-gateway:x:64321:\n' >/root-files/etc/group \
+    && printf 'hosts: files dns\n' >/root-files/etc/nsswitch.conf
+
+COPY . /dist/
+# RocksDB is for masters, and libraries for other systems and processors are for nobody here.
+RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/native/*.dll' 'META-INF/native/*.jnilib' \
+        'META-INF/native/*osx*' \
+    && mkdir -p /root-files/opt/posix-gateway \
+    && cp -a /dist/. /root-files/opt/posix-gateway/ \
+    && cp -a /jre /root-files/opt/jre \
+    && chmod -R a+rX /root-files/opt
+
+FROM scratch AS files
+COPY --from=build /root-files/ /
+ENV JAVA_HOME=/opt/jre PATH=/opt/posix-gateway/bin:/opt/jre/bin:/usr/bin
+
+# What the classes look like once loaded, kept for the next start.
+FROM files AS archive
+RUN ["/bin/sh", "-c", "POSIX_GATEWAY_JAVA_OPTS=-XX:ArchiveClassesAtExit=/tmp/posix-gateway.jsa posix-gateway --version"]
+
+FROM files
+ARG VERSION=0.0.0
+LABEL org.opencontainers.image.title="Alluxio POSIX Gateway" \
+      org.opencontainers.image.description="Serves Alluxio 2.x paths as FUSE mounts" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}"
+COPY --from=archive /tmp/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa
+USER 64321:64321
+ENTRYPOINT ["/opt/posix-gateway/bin/posix-gateway"]
+CMD ["serve"]
