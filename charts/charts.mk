@@ -17,7 +17,7 @@ $(HELM) $(HELM_UNITTEST) &: charts/tools/go.mod charts/tools/go.sum
 	@touch $(HELM) $(HELM_UNITTEST)
 
 charts-check: charts-tools
-	@echo "==> checking the chart: its tables, lint, the API of each Kubernetes version"
+	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"
 	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
 	@PGW_TOOLS=$(CACHE) charts/validate
 

@@ -1,0 +1,15 @@
+// A CoreDNS of the few plugins that a cluster for tests needs; see ../Corefile.
+package main
+
+import (
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/coremain"
+	_ "github.com/coredns/coredns/plugin/bind"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+)
+
+func main() {
+	dnsserver.Directives = []string{"bind", "errors", "kubernetes"}
+	coremain.Run()
+}
