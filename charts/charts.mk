@@ -19,11 +19,16 @@ $(HELM) $(HELM_UNITTEST) &: charts/tools/go.mod charts/tools/go.sum
 charts-check: charts-tools
 	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"
 	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
+	@$(VENV)/python charts/tools/dashboards.py check charts/posix-gateway
+	@$(VENV)/python charts/tools/dashboards.py rules charts/posix-gateway >$(CACHE)/dashboard-rules.yaml
+	@promtool check rules charts/posix-gateway/files/alerts.yaml $(CACHE)/dashboard-rules.yaml
 	@PGW_TOOLS=$(CACHE) charts/validate
 
 charts-test: charts-tools
 	@echo "==> testing the chart"
 	@$(HELM_UNITTEST) -f 'unittests/*_test.yaml' charts/posix-gateway
+	@promtool test rules charts/tests/alerts.yaml
 
-charts-docs: ## The chart's README table and values.schema.json, made from values.yaml
+charts-docs: ## The chart's README table, values.schema.json and dashboards
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
+	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway

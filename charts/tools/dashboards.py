@@ -2,6 +2,7 @@
 
 dashboards.py write CHART           writes CHART/dashboards/*.json
 dashboards.py check CHART           ends with 1 when one of them is not up to date
+dashboards.py rules CHART           prints the queries as rules, for promtool to parse
 dashboards.py metrics CHART DOC...  ends with 1 when a dashboard or an alert uses a metric that no DOC declares
 """
 
@@ -397,15 +398,28 @@ def check(chart):
         raise SystemExit(f"not up to date: {', '.join(stale)}; run: make charts-docs")
 
 
+def queries():
+    """Yields (query, where it stands)."""
+    for name, _, rows in DASHBOARDS:
+        for row in rows:
+            for title, _, _, described in row:
+                for query, _ in described:
+                    yield query, f"dashboard {name}, panel {title}"
+
+
+def rules(_):
+    """The queries with Grafana's variables filled in, as rules: promtool parses those."""
+    filled = [query.replace("$__rate_interval", "5m").replace("$", "") for query, _ in queries()]
+    recorded = [{"record": f"dashboards:query{i}", "expr": query} for i, query in enumerate(filled)]
+    print(json.dumps({"groups": [{"name": "dashboards", "rules": recorded}]}))
+
+
 def used_metrics(chart):
     """Name of each metric that a query or an alert uses, to the place of its use."""
     used = {}
-    for name, _, rows in DASHBOARDS:
-        for row in rows:
-            for title, _, _, queries in row:
-                for query, _ in queries:
-                    for metric in NAME.findall(query):
-                        used.setdefault(metric, f"dashboard {name}, panel {title}")
+    for query, place in queries():
+        for metric in NAME.findall(query):
+            used.setdefault(metric, place)
     alerts = (chart / "files" / "alerts.yaml").read_text()
     for expression in re.findall(r"expr: (?:\|\n((?: {10,}.*\n)+)|(.*))", alerts):
         for metric in NAME.findall("".join(expression)):
@@ -425,7 +439,7 @@ def check_metrics(chart, documents):
 
 
 def main(arguments):
-    modes = {"write": write, "check": check, "metrics": check_metrics}
+    modes = {"write": write, "check": check, "rules": rules, "metrics": check_metrics}
     if len(arguments) < 2 or arguments[0] not in modes:
         raise SystemExit(__doc__)
     chart = pathlib.Path(arguments[1])
