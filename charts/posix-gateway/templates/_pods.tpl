@@ -131,3 +131,8 @@ tolerations:
 - name: POSIX_GATEWAY_JAVA_OPTS
   value: {{ join " " $options | quote }}
 {{- end -}}
+
+{{/* The driver's word for the log level: it has no TRACE. */}}
+{{- define "posix-gateway.csiLogLevel" -}}
+{{- eq .Values.logLevel "TRACE" | ternary "DEBUG" .Values.logLevel -}}
+{{- end -}}
