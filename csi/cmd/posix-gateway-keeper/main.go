@@ -26,6 +26,7 @@ func main() {
 		config.ClientUIDs = append(config.ClientUIDs, uint32(uid))
 		return err
 	})
+	flag.BoolVar(&config.Linger, "linger", false, "after a handover wait for a signal instead of ending: for process managers that would start this keeper again")
 	showVersion := flag.Bool("version", false, "print the version and end")
 	flag.Parse()
 	if *showVersion {

@@ -24,7 +24,10 @@ type Config struct {
 	// MetricsAddress is host:port; empty: no metrics.
 	MetricsAddress string
 	ClientUIDs     []uint32
-	Log            *slog.Logger
+	// Linger after a handover until the context ends: where a process that ended is started again, as in a DaemonSet, it
+	// would take the sessions back from its successor.
+	Linger bool
+	Log    *slog.Logger
 }
 
 // Run keeps sessions until the context ends or a successor takes over; both end without an error. When it ends by the
@@ -48,6 +51,10 @@ func Run(ctx context.Context, config Config) error {
 	sessions, _ := server.keeper.Sessions()
 	config.Log.Info("keeping sessions", "socket", config.Socket, "sessions", sessions, "generation", server.keeper.generation)
 	err = server.Serve(ctx)
+	if err == nil && config.Linger && ctx.Err() == nil {
+		config.Log.Info("a successor keeps the sessions; waiting to be ended")
+		<-ctx.Done()
+	}
 	if left, _ := server.keeper.Sessions(); left > 0 {
 		config.Log.Warn("ending with sessions: mounts whose gateway ends too are dead; start a successor with --takeover instead",
 			"sessions", left)

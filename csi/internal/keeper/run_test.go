@@ -1,0 +1,71 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// logged collects what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *logged) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+func awaitTrue(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute for: %s", what)
+		}
+	}
+}
+
+func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	start := func(log *logged) (end context.CancelFunc, ended chan error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended = make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Config{
+				Socket: socket, TakeoverSocket: socket, Linger: true, Log: slog.New(slog.NewTextHandler(log, nil)),
+			})
+		}()
+		return cancel, ended
+	}
+	var oldLog, newLog logged
+	endOld, oldEnded := start(&oldLog)
+	awaitTrue(t, "the first keeper", func() bool { return oldLog.has("keeping sessions") })
+	endNew, newEnded := start(&newLog)
+	awaitTrue(t, "the handover", func() bool { return oldLog.has("waiting to be ended") })
+	select {
+	case err := <-oldEnded:
+		t.Fatalf("the keeper ended by itself: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	for _, one := range []struct {
+		end   context.CancelFunc
+		ended chan error
+	}{{endOld, oldEnded}, {endNew, newEnded}} {
+		one.end()
+		if err := <-one.ended; err != nil {
+			t.Errorf("a keeper that is told to end fails: %v", err)
+		}
+	}
+}
