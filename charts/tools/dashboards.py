@@ -3,7 +3,8 @@
 dashboards.py write CHART           writes CHART/dashboards/*.json
 dashboards.py check CHART           ends with 1 when one of them is not up to date
 dashboards.py rules CHART           prints the queries as rules, for promtool to parse
-dashboards.py metrics CHART DOC...  ends with 1 when a dashboard or an alert uses a metric that no DOC declares
+dashboards.py refer CHART DOC...    ends with 1 when a dashboard or an alert uses a metric that no DOC declares, or an alert
+                                    names a page that no DOC has
 """
 
 import json
@@ -427,24 +428,28 @@ def used_metrics(chart):
     return used
 
 
-def check_metrics(chart, documents):
-    declared = set(re.findall(r"`(posix_gateway_[a-z0-9_]+)`", "".join(pathlib.Path(d).read_text() for d in documents)))
+def check_references(chart, documents):
+    text = "\n".join(pathlib.Path(document).read_text() for document in documents)
+    declared = set(re.findall(r"`(posix_gateway_[a-z0-9_]+)`", text))
     unknown = [
         f"{metric} ({place})"
         for metric, place in used_metrics(chart).items()
         if not STANDARD.match(metric) and metric not in declared and SUFFIXES.sub("", metric) not in declared
     ]
+    pages = {"#" + heading.lower() for heading in re.findall(r"^### (\w+)$", text, re.M)}
+    alerts = (chart / "files" / "alerts.yaml").read_text()
+    unknown += [f"page {page}" for page in re.findall(r"runbook_url: \S+(#\w+)", alerts) if page not in pages]
     if unknown:
-        raise SystemExit("used, but not declared in " + ", ".join(documents) + ":\n  " + "\n  ".join(unknown))
+        raise SystemExit("used, but not in " + ", ".join(documents) + ":\n  " + "\n  ".join(unknown))
 
 
 def main(arguments):
-    modes = {"write": write, "check": check, "rules": rules, "metrics": check_metrics}
+    modes = {"write": write, "check": check, "rules": rules, "refer": check_references}
     if len(arguments) < 2 or arguments[0] not in modes:
         raise SystemExit(__doc__)
     chart = pathlib.Path(arguments[1])
-    if arguments[0] == "metrics":
-        check_metrics(chart, arguments[2:])
+    if arguments[0] == "refer":
+        check_references(chart, arguments[2:])
     else:
         modes[arguments[0]](chart)
 
