@@ -28,6 +28,7 @@ RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root
     && apt-get update \
     && apt-get download busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g \
     && for package in *.deb; do dpkg --fsys-tarfile "$package" | tar -x -C /root-files --keep-directory-symlink; done \
+    && mkdir -p /root-files/usr/share/posix-gateway && ls -- *.deb >/root-files/usr/share/posix-gateway/packages \
     && rm -rf /root-files/usr/share/doc /root-files/usr/share/man /root-files/usr/share/bug /root-files/usr/share/lintian \
         /root-files/usr/lib/*/gconv /root-files/usr/lib/*/audit /root-files/usr/lib/locale \
     && for name in chmod chown dirname ls mkdir readlink sh; do ln -sf busybox "/root-files/usr/bin/$name"; done \

@@ -3,8 +3,7 @@
 dashboards.py write CHART           writes CHART/dashboards/*.json
 dashboards.py check CHART           ends with 1 when one of them is not up to date
 dashboards.py rules CHART           prints the queries as rules, for promtool to parse
-dashboards.py refer CHART DOC...    ends with 1 when a dashboard or an alert uses a metric that no DOC declares, or an alert
-                                    names a page that no DOC has
+dashboards.py refer CHART DOC...    ends with 1 if a dashboard or an alert refers to a metric or a page that no DOC has
 """
 
 import json
