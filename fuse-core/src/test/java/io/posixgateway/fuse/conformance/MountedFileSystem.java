@@ -1,0 +1,104 @@
+package io.posixgateway.fuse.conformance;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.spi.FileSystem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A file system mounted for a test, in a temporary folder of its own. It is unmounted by {@link #close}, and at the latest
+ * after a few minutes: a test that hangs in a system call then fails instead.
+ */
+public final class MountedFileSystem implements AutoCloseable {
+    private static final int LONGEST_MINUTES = 5;
+    private static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
+
+    private final Path folder;
+    private final FuseSession session;
+    private final ScheduledThreadPoolExecutor watchdog = new ScheduledThreadPoolExecutor(1, work -> {
+        Thread thread = new Thread(work, "mount-watchdog");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private MountedFileSystem(Path folder, FuseSession session) {
+        this.folder = folder;
+        this.session = session;
+        watchdog.schedule(session::close, LONGEST_MINUTES, TimeUnit.MINUTES);
+    }
+
+    /** Mounts over this very transport; skips the test, with the reason, where the machine has it not. */
+    public static MountedFileSystem mount(FileSystem fileSystem, TransportChoice transport) throws IOException {
+        return mount(fileSystem, options(transport, false));
+    }
+
+    /** Mounts with these options, and makes sure that the transport asked for is the one that serves. */
+    public static MountedFileSystem mount(FileSystem fileSystem, SessionOptions options) throws IOException {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
+        assumeTrue(
+                options.transport() != TransportChoice.URING || Files.exists(ENABLE_URING),
+                "this kernel has no FUSE over io_uring");
+        Path folder = Files.createTempDirectory("posix-gateway-mount");
+        try {
+            MountedFileSystem mounted =
+                    new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
+            mounted.requireTransport(options.transport());
+            return mounted;
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(folder);
+            throw e;
+        }
+    }
+
+    /** Options of tests: other users may enter, the kernel checks permissions, io_uring may be enabled. */
+    public static SessionOptions options(TransportChoice transport, boolean readOnly) {
+        SessionOptions defaults = SessionOptions.defaults();
+        return new SessionOptions(
+                transport,
+                "posix-gateway-test",
+                readOnly,
+                true,
+                true,
+                defaults.maxWriteBytes(),
+                defaults.threads(),
+                defaults.queueDepth(),
+                defaults.poolThreads(),
+                defaults.spinMicros(),
+                true,
+                false,
+                defaults.off());
+    }
+
+    private void requireTransport(TransportChoice asked) throws IOException {
+        String wanted = "transport " + asked.name().toLowerCase(Locale.ROOT) + " ";
+        if (asked != TransportChoice.AUTO && !session.line().startsWith(wanted)) {
+            String line = session.line();
+            close();
+            throw new AssertionError("asked for " + asked + ", served by: " + line);
+        }
+    }
+
+    /** The mount point. */
+    public Path root() {
+        return folder;
+    }
+
+    public FuseSession session() {
+        return session;
+    }
+
+    @Override
+    public void close() throws IOException {
+        watchdog.shutdownNow();
+        session.close();
+        Files.deleteIfExists(folder);
+    }
+}
