@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import stat
+import struct
 import time
 
 from suite import Skipped, as_user, case, equal, fails, write
@@ -186,7 +187,10 @@ def extended_attributes_may_be_long(d):
 @case
 def access_lists_are_refused_rather_than_ignored(d):
     write(f"{d}/f")
-    fails(errno.EOPNOTSUPP, os.setxattr, f"{d}/f", "system.posix_acl_access", bytes([2, 0, 0, 0]) + bytes(8))
+    owner, user, group, mask, other = 1, 2, 4, 16, 32
+    entries = [(owner, 6, -1), (user, 6, 12345), (group, 4, -1), (mask, 6, -1), (other, 4, -1)]
+    access_list = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    fails(errno.EOPNOTSUPP, os.setxattr, f"{d}/f", "system.posix_acl_access", access_list)
 
 
 @case

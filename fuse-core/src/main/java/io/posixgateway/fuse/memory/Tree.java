@@ -70,28 +70,34 @@ final class Tree {
         if (parent.directory.find(name) != null) {
             return Made.failed(-Errno.EEXIST);
         }
-        boolean directory = Stat.isDirectory(mode);
-        if (directory && parent.links >= MAX_LINKS) {
+        if (Stat.isDirectory(mode) && parent.links >= MAX_LINKS) {
             return Made.failed(-Errno.EMLINK);
         }
         if (!space.take(Inode.OWN_BYTES)) {
             return Made.failed(-Errno.ENOSPC);
         }
-        boolean inherits = (parent.permissions() & Stat.S_ISGID) != 0;
-        int fullMode = directory && inherits ? mode | Stat.S_ISGID : mode;
-        Directory entries = directory ? new Directory() : null;
-        if (entries != null) {
-            entries.setParent(parent);
-        }
-        Inode inode = newInode(new Inode.Birth(
-                fullMode, request.uid(), inherits ? parent.gid() : request.gid(), device, target, entries));
-        inode.links = directory ? 2 : 1;
-        if (directory) {
+        Inode inode = newInode(birthIn(parent, request, mode, device, target));
+        inode.links = 1;
+        if (inode.directory != null) {
+            inode.links = 2;
+            inode.directory.setParent(parent);
             addLinks(parent, 1);
         }
         parent.directory.put(name, inode);
         modified(parent);
         return new Made(0, inode);
+    }
+
+    private static Inode.Birth birthIn(Inode parent, Request request, int mode, int device, @Nullable Name target) {
+        boolean directory = Stat.isDirectory(mode);
+        boolean inherits = (parent.permissions() & Stat.S_ISGID) != 0;
+        return new Inode.Birth(
+                directory && inherits ? mode | Stat.S_ISGID : mode,
+                request.uid(),
+                inherits ? parent.gid() : request.gid(),
+                device,
+                target,
+                directory ? new Directory() : null);
     }
 
     int link(@Nullable Inode inode, @Nullable Inode parent, Name name) {

@@ -20,7 +20,8 @@ public final class Command implements AutoCloseable {
     public Command(String... words) throws IOException {
         this.words = List.of(words);
         output = Files.createTempFile("posix-gateway-test", ".out");
-        ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(output.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
         builder.environment().put("LC_ALL", "C.UTF-8");
         process = builder.start();

@@ -39,7 +39,8 @@ public final class ConformanceSuite {
             unknown.remove(words[1]);
             tests.add(dynamicTest(words[1], () -> judge(line, words, exception)));
         }
-        tests.add(dynamicTest("every exception names a case", () -> assertThat(unknown).isEmpty()));
+        tests.add(dynamicTest(
+                "every exception names a case", () -> assertThat(unknown).isEmpty()));
         tests.add(dynamicTest("every case was run", () -> assertThat(tests).hasSizeGreaterThan(85)));
         return tests;
     }

@@ -10,29 +10,32 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.Timer;
+import java.util.TimerTask;
 
 /**
  * A file system mounted for a test, in a temporary folder of its own. It is unmounted by {@link #close}, and at the latest
  * after a few minutes: a test that hangs in a system call then fails instead.
  */
 public final class MountedFileSystem implements AutoCloseable {
-    private static final int LONGEST_MINUTES = 5;
+    private static final long LONGEST_MILLIS = 300_000;
     private static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
 
     private final Path folder;
     private final FuseSession session;
-    private final ScheduledThreadPoolExecutor watchdog = new ScheduledThreadPoolExecutor(1, work -> {
-        Thread thread = new Thread(work, "mount-watchdog");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final Timer watchdog = new Timer("mount-watchdog", true);
 
     private MountedFileSystem(Path folder, FuseSession session) {
         this.folder = folder;
         this.session = session;
-        watchdog.schedule(session::close, LONGEST_MINUTES, TimeUnit.MINUTES);
+        watchdog.schedule(
+                new TimerTask() {
+                    @Override
+                    public void run() {
+                        session.close();
+                    }
+                },
+                LONGEST_MILLIS);
     }
 
     /** Mounts over this very transport; skips the test, with the reason, where the machine has it not. */
@@ -48,8 +51,7 @@ public final class MountedFileSystem implements AutoCloseable {
                 "this kernel has no FUSE over io_uring");
         Path folder = Files.createTempDirectory("posix-gateway-mount");
         try {
-            MountedFileSystem mounted =
-                    new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
+            MountedFileSystem mounted = new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
             mounted.requireTransport(options.transport());
             return mounted;
         } catch (IOException | RuntimeException e) {
@@ -97,7 +99,7 @@ public final class MountedFileSystem implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        watchdog.shutdownNow();
+        watchdog.cancel();
         session.close();
         Files.deleteIfExists(folder);
     }

@@ -20,8 +20,8 @@ public final class Stress {
         try (Scripts scripts = new Scripts()) {
             for (int i = 0; i < processes; i++) {
                 String folder = directory.resolve("stress-" + i).toString();
-                running.add(new Command(
-                        "python3", scripts.path("stress.py"), folder, "" + (seed + i), "" + operations));
+                running.add(
+                        new Command("python3", scripts.path("stress.py"), folder, "" + (seed + i), "" + operations));
             }
             for (Command command : running) {
                 assertThat(command.await(SECONDS)).as(command.output()).isZero();

@@ -20,9 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeExampleIT {
     private static final Path SOURCE = Path.of("src/test/java/io/posixgateway/fuse/example/ZipMount.java");
 
-    @TempDir
-    Path folder;
-
     @Test
     void theReadmeShowsTheExampleAsItIsCompiled() throws Exception {
         String source = Files.readString(SOURCE);
@@ -33,7 +30,7 @@ class ReadmeExampleIT {
     }
 
     @Test
-    void theExampleMountsAnArchive() throws Exception {
+    void theExampleMountsAnArchive(@TempDir Path folder) throws Exception {
         Path archive = folder.resolve("sample.zip");
         try (FileSystem zip = FileSystems.newFileSystem(archive, Map.of("create", "true"))) {
             Files.createDirectory(zip.getPath("/inner"));
@@ -47,7 +44,8 @@ class ReadmeExampleIT {
             assertThat(Files.readString(mounted.root().resolve("hello"))).isEqualTo("hello from a zip");
             assertThat(Files.readAllBytes(mounted.root().resolve("inner/big"))).isEqualTo(new byte[300_000]);
             try (Stream<Path> listed = Files.list(mounted.root())) {
-                assertThat(listed.map(path -> path.getFileName().toString())).containsExactlyInAnyOrder("hello", "inner");
+                assertThat(listed.map(path -> path.getFileName().toString()))
+                        .containsExactlyInAnyOrder("hello", "inner");
             }
             assertThatThrownBy(() -> Files.size(mounted.root().resolve("none")))
                     .isInstanceOf(NoSuchFileException.class);

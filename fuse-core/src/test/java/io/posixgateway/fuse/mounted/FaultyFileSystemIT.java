@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -48,8 +48,7 @@ class FaultyFileSystemIT {
         AtomicBoolean found = new AtomicBoolean(true);
         Fault thrown = FaultyFileSystem.throwing();
         FaultyFileSystem fileSystem = new FaultyFileSystem(
-                new MemoryFileSystem(64 << 20, VALID_NANOS, Clock.systemUTC()),
-                (operation, request) -> {
+                new MemoryFileSystem(64 << 20, VALID_NANOS, Clock.systemUTC()), (operation, request) -> {
                     boolean passes = !broken.get() || (found.get() && FINDING.contains(operation));
                     return passes ? 0 : thrown.strike(operation, request);
                 });
@@ -58,7 +57,9 @@ class FaultyFileSystemIT {
             broken.set(true);
             Map<String, String> outcomes = operations.provoke();
             assertThat(outcomes).hasSizeGreaterThan(25);
-            assertThat(outcomes).allSatisfy((operation, outcome) -> assertThat(outcome).as(operation).isEqualTo("EIO"));
+            assertThat(outcomes)
+                    .allSatisfy((operation, outcome) ->
+                            assertThat(outcome).as(operation).isEqualTo("EIO"));
             found.set(false);
             assertThatThrownBy(() -> Files.size(mounted.root().resolve("never seen")))
                     .hasMessageContaining("Input/output error");
@@ -111,7 +112,9 @@ class FaultyFileSystemIT {
                 nanos[i] = System.nanoTime() - start;
             }
             Arrays.sort(nanos);
-            assertThat(mounted.session().metrics().inFlight()).as("others wait meanwhile").isGreaterThan(BLOCKED / 2);
+            assertThat(mounted.session().metrics().inFlight())
+                    .as("others wait meanwhile")
+                    .isGreaterThan(BLOCKED / 2);
             assertThat(nanos[MEASURED / 2]).as("median").isLessThan(DELAY_NANOS / 2);
             assertThat(nanos[MEASURED * 9 / 10]).as("90 %").isLessThan(DELAY_NANOS);
             enough.set(true);
@@ -126,8 +129,7 @@ class FaultyFileSystemIT {
     }
 
     private static Void syncUntil(Path file, CountDownLatch began, AtomicBoolean enough) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             began.countDown();
             while (!enough.get()) {
                 channel.force(true);

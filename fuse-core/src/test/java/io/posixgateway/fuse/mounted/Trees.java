@@ -25,7 +25,8 @@ final class Trees {
                 byte[] content = new byte[k == 0 ? 0 : random.nextInt(1 << (6 + k * 2))];
                 random.nextBytes(content);
                 Path file = Files.write(folder.resolve("file " + k), content);
-                Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(k % 2 == 0 ? "rw-r-----" : "rwxr-xr-x"));
+                Files.setPosixFilePermissions(
+                        file, PosixFilePermissions.fromString(k % 2 == 0 ? "rw-r-----" : "rwxr-xr-x"));
                 Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000_000_123L + k));
             }
             Files.createSymbolicLink(folder.resolve("link"), Path.of("file 3"));
