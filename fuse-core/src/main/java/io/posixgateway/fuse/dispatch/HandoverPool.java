@@ -1,6 +1,8 @@
 package io.posixgateway.fuse.dispatch;
 
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -18,6 +20,7 @@ final class HandoverPool implements AutoCloseable {
 
     private final SessionMetrics metrics;
     private final AtomicInteger made = new AtomicInteger();
+    private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
     private final ThreadPoolExecutor executor;
 
     HandoverPool(int threads, SessionMetrics metrics) {
@@ -30,11 +33,13 @@ final class HandoverPool implements AutoCloseable {
     private Thread thread(Runnable work) {
         Thread thread = new Thread(
                 () -> {
+                    alive.add(Thread.currentThread());
                     metrics.workerStarted();
                     try {
                         work.run();
                     } finally {
                         metrics.workerEnded();
+                        alive.remove(Thread.currentThread());
                     }
                 },
                 "fuse-pool-" + made.incrementAndGet());
@@ -52,12 +57,16 @@ final class HandoverPool implements AutoCloseable {
         }
     }
 
-    /** Takes nothing new and waits, for ten seconds at most, until what was taken is done. */
+    /** Takes nothing new and waits, for ten seconds each, until what was taken is done and the threads have ended. */
     @Override
     public void close() {
         executor.shutdown();
         try {
-            executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+            if (executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                for (Thread thread : alive) {
+                    thread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));
+                }
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
