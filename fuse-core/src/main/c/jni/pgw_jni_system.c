@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 
@@ -68,6 +69,14 @@ static jint close_descriptor(JNIEnv *env, jclass owner, jint fd)
     (void)env;
     (void)owner;
     return close(fd) != 0 ? -errno : 0;
+}
+
+static jlong file_bytes(JNIEnv *env, jclass owner, jint fd)
+{
+    struct stat status;
+    (void)env;
+    (void)owner;
+    return fstat(fd, &status) != 0 ? -errno : (jlong)status.st_size;
 }
 
 static jint open_device(JNIEnv *env, jclass owner)
@@ -240,6 +249,7 @@ bool pgw_jni_system_load(JNIEnv *env)
         {"unmap", "(JJ)I", unmap},
         {"buffer", "(JI)Ljava/nio/ByteBuffer;", buffer},
         {"close", "(I)I", close_descriptor},
+        {"fileBytes", "(I)J", file_bytes},
         {"openDevice", "()I", open_device},
         {"cloneDevice", "(I)I", clone_device},
         {"readMessage", "(IJI)I", read_message},

@@ -52,6 +52,9 @@ public final class Native {
 
     public static native int close(int fd);
 
+    /** The length of the file behind a descriptor. */
+    public static native long fileBytes(int fd);
+
     /** Opens /dev/fuse. */
     public static native int openDevice();
 

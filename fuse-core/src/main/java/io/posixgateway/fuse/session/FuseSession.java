@@ -2,11 +2,13 @@ package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
+import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A mounted file system and all that serves it. Any thread.
@@ -52,6 +55,7 @@ public final class FuseSession implements AutoCloseable {
         SessionOptions options = setup.options;
         dispatcher = new Dispatcher(
                 fileSystem, handshake, metrics, new DispatchOptions(options.readOnly(), options.poolThreads()));
+        kernel.connect(transport, connection.fd());
     }
 
     /** What is there before the connection is. */
@@ -97,6 +101,75 @@ public final class FuseSession implements AutoCloseable {
                 String.join(", ", refused) + "; do what is said here, or choose another with the option transport");
     }
 
+    /**
+     * Serves a session that a keeper mounted; what another process had begun there is asked for again. Closing it later
+     * leaves the mount as it is, waiting for the next one to serve.
+     *
+     * @param fileSystem the session's from here on; still the caller's when this throws
+     * @param kept its descriptors are the session's from here on, and closed when this throws
+     * @param options the transport may be auto or devfuse
+     */
+    public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options)
+            throws MountException {
+        requireNative();
+        SessionMemory memory;
+        try {
+            options.check();
+            requireKeepable(options.transport(), kept);
+            memory = SessionMemory.open(kept.memoryFd());
+        } catch (MountException | IllegalArgumentException e) {
+            Native.close(kept.fuseFd());
+            Native.close(kept.memoryFd());
+            throw e;
+        }
+        FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal());
+        KernelLink kernel = new KernelLink(journaled);
+        Negotiated earlier = memory.negotiated();
+        SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
+        Handshake handshake = new Handshake(fitting, false, fileSystem.handlesLocks(), outcome -> {
+            memory.store(outcome);
+            kernel.negotiated(outcome);
+        });
+        FuseSession session = new FuseSession(
+                journaled,
+                new KeptConnection(kept.fuseFd(), memory),
+                new Setup(fitting, kernel, handshake, List.of()),
+                (fd, metrics) -> new DevFuseTransport(
+                        fd, true, earlier != null, new TransportChooser(fitting).sizes(), metrics));
+        try {
+            session.resume(earlier, kept.takes() > 0);
+            return session;
+        } catch (IOException e) {
+            session.end();
+            throw new MountException(
+                    "the session at " + kept.target() + " could not be taken over (" + e.getMessage() + ")",
+                    "unmount it and mount it anew");
+        }
+    }
+
+    private static void requireKeepable(TransportChoice choice, KeptSession kept) throws MountException {
+        if (choice != TransportChoice.AUTO && choice != TransportChoice.DEVFUSE) {
+            throw new MountException(
+                    "the session at " + kept.target() + " is held by a keeper, and transport "
+                            + choice.name().toLowerCase(Locale.ROOT)
+                            + " cannot be taken over",
+                    "choose auto or devfuse for it");
+        }
+    }
+
+    private void resume(@Nullable Negotiated earlier, boolean servedBefore) throws IOException {
+        if (earlier != null) {
+            handshake.resume(earlier);
+        }
+        if (servedBefore) {
+            int result = kernel.resend();
+            if (result < 0) {
+                throw new IOException("asking for the requests under way failed: " + Native.errorText(result));
+            }
+        }
+        begin();
+    }
+
     private static void requireNative() throws MountException {
         if (!NativeLoader.isAvailable()) {
             throw new MountException(
@@ -106,7 +179,6 @@ public final class FuseSession implements AutoCloseable {
     }
 
     private void begin() throws IOException {
-        kernel.connect(transport, connection.fd());
         transport.start(dispatcher);
         try {
             transport.awaitReady(READY_NANOS);

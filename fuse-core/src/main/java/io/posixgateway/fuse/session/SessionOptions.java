@@ -2,6 +2,7 @@ package io.posixgateway.fuse.session;
 
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a session is mounted and served. Values are checked when the session starts; a bad one is named in the exception.
@@ -54,6 +55,24 @@ public record SessionOptions(
         RESEND,
         CACHE_SYMLINKS,
         ATOMIC_O_TRUNC
+    }
+
+    /** The same for a session that is kept: read-only as it was mounted, and with the sizes agreed upon then. */
+    SessionOptions forKept(boolean mountedReadOnly, @Nullable Negotiated earlier) {
+        return new SessionOptions(
+                transport,
+                sourceName,
+                readOnly || mountedReadOnly,
+                allowOther,
+                defaultPermissions,
+                earlier == null ? maxWriteBytes : earlier.maxWriteBytes(),
+                threads,
+                queueDepth,
+                poolThreads,
+                spinMicros,
+                enableUring,
+                guard,
+                off);
     }
 
     /** Names the first value that is out of its range, in an IllegalArgumentException. */

@@ -1,0 +1,31 @@
+package io.posixgateway.fuse.session;
+
+import io.posixgateway.fuse.jni.Native;
+
+/** A connection that a keeper holds too: the mount stays when this process lets go of it. */
+final class KeptConnection implements Connection {
+    private final int fd;
+    private final SessionMemory memory;
+
+    /** Takes both. */
+    KeptConnection(int fd, SessionMemory memory) {
+        this.fd = fd;
+        this.memory = memory;
+    }
+
+    @Override
+    public int fd() {
+        return fd;
+    }
+
+    @Override
+    public boolean unmount() {
+        return false;
+    }
+
+    @Override
+    public void close() {
+        Native.close(fd);
+        memory.close();
+    }
+}

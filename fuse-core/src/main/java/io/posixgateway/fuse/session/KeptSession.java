@@ -1,0 +1,12 @@
+package io.posixgateway.fuse.session;
+
+/**
+ * A session that somebody else (the keeper) mounted and holds: who has these two descriptors can serve it.
+ *
+ * @param fuseFd of the connection
+ * @param memoryFd of the session memory, a memfd that outlives the process which serves
+ * @param target where it is mounted, as its keeper sees it; for messages
+ * @param readOnly mounted read-only
+ * @param takes how often it was taken before
+ */
+public record KeptSession(int fuseFd, int memoryFd, String target, boolean readOnly, int takes) {}

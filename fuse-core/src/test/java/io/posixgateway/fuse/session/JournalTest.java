@@ -1,0 +1,66 @@
+package io.posixgateway.fuse.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.Test;
+
+/** What one process writes into the journal, the next one finds. */
+class JournalTest {
+    private final ByteBuffer memory = ByteBuffer.allocateDirect(16 * 128).order(ByteOrder.nativeOrder());
+    private final Journal first = new Journal(memory);
+
+    @Test
+    void aRequestThatNobodyBeganIsNotFound() {
+        assertThat(first.find(2)).isEqualTo(Journal.NONE);
+    }
+
+    @Test
+    void theNextProcessTellsBegunFromDoneAndSeesTheResult() {
+        first.begin(2, Journal.NONE);
+        first.done(first.begin(4, Journal.NONE), -17);
+        Journal second = new Journal(memory);
+        assertThat(second.done(second.find(2))).isFalse();
+        assertThat(second.done(second.find(4))).isTrue();
+        assertThat(second.result(second.find(4))).isEqualTo(-17);
+    }
+
+    @Test
+    void whatHadNoEffectIsForgottenUnlessAnEarlierProcessBeganIt() {
+        first.cancel(first.begin(2, Journal.NONE), Journal.NONE);
+        assertThat(first.find(2)).isEqualTo(Journal.NONE);
+        first.begin(4, Journal.NONE);
+        Journal second = new Journal(memory);
+        int before = second.find(4);
+        assertThat(second.begin(4, before)).isEqualTo(before);
+        second.cancel(before, before);
+        assertThat(second.find(4)).isEqualTo(before);
+        assertThat(second.done(before)).isFalse();
+    }
+
+    @Test
+    void recordsUnderWayAreNeverOverwrittenAndTheOldestDoneOnesAre() {
+        int underWay = first.begin(2, Journal.NONE);
+        for (long unique = 4; unique < 2000; unique += 2) {
+            int record = first.begin(unique, Journal.NONE);
+            assertThat(record).isNotEqualTo(underWay);
+            first.done(record, 0);
+        }
+        assertThat(first.find(2)).isEqualTo(underWay);
+        assertThat(first.find(4)).isEqualTo(Journal.NONE);
+        assertThat(first.find(1998)).isNotEqualTo(Journal.NONE);
+    }
+
+    @Test
+    void theNextProcessBeginsBehindTheNewestRecord() {
+        for (long unique = 2; unique <= 20; unique += 2) {
+            first.done(first.begin(unique, Journal.NONE), 0);
+        }
+        Journal second = new Journal(memory);
+        second.done(second.begin(22, Journal.NONE), 0);
+        for (long unique = 2; unique <= 22; unique += 2) {
+            assertThat(second.find(unique)).isNotEqualTo(Journal.NONE);
+        }
+    }
+}

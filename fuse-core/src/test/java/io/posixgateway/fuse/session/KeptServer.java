@@ -1,0 +1,21 @@
+package io.posixgateway.fuse.session;
+
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** A program that serves a kept session until it is killed: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER. */
+final class KeptServer {
+    private KeptServer() {}
+
+    @SuppressWarnings("SystemOut")
+    public static void main(String[] args) throws Exception {
+        KeptSession kept = new KeptSession(
+                Integer.parseInt(args[0]), Integer.parseInt(args[1]), args[2], false, Integer.parseInt(args[3]));
+        FolderFileSystem files = new FolderFileSystem(Path.of(args[4]));
+        try (FuseSession session = FuseSession.serve(files, kept, Sessions.options(TransportChoice.AUTO))) {
+            System.out.println("serving " + session.line());
+            session.await(Duration.ofMinutes(10));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+"""Keeps a FUSE session while its server is killed again and again: KILLS FOLDER MOUNT_POINT COMMAND...
+
+Plays the keeper: mounts, holds the connection and the session memory, starts COMMAND as the server with both descriptors,
+and kills it with SIGKILL at random moments under readers and writers of the mount. Ends with status 0 when no call of theirs
+failed, none hangs, and what was written is there.
+"""
+
+import ctypes
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+MS_NOSUID, MS_NODEV, MNT_DETACH = 2, 4, 2
+LIBC = ctypes.CDLL(None, use_errno=True)
+WAIT_SECONDS = 60
+
+
+def mount(target):
+    fuse = os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0,default_permissions"
+    if LIBC.mount(b"takeover", target.encode(), b"fuse.posix-gateway", MS_NOSUID | MS_NODEV, options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), "mount")
+    return fuse
+
+
+class Load:
+    """Threads that use the mount, and what went wrong for them."""
+
+    def __init__(self, target):
+        self.target = target
+        self.stop = threading.Event()
+        self.failures = []
+        self.calls = 0
+        self.threads = [threading.Thread(target=self.run, args=(work, i), daemon=True)
+                        for i, work in enumerate([self.read, self.read, self.change, self.change])]
+
+    def run(self, work, number):
+        turn = 0
+        while not self.stop.is_set():
+            try:
+                work(number, turn)
+            except Exception as failure:  # every failure is a finding
+                self.failures.append(f"{work.__name__} {turn}: {failure!r}")
+            turn += 1
+            self.calls += 1
+
+    def read(self, number, turn):
+        with open(f"{self.target}/base", "rb", buffering=0) as file:
+            content = file.read(65536)
+        if content != b"x" * 65536:
+            raise ValueError(f"read {len(content)} bytes, or wrong ones")
+
+    def change(self, number, turn):
+        name = f"{self.target}/w{number}-{turn}"
+        os.mkdir(name + ".d")
+        with open(name, "xb", buffering=0) as file:
+            file.write(f"{number} {turn}".encode())
+        os.rename(name, name + ".done")
+        with open(name + ".done", "rb") as file:
+            if file.read() != f"{number} {turn}".encode():
+                raise ValueError("read back something else")
+        os.unlink(name + ".done")
+        os.rmdir(name + ".d")
+
+    def finish(self):
+        self.stop.set()
+        deadline = time.monotonic() + WAIT_SECONDS
+        for thread in self.threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return sum(thread.is_alive() for thread in self.threads)
+
+
+def start(command, fuse, memory, target, takes, folder):
+    server = subprocess.Popen([*command, str(fuse), str(memory), target, str(takes), folder],
+                              pass_fds=(fuse, memory), stdout=subprocess.PIPE)
+    line = server.stdout.readline().decode()
+    if not line.startswith("serving transport devfuse"):
+        raise RuntimeError("the server did not begin: " + line)
+    return server
+
+
+def trial(kills, folder, target, command, fuse):
+    memory = os.memfd_create("session")
+    os.ftruncate(memory, 1 << 20)
+    server = start(command, fuse, memory, target, 0, folder)
+    try:
+        load = Load(target)
+        for thread in load.threads:
+            thread.start()
+        for kill in range(kills):
+            time.sleep(0.5 + random.random() / 2)
+            server.send_signal(signal.SIGKILL)
+            server.wait()
+            server = start(command, fuse, memory, target, kill + 1, folder)
+        time.sleep(1)
+        hanging = load.finish()
+        left = os.listdir(folder)
+    finally:
+        server.kill()
+        server.wait()
+    print(f"kills {kills} calls {load.calls} failed {len(load.failures)} hanging {hanging} left {left}")
+    for failure in load.failures[:10]:
+        print(failure)
+    return 0 if not load.failures and hanging == 0 and left == ["base"] and load.calls > 0 else 1
+
+
+def main():
+    seed = random.randrange(1 << 32)
+    random.seed(seed)
+    print("seed", seed)
+    folder, target = sys.argv[2], sys.argv[3]
+    with open(folder + "/base", "wb") as file:
+        file.write(b"x" * 65536)
+    fuse = mount(target)
+    try:
+        return trial(int(sys.argv[1]), folder, target, sys.argv[4:], fuse)
+    finally:
+        LIBC.umount2(target.encode(), MNT_DETACH)
+        os.close(fuse)
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)
