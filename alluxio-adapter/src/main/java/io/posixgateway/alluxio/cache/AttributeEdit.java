@@ -82,6 +82,23 @@ public final class AttributeEdit {
         }
     }
 
+    /** The same file made again by this user of Alluxio: who owned it still does. */
+    public static FileStatus ownedBy(Facts facts, String user) {
+        FileStatus raw = facts.raw();
+        if (raw.owner().equals(user)) {
+            return raw;
+        }
+        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        extras.present |= PosixExtras.OWNER | PosixExtras.GROUP;
+        extras.uid = facts.uid();
+        extras.ownerThen = user;
+        extras.gid = facts.gid();
+        extras.groupThen = PosixExtras.ANY;
+        Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
+        xattrs.put(PosixExtras.XATTR, extras.encode());
+        return raw.with(raw.mode(), xattrs);
+    }
+
     /** The same file once its content changed: a modification time of our own no longer counts. */
     public static FileStatus withoutTime(FileStatus raw) {
         PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));

@@ -60,16 +60,14 @@ public final class FactsReader {
         if (uid >= 0) {
             return uid;
         }
-        boolean own = extras.has(PosixExtras.OWNER) && extras.ownerThen.equals(status.owner());
-        return own ? extras.uid : identities.uid(status.owner());
+        return extras.ownerCounts(status.owner()) ? extras.uid : identities.uid(status.owner());
     }
 
     private int group(FileStatus status, PosixExtras extras) {
         if (gid >= 0) {
             return gid;
         }
-        boolean own = extras.has(PosixExtras.GROUP) && extras.groupThen.equals(status.group());
-        return own ? extras.gid : identities.gid(status.group());
+        return extras.groupCounts(status.group()) ? extras.gid : identities.gid(status.group());
     }
 
     private static int nanos(long millis) {

@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -52,6 +54,18 @@ public final class KernelNotices implements AutoCloseable {
         if (mounted != null) {
             Name kept = name.copy();
             teller.execute(() -> mounted.invalidateEntry(directory, kept));
+        }
+    }
+
+    /** Forgets what is believed of a file, here and in the kernel: attributes, pages, and its name. */
+    public void forget(InodeTable table, Inode inode) {
+        inode.forgetFacts();
+        changed(inode.node());
+        Inode parent = table.parent(inode);
+        Name name = table.name(inode);
+        if (parent != null && name != null) {
+            table.doubt(inode);
+            moved(parent.node(), name);
         }
     }
 

@@ -101,6 +101,11 @@ public final class FileReader implements AutoCloseable {
         return count;
     }
 
+    /** May closing it wait? */
+    public boolean streams() {
+        return remote.streams();
+    }
+
     @Override
     public void close() {
         remote.close();

@@ -140,6 +140,11 @@ final class RemoteReader implements AutoCloseable {
         return open;
     }
 
+    /** Is a stream open, so that closing it may wait? */
+    synchronized boolean streams() {
+        return source != null;
+    }
+
     @Override
     public synchronized void close() {
         Iterator<Chunk> chunks = window.iterator();

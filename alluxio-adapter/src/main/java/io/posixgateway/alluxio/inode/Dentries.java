@@ -66,13 +66,11 @@ public final class Dentries {
         }
     }
 
-    /** Forgets what is known of one name. */
-    public synchronized void forget(Name name) {
-        Dentry before = names.remove(name);
-        if (before != null && before.child == null) {
-            missing--;
+    /** Makes what is known of a name as old as can be. */
+    synchronized void doubt(Name name, Inode child) {
+        if (names.containsKey(name)) {
+            names.put(name, new Dentry(child, Long.MIN_VALUE / 2));
         }
-        listing = null;
     }
 
     /** Keeps a whole listing; any change of the directory drops it. */

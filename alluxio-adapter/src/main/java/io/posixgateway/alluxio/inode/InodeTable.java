@@ -174,6 +174,21 @@ public final class InodeTable {
         return inode.name;
     }
 
+    /** The known child of this name; null: none is known. */
+    public @Nullable Inode child(Inode directory, Name name) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        return dentry == null ? null : dentry.child();
+    }
+
+    /** Its name is to be looked up again before it is believed; it stays in the tree until then. */
+    public synchronized void doubt(Inode inode) {
+        Inode parent = inode.parent;
+        Name name = inode.name;
+        if (parent != null && name != null) {
+            parent.dentries().doubt(name, inode);
+        }
+    }
+
     /** The path of a name in a directory. */
     public @Nullable String path(Inode directory, Name name) {
         String parent = path(directory);
@@ -187,6 +202,13 @@ public final class InodeTable {
     public void forget(long node, long lookups) {
         Inode inode = nodes.get(node);
         if (inode != null && inode != root && inode.forget(lookups)) {
+            rest(inode);
+        }
+    }
+
+    /** The last handle was closed. */
+    public void released(Inode inode) {
+        if (inode != root && inode.idle()) {
             rest(inode);
         }
     }

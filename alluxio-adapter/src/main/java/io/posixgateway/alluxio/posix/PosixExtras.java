@@ -26,6 +26,9 @@ public final class PosixExtras {
     public static final int MODIFIED = 1 << 4;
     public static final int ACCESSED = 1 << 5;
 
+    /** As owner or group then: ours counts whatever Alluxio's is. */
+    public static final String ANY = "";
+
     private static final int VERSION = 1;
 
     /** Which fields count: of the constants here. */
@@ -38,9 +41,9 @@ public final class PosixExtras {
     public int special;
 
     public int uid;
-    public String ownerThen = "";
+    public String ownerThen = ANY;
     public int gid;
-    public String groupThen = "";
+    public String groupThen = ANY;
     public long modifiedSeconds;
     public int modifiedNanos;
     /** Alluxio's own time when ours was set; counts for directories. */
@@ -53,6 +56,16 @@ public final class PosixExtras {
 
     public boolean has(int fields) {
         return (present & fields) == fields;
+    }
+
+    /** Does our owner count where Alluxio's is this? */
+    public boolean ownerCounts(String owner) {
+        return has(OWNER) && (ownerThen.equals(ANY) || ownerThen.equals(owner));
+    }
+
+    /** Does our group count where Alluxio's is this? */
+    public boolean groupCounts(String group) {
+        return has(GROUP) && (groupThen.equals(ANY) || groupThen.equals(group));
     }
 
     /** Reads an attribute; null (none) and versions not known give empty extras. */

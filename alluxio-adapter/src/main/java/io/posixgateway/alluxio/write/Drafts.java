@@ -16,7 +16,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,7 +147,7 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** Appends at what is the end now; bytes written, WOULD_WAIT or NO_DRAFT. */
+    /** Cuts, or lengthens by a hole; 0 or NO_DRAFT. Waits. */
     public int truncate(Inode inode, long bytes) throws StoreException {
         return with(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
@@ -169,14 +169,9 @@ public final class Drafts implements AutoCloseable {
     }
 
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
-    public int change(Inode inode, boolean givesTime, UnaryOperator<FileStatus> edit, java.util.function.ToIntFunction<Facts> check)
-            throws StoreException {
+    public int change(Inode inode, boolean givesTime, Function<Facts, FileStatus> edit) throws StoreException {
         return with(inode, true, draft -> {
-            int refused = check.applyAsInt(draft.facts);
-            if (refused != 0) {
-                return refused;
-            }
-            draft.facts = reader.read(edit.apply(draft.facts.raw()), draft.facts.fetchedNanos());
+            draft.facts = reader.read(edit.apply(draft.facts), draft.facts.fetchedNanos());
             draft.attributesDirty = true;
             if (givesTime) {
                 draft.timeGiven();

@@ -66,7 +66,7 @@ public final class Publisher {
         Inode inode = draft.inode;
         String path = metadata.pathOf(inode);
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
-        FileStatus raw = draft.facts.raw();
+        FileStatus raw = AttributeEdit.ownedBy(draft.facts, store.user());
         FileSink sink = store.create(hidden, raw.mode(), raw.xattrs());
         try {
             draft.spool.copyTo(sink);
