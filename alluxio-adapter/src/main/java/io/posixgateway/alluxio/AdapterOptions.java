@@ -65,7 +65,11 @@ public record AdapterOptions(
                             "ASYNC_THROUGH"),
                     Option.onOff("short_circuit", true, "Blocks of a worker on this host are read as files."),
                     Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
-                    new Option("read_ahead", new Option.Size(0, 1L << 30), "8M", "Most that one remote stream reads ahead."),
+                    new Option(
+                            "read_ahead",
+                            new Option.Size(0, 1L << 30),
+                            "8M",
+                            "Most that one remote stream reads ahead."),
                     new Option(
                             "buffer_size",
                             new Option.Size(1 << 20, 1L << 40),
@@ -88,8 +92,16 @@ public record AdapterOptions(
                             new Option.Size(1 << 20, 1L << 50),
                             "64G",
                             "Most that changed files may take there; more is refused with ENOSPC."),
-                    new Option("uid", new Option.Whole(0, MOST_ID), "", "Owner shown for every file; by default Alluxio's."),
-                    new Option("gid", new Option.Whole(0, MOST_ID), "", "Group shown for every file; by default Alluxio's."),
+                    new Option(
+                            "uid",
+                            new Option.Whole(0, MOST_ID),
+                            "",
+                            "Owner shown for every file; by default Alluxio's."),
+                    new Option(
+                            "gid",
+                            new Option.Whole(0, MOST_ID),
+                            "",
+                            "Group shown for every file; by default Alluxio's."),
                     new Option("umask", new Option.Octal(), "0", "Permission bits taken off every file.")),
             replaced());
 
@@ -97,7 +109,8 @@ public record AdapterOptions(
     public static AdapterOptions of(OptionValues values) {
         String spool = values.text("spool");
         return new AdapterOptions(
-                Consistency.valueOf(values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
+                Consistency.valueOf(
+                        values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
                 values.millis("metadata_ttl") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),

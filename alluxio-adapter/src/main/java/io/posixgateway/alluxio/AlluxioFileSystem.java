@@ -103,30 +103,43 @@ public final class AlluxioFileSystem implements FileSystem {
     public int readlink(Request request, long node, ByteBuffer target) {
         try {
             Inode inode = volume.find(request, node);
-            if (inode == null || !request.mayWait() && volume.metadata.known(inode) == null) {
+            if (inode == null || (!request.mayWait() && volume.metadata.known(inode) == null)) {
                 return Volume.absent(request);
             }
-            byte[] bytes = volume.metadata.facts(inode).target();
-            target.put(bytes);
-            return bytes.length;
+            Name path = volume.metadata.facts(inode).target();
+            path.putInto(target);
+            return path.length();
         } catch (StoreException e) {
             return failures.answer("readlink", e);
         }
     }
 
-    private int make(String operation, Request request, long parent, Name name, NameOperations.Making making, Entry entry) {
+    private int make(
+            String operation, Request request, long parent, Name name, NameOperations.Making making, Entry entry) {
         return waiting(operation, request, parent, directory -> names.make(request, directory, name, making, entry));
     }
 
     @Override
     public int symlink(Request request, long parent, Name name, byte[] target, Entry entry) {
-        return make("symlink", request, parent, name, new NameOperations.Making(Stat.S_IFLNK | 0777, 0, target), entry);
+        return make(
+                "symlink",
+                request,
+                parent,
+                name,
+                new NameOperations.Making(Stat.S_IFLNK | 0777, 0, Name.of(target)),
+                entry);
     }
 
     @Override
     public int mknod(Request request, long parent, Name name, int mode, int device, Entry entry) {
         int typed = (mode & Stat.S_IFMT) == 0 ? mode | Stat.S_IFREG : mode;
-        return make("mknod", request, parent, name, new NameOperations.Making(typed, device, new byte[0]), entry);
+        return make(
+                "mknod",
+                request,
+                parent,
+                name,
+                new NameOperations.Making(typed, device, NameOperations.Making.NO_TARGET),
+                entry);
     }
 
     @Override
@@ -175,7 +188,8 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
         return waiting("create", request, parent, directory -> {
-            NameOperations.Making making = new NameOperations.Making(Stat.S_IFREG | mode & 07777, 0, new byte[0]);
+            NameOperations.Making making =
+                    new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
             Inode made = names.begin(request, directory, name, making);
             if (made == null) {
                 return names.refusal(directory, name);
@@ -366,7 +380,12 @@ public final class AlluxioFileSystem implements FileSystem {
 
     /** Numbers for metrics; each is read by itself. */
     public record Counts(
-            long inodes, long openFiles, long changedFiles, long spoolBytes, long localReadBytes, long remoteReadBytes) {}
+            long inodes,
+            long openFiles,
+            long changedFiles,
+            long spoolBytes,
+            long localReadBytes,
+            long remoteReadBytes) {}
 
     /** What this volume holds now, and what it read since it was opened. */
     public Counts counts() {

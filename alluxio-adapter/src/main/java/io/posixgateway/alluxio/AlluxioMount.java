@@ -22,7 +22,8 @@ public final class AlluxioMount {
         try {
             FileStatus root = store.status(alluxio.path());
             if (!root.directory()) {
-                throw new StoreException(Errno.ENOTDIR, alluxio.path() + " in Alluxio is a file; give a directory", null);
+                throw new StoreException(
+                        Errno.ENOTDIR, alluxio.path() + " in Alluxio is a file; give a directory", null);
             }
             return new AlluxioFileSystem(store, alluxio.path(), root, options, System::nanoTime);
         } catch (StoreException e) {
@@ -41,12 +42,15 @@ public final class AlluxioMount {
         String where = alluxio.masters().isEmpty() ? "of alluxio-site.properties" : alluxio.masters();
         String text =
                 switch (failure.errno()) {
-                    case Errno.ENOENT -> "Alluxio has no path " + alluxio.path()
-                            + "; make it first, or give another (alluxio fs ls / shows what is there)";
-                    case Errno.EACCES -> "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user() + "'; "
-                            + failure.getMessage();
-                    case Errno.EIO -> "Alluxio's master " + where
-                            + " does not answer; is it running, and is the address right? " + failure.getMessage();
+                    case Errno.ENOENT ->
+                        "Alluxio has no path " + alluxio.path()
+                                + "; make it first, or give another (alluxio fs ls / shows what is there)";
+                    case Errno.EACCES ->
+                        "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user() + "'; "
+                                + failure.getMessage();
+                    case Errno.EIO ->
+                        "Alluxio's master " + where + " does not answer; is it running, and is the address right? "
+                                + failure.getMessage();
                     default -> failure.getMessage();
                 };
         return new StoreException(failure.errno(), String.valueOf(text), failure);

@@ -22,16 +22,16 @@ public record AlluxioOptions(String masters, String path, String user, Map<Strin
             return new AlluxioOptions("", normal(uri), "", Map.of());
         }
         if (!uri.startsWith(SCHEME)) {
-            throw new IllegalArgumentException(
-                    "'" + uri + "' is no Alluxio URI; write alluxio://HOST:PORT/PATH, or /PATH with alluxio-site.properties");
+            throw new IllegalArgumentException("'" + uri
+                    + "' is no Alluxio URI; write alluxio://HOST:PORT/PATH, or /PATH with alluxio-site.properties");
         }
         String rest = uri.substring(SCHEME.length());
         int slash = rest.indexOf('/');
         String masters = slash < 0 ? rest : rest.substring(0, slash);
         for (String master : masters.isEmpty() ? new String[0] : masters.split(",", -1)) {
             if (!master.matches("[^:\\s]+:\\d{1,5}")) {
-                throw new IllegalArgumentException(
-                        "'" + master + "' in '" + uri + "' is no master address; write HOST:PORT, such as 10.0.0.1:19998");
+                throw new IllegalArgumentException("'" + master + "' in '" + uri
+                        + "' is no master address; write HOST:PORT, such as 10.0.0.1:19998");
             }
         }
         return new AlluxioOptions(masters, normal(slash < 0 ? "/" : rest.substring(slash)), "", Map.of());

@@ -58,12 +58,10 @@ final class AttributeOperations {
         if (changes.has(SetAttributes.SIZE) && inode.isDirectory()) {
             return -Errno.EISDIR;
         }
-        boolean otherOwner = changes.has(SetAttributes.UID)
-                && volume.options.uid() >= 0
-                && changes.uid != volume.options.uid();
-        boolean otherGroup = changes.has(SetAttributes.GID)
-                && volume.options.gid() >= 0
-                && changes.gid != volume.options.gid();
+        boolean otherOwner =
+                changes.has(SetAttributes.UID) && volume.options.uid() >= 0 && changes.uid != volume.options.uid();
+        boolean otherGroup =
+                changes.has(SetAttributes.GID) && volume.options.gid() >= 0 && changes.gid != volume.options.gid();
         return otherOwner || otherGroup ? -Errno.EPERM : 0;
     }
 

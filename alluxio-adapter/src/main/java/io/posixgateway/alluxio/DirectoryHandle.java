@@ -44,7 +44,7 @@ final class DirectoryHandle {
     }
 
     synchronized int read(Request request, long offset, DirectoryWriter writer) throws StoreException {
-        if (offset == 0 || offset - 2 < pageStart && offset >= 2) {
+        if (offset == 0 || (offset >= 2 && offset - 2 < pageStart)) {
             restart();
         }
         long at = offset;
@@ -142,7 +142,7 @@ final class DirectoryHandle {
         }
         entry.clear();
         boolean drafted = volume.drafts.has(child);
-        if (facts == null || drafted && !request.mayWait() || volume.show(request, child, entry.attributes) != 0) {
+        if (facts == null || (drafted && !request.mayWait()) || volume.show(request, child, entry.attributes) != 0) {
             entry.clear();
             entry.attributes.inode = child.node();
             entry.attributes.mode = type;

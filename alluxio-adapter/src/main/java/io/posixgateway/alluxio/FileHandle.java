@@ -16,7 +16,8 @@ final class FileHandle {
     }
 
     /** The reader of the file's present content; null: none was made yet. */
-    @Nullable FileReader reader() {
+    @Nullable
+    FileReader reader() {
         FileReader open = reader;
         return open != null && open.fileId() == inode.fileId() ? open : null;
     }

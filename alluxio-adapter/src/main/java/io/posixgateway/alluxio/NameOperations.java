@@ -7,7 +7,6 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -71,7 +70,9 @@ final class NameOperations {
     }
 
     /** What is to be made: type and permissions, and what belongs to special types. */
-    record Making(int mode, int device, byte[] target) {}
+    record Making(int mode, int device, Name target) {
+        static final Name NO_TARGET = Name.of(new byte[0]);
+    }
 
     /** Makes anything but a directory, complete and closed. */
     int make(Request request, Inode directory, Name name, Making making, Entry entry) throws StoreException {
@@ -84,7 +85,8 @@ final class NameOperations {
     }
 
     /** Takes the name for a new file that is being written from now on; null: refused. */
-    @Nullable Inode begin(Request request, Inode directory, Name name, Making making) throws StoreException {
+    @Nullable
+    Inode begin(Request request, Inode directory, Name name, Making making) throws StoreException {
         if (refuse(directory, name, Errno.EPERM) != 0) {
             return null;
         }
@@ -107,7 +109,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, new byte[0]));
+        FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         volume.store.makeDirectory(volume.metadata.pathOf(directory, name), planned.mode(), planned.xattrs());
         directory.forgetFacts();
         Inode made = volume.metadata.look(directory, name);

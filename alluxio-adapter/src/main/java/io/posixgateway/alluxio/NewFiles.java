@@ -26,19 +26,18 @@ final class NewFiles {
             extras.present |= PosixExtras.TYPE;
             extras.type = type;
             extras.device = making.device();
-            extras.target = making.target();
+            extras.target = making.target().toBytes();
         }
         Facts parent = volume.metadata.facts(directory);
         boolean inherits = (parent.mode() & Stat.S_ISGID) != 0;
         own(extras, request.uid(), inherits ? parent.gid() : request.gid());
-        extras.special = making.mode() & 07000 | (inherits && type == Stat.S_IFDIR ? Stat.S_ISGID : 0);
+        extras.special = (making.mode() & 07000) | (inherits && type == Stat.S_IFDIR ? Stat.S_ISGID : 0);
         if (extras.special != 0) {
             extras.present |= PosixExtras.SPECIAL;
         }
         String user = volume.store.user();
         long now = System.currentTimeMillis();
-        Map<String, byte[]> xattrs =
-                extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
+        Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
         return new FileStatus(
                 0, "", type == Stat.S_IFDIR, true, 0, 0, making.mode() & 0777, user, user, now, now, xattrs);
     }

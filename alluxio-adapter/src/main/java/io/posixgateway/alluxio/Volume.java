@@ -57,7 +57,8 @@ final class Volume {
     }
 
     /** The node; null: answer {@link #absent}. */
-    @Nullable Inode find(Request request, long node) throws StoreException {
+    @Nullable
+    Inode find(Request request, long node) throws StoreException {
         Inode inode = table.get(node);
         if (inode != null || !request.mayWait()) {
             return inode;

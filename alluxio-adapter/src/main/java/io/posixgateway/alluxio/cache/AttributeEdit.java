@@ -36,10 +36,12 @@ public final class AttributeEdit {
         }
         owners(facts, changes, extras);
         times(raw, changes, extras);
+        Instant now = Instant.now();
+        extras.present |= PosixExtras.CHANGED;
+        extras.changedSeconds = now.getEpochSecond();
+        extras.changedNanos = now.getNano();
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
-        if (extras.present != 0) {
-            xattrs.put(PosixExtras.XATTR, extras.encode());
-        }
+        xattrs.put(PosixExtras.XATTR, extras.encode());
         return raw.with(mode, xattrs);
     }
 

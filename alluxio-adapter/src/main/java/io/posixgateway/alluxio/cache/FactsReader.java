@@ -4,10 +4,13 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
 
 /** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
 public final class FactsReader {
+    private static final Name NO_TARGET = Name.of(new byte[0]);
+
     private final Identities identities;
     private final int uid;
     private final int gid;
@@ -31,6 +34,8 @@ public final class FactsReader {
         boolean ownTime = extras.has(PosixExtras.MODIFIED)
                 && (!status.directory() || extras.modifiedThenMillis == status.modifiedMillis());
         boolean ownAccess = extras.has(PosixExtras.ACCESSED);
+        long modifiedSeconds = Math.floorDiv(status.modifiedMillis(), 1000L);
+        boolean ownChange = extras.has(PosixExtras.CHANGED) && extras.changedSeconds >= modifiedSeconds;
         return new Facts(
                 nowNanos,
                 status,
@@ -39,11 +44,13 @@ public final class FactsReader {
                 owner(status, extras),
                 group(status, extras),
                 extras.has(PosixExtras.TYPE) ? extras.device : 0,
-                ownTime ? extras.modifiedSeconds : Math.floorDiv(status.modifiedMillis(), 1000L),
+                ownTime ? extras.modifiedSeconds : modifiedSeconds,
                 ownTime ? extras.modifiedNanos : nanos(status.modifiedMillis()),
                 ownAccess ? extras.accessedSeconds : Math.floorDiv(status.accessedMillis(), 1000L),
                 ownAccess ? extras.accessedNanos : nanos(status.accessedMillis()),
-                extras.target);
+                ownChange ? extras.changedSeconds : modifiedSeconds,
+                ownChange ? extras.changedNanos : nanos(status.modifiedMillis()),
+                extras.target.length == 0 ? NO_TARGET : Name.of(extras.target));
     }
 
     private int mode(FileStatus status, PosixExtras extras) {

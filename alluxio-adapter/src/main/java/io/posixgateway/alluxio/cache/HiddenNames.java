@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class HiddenNames {
     private static final String PREFIX = ".pgw~";
     private static final AtomicLong COUNT = new AtomicLong();
-    private static final String PROCESS = Long.toHexString(ProcessHandle.current().pid() ^ System.nanoTime());
+    private static final String PROCESS =
+            Long.toHexString(ProcessHandle.current().pid() ^ System.nanoTime());
 
     private HiddenNames() {}
 

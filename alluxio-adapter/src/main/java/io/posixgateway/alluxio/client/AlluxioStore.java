@@ -26,6 +26,7 @@ import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
+import alluxio.util.FileSystemOptionsUtils;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,16 +59,17 @@ public final class AlluxioStore implements Store {
             }
             return new AlluxioStore(FileSystemContext.create(subject, configuration), options);
         } catch (RuntimeException e) {
-            throw new StoreException(Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
+            throw new StoreException(
+                    Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
         }
     }
 
     /** One call to Alluxio. */
-    private interface Call<T> {
+    private interface Call<T extends @Nullable Object> {
         T run() throws IOException, AlluxioException;
     }
 
-    private static <T> T attempt(String what, String path, Call<T> call) throws StoreException {
+    private static <T extends @Nullable Object> T attempt(String what, String path, Call<T> call) throws StoreException {
         try {
             return call.run();
         } catch (IOException | AlluxioException | RuntimeException e) {
@@ -108,30 +110,24 @@ public final class AlluxioStore implements Store {
             options.setStartAfter(startAfter);
         }
         ListStatusPartialResult result = attempt("list", path, () -> files.listStatusPartial(uri, options.build()));
-        return new Page(
-                result.getListings().stream().map(AlluxioStore::neutral).toList(), result.isTruncated());
+        return new Page(result.getListings().stream().map(AlluxioStore::neutral).toList(), result.isTruncated());
     }
 
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         AlluxioURI uri = uri(path);
-        CreateFilePOptions options = CreateFilePOptions.newBuilder()
-                .setMode(permissions(mode))
-                .setWriteType(writeType)
-                .putAllXattr(proto(xattrs))
-                .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
-                .build();
+        CreateFilePOptions options =
+                FileSystemOptionsUtils.createFileDefaults(context.getPathConf(uri), false).toBuilder()
+                        .setMode(permissions(mode))
+                        .setWriteType(writeType)
+                        .putAllXattr(proto(xattrs))
+                        .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
+                        .build();
         return attempt("create", path, () -> {
             OutStreamOptions out = new OutStreamOptions(options, context, context.getPathConf(uri));
-            CreateFilePOptions complete = options.toBuilder()
-                    .setReplicationMax(out.getReplicationMax())
-                    .setReplicationMin(out.getReplicationMin())
-                    .setReplicationDurable(out.getReplicationDurable())
-                    .setCommonOptions(out.getCommonOptions())
-                    .build();
             URIStatus made;
             try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-                made = client.get().createFile(uri, complete);
+                made = client.get().createFile(uri, options);
             }
             out.setUfsPath(made.getUfsPath());
             out.setMountId(made.getMountId());
@@ -233,7 +229,8 @@ public final class AlluxioStore implements Store {
     public Capacity capacity() throws StoreException {
         return attempt("capacity", "", () -> {
             try (CloseableResource<BlockMasterClient> client = context.acquireBlockMasterClientResource()) {
-                return new Capacity(client.get().getCapacityBytes(), client.get().getUsedBytes());
+                return new Capacity(
+                        client.get().getCapacityBytes(), client.get().getUsedBytes());
             }
         });
     }
@@ -249,7 +246,8 @@ public final class AlluxioStore implements Store {
             files.close();
             context.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(AlluxioStore.class).warn("Closing Alluxio's client failed: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(AlluxioStore.class)
+                    .warn("Closing Alluxio's client failed: {}", e.toString());
         }
     }
 

@@ -58,7 +58,9 @@ final class ErrnoTable {
             return known;
         }
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
-        if (message.contains("no space left") || message.contains("not enough space") || message.contains("out of space")) {
+        if (message.contains("no space left")
+                || message.contains("not enough space")
+                || message.contains("out of space")) {
             return Errno.ENOSPC;
         }
         if (failure instanceof AlluxioStatusException status) {

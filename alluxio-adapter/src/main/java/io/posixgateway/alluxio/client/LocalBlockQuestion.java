@@ -40,7 +40,8 @@ final class LocalBlockQuestion {
         return null;
     }
 
-    private static @Nullable Path ask(FileSystemContext context, WorkerNetAddress worker, long blockId) throws IOException {
+    private static @Nullable Path ask(FileSystemContext context, WorkerNetAddress worker, long blockId)
+            throws IOException {
         CompletableFuture<String> answer = new CompletableFuture<>();
         try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
             StreamObserver<OpenLocalBlockRequest> question = client.get().openLocalBlock(new Answer(answer));

@@ -55,7 +55,8 @@ public interface Store extends AutoCloseable {
     FileSource open(String path, long fileId) throws StoreException;
 
     /** The folder of block files of a worker on this host that has a block of this file; null when there is none. */
-    @Nullable Path localBlockFolder(String path) throws StoreException;
+    @Nullable
+    Path localBlockFolder(String path) throws StoreException;
 
     /**
      * Space in the workers.

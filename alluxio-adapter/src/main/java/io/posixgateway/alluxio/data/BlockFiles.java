@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.inode.LongTable;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
@@ -45,7 +44,8 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     /** Takes an open block file, opening it if need be; null: no worker here has it. To be given back. */
-    @Nullable BlockFile take(long blockId) {
+    @Nullable
+    BlockFile take(long blockId) {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
@@ -61,11 +61,9 @@ public final class BlockFiles implements AutoCloseable {
                 file.take();
                 keep(file);
                 return file;
-            } catch (NoSuchFileException elsewhere) {
-                continue;
             } catch (IOException e) {
                 org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
-                        .debug("Block {} cannot be opened here: {}", blockId, e.toString());
+                        .trace("Block {} cannot be opened here: {}", blockId, e.toString());
             }
         }
         return null;

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.fuse.spi.Attributes;
+import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
 
 /**
@@ -25,7 +26,9 @@ public record Facts(
         int modifiedNanos,
         long accessedSeconds,
         int accessedNanos,
-        byte[] target) {
+        long changedSeconds,
+        int changedNanos,
+        Name target) {
     private static final int IO_BYTES = 1 << 20;
 
     /** Shows them in a reply; the time for which they are valid is the caller's to set. */
@@ -43,8 +46,8 @@ public record Facts(
         attributes.accessNanos = accessedNanos;
         attributes.modifySeconds = modifiedSeconds;
         attributes.modifyNanos = modifiedNanos;
-        attributes.changeSeconds = modifiedSeconds;
-        attributes.changeNanos = modifiedNanos;
+        attributes.changeSeconds = changedSeconds;
+        attributes.changeNanos = changedNanos;
     }
 
     /** Is the content of a file the same as in the other facts, as far as can be seen? */

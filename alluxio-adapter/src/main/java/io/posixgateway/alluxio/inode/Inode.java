@@ -18,11 +18,14 @@ public final class Inode {
     private final @Nullable Dentries dentries;
 
     /** The tree: guarded by the table. */
-    @Nullable Inode parent;
+    @Nullable
+    Inode parent;
 
-    @Nullable Name name;
+    @Nullable
+    Name name;
     /** Where it is when the parent is not known: found through the file id. */
-    @Nullable String loosePath;
+    @Nullable
+    String loosePath;
 
     private long lookups;
     private boolean resting;

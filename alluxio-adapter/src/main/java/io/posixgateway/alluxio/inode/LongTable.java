@@ -14,7 +14,7 @@ public final class LongTable<V> {
 
     private final Stripe<V>[] stripes;
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "rawtypes"})
     public LongTable() {
         stripes = new Stripe[STRIPES];
         for (int i = 0; i < STRIPES; i++) {

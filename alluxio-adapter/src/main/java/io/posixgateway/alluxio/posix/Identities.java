@@ -78,7 +78,8 @@ public final class Identities {
             return name.matches("\\d{1,9}") ? Integer.parseInt(name) : NOBODY;
         }
 
-        @Nullable String name(int number) {
+        @Nullable
+        String name(int number) {
             return content().names.get(number);
         }
 

@@ -25,6 +25,7 @@ public final class PosixExtras {
     public static final int GROUP = 1 << 3;
     public static final int MODIFIED = 1 << 4;
     public static final int ACCESSED = 1 << 5;
+    public static final int CHANGED = 1 << 6;
 
     /** As owner or group then: ours counts whatever Alluxio's is. */
     public static final String ANY = "";
@@ -51,6 +52,10 @@ public final class PosixExtras {
 
     public long accessedSeconds;
     public int accessedNanos;
+    /** CHANGED: when attributes were last changed. */
+    public long changedSeconds;
+
+    public int changedNanos;
     /** Where a symlink leads. */
     public byte[] target = new byte[0];
 
@@ -88,6 +93,8 @@ public final class PosixExtras {
             extras.modifiedThenMillis = in.readLong();
             extras.accessedSeconds = in.readLong();
             extras.accessedNanos = in.readInt();
+            extras.changedSeconds = in.readLong();
+            extras.changedNanos = in.readInt();
             extras.target = in.readNBytes(in.readUnsignedShort());
             extras.present = present;
             return extras;
@@ -114,6 +121,8 @@ public final class PosixExtras {
             out.writeLong(modifiedThenMillis);
             out.writeLong(accessedSeconds);
             out.writeInt(accessedNanos);
+            out.writeLong(changedSeconds);
+            out.writeInt(changedNanos);
             out.writeShort(target.length);
             out.write(target);
         } catch (IOException e) {

@@ -24,7 +24,8 @@ final class Draft {
     /** The attributes do. */
     boolean attributesDirty;
     /** A new file whose name is taken in Alluxio, but which is not complete there. */
-    @Nullable FileSink reserved;
+    @Nullable
+    FileSink reserved;
     /** The last publication failed. */
     boolean failed;
     /** No longer in use: begin anew. */

@@ -205,7 +205,7 @@ public final class Drafts implements AutoCloseable {
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
         boolean untouched = draft.reserved != null && !draft.dirty;
-        if (draft.inode.unlinked() || untouched && !evenUntouched) {
+        if (draft.inode.unlinked() || (untouched && !evenUntouched)) {
             return;
         }
         try {

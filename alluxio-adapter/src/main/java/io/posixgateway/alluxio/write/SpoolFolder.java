@@ -26,8 +26,7 @@ public final class SpoolFolder {
         try {
             Files.createDirectories(folder);
             Path file = Files.createTempFile(folder, "spool-", "");
-            return new Spool(
-                    this, file, FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+            return new Spool(this, file, FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
         } catch (IOException e) {
             throw failure("No spool file in " + folder, e);
         }
