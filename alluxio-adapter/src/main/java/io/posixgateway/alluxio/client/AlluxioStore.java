@@ -65,11 +65,11 @@ public final class AlluxioStore implements Store {
     }
 
     /** One call to Alluxio. */
-    private interface Call<T extends @Nullable Object> {
+    private interface Call<T> {
         T run() throws IOException, AlluxioException;
     }
 
-    private static <T extends @Nullable Object> T attempt(String what, String path, Call<T> call) throws StoreException {
+    private static <T> T attempt(String what, String path, Call<T> call) throws StoreException {
         try {
             return call.run();
         } catch (IOException | AlluxioException | RuntimeException e) {
@@ -222,7 +222,12 @@ public final class AlluxioStore implements Store {
     @Override
     public @Nullable Path localBlockFolder(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        return attempt("find blocks of", path, () -> LocalBlockQuestion.folder(context, files.getStatus(uri)));
+        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
+        try {
+            return LocalBlockQuestion.folder(context, status);
+        } catch (IOException | RuntimeException e) {
+            throw ErrnoTable.exception("find blocks of " + path, e);
+        }
     }
 
     @Override
