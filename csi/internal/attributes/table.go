@@ -5,6 +5,7 @@ package attributes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,9 @@ const (
 	OnDelete      = "onDelete"
 	DirectoryMode = "directoryMode"
 )
+
+// DefaultPermissions is an option that the mount itself has too.
+const DefaultPermissions = "default_permissions"
 
 // Values of OnDelete.
 const (
@@ -77,9 +81,11 @@ var Declarations = []Declaration{
 	{Name: "shortCircuit", Option: "short_circuit", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
 		Doc: "Read a local worker's block files directly."},
 	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Load whole blocks on random reads."},
-	{Name: "defaultPermissions", Option: "default_permissions", Allowed: "true, false", Default: "false", check: oneOf("true", "false"),
+	{Name: "defaultPermissions", Option: DefaultPermissions, Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
 		Doc: "Let the kernel check permission bits."},
-	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Upper bound of this volume's threads."},
+	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings bring attributes with them."},
+	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Threads that receive this volume's requests on devfuse."},
+	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
 	{Name: "watchdog", Option: "watchdog", Allowed: "seconds", Default: "the gateway's", check: isNumber, Doc: "Age at which a request is reported as stuck."},
 
 	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: isPath,
@@ -105,6 +111,21 @@ var replaced = map[string]string{
 	"max_read":      "use read_ahead=SIZE",
 }
 
+// replacedProperties answers settings of AlluxioFuse and of the client that are attributes here.
+var replacedProperties = map[string]string{
+	"alluxio.fuse.auth.policy.class":                 "use uid, gid and umask",
+	"alluxio.fuse.cached.paths.max":                  "use cacheEntries",
+	"alluxio.fuse.jnifuse.libfuse.version":           "use transport",
+	"alluxio.fuse.mount.alluxio.path":                "use alluxioPath",
+	"alluxio.fuse.mount.options":                     "use mountOptions",
+	"alluxio.user.file.writetype.default":            "use writeType",
+	"alluxio.user.metadata.cache.enabled":            "metadata is always cached; see consistency",
+	"alluxio.user.metadata.cache.expiration.time":    "use metadataTtl",
+	"alluxio.user.metadata.cache.max.size":           "use cacheEntries",
+	"alluxio.user.short.circuit.enabled":             "use shortCircuit",
+	"alluxio.user.streaming.reader.chunk.size.bytes": "use readAhead",
+}
+
 // properties are the Alluxio client properties a volume may set; a trailing * stands for any rest.
 var properties = []string{
 	"alluxio.user.block.size.bytes.default",
@@ -115,10 +136,8 @@ var properties = []string{
 	"alluxio.user.file.metadata.sync.interval",
 	"alluxio.user.file.readtype.default",
 	"alluxio.user.file.replication.*",
-	"alluxio.user.file.writetype.default",
 	"alluxio.user.network.*",
 	"alluxio.user.rpc.retry.*",
-	"alluxio.user.short.circuit.*",
 	"alluxio.user.streaming.*",
 	"alluxio.user.ufs.block.read.*",
 }
@@ -175,14 +194,11 @@ func Markdown() string {
 	for _, name := range secretProperties {
 		fmt.Fprintf(&text, "- `%s`\n", name)
 	}
-	text.WriteString("\n## What replaced options of other programs\n\n| option | instead |\n|---|---|\n")
-	names := make([]string, 0, len(replaced))
-	for name := range replaced {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(&text, "| `%s` | %s |\n", name, replaced[name])
+	text.WriteString("\n## What replaced options of other programs\n\n| option or property | instead |\n|---|---|\n")
+	for _, table := range []map[string]string{replaced, replacedProperties} {
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			fmt.Fprintf(&text, "| `%s` | %s |\n", name, table[name])
+		}
 	}
 	return text.String()
 }

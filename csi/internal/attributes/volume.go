@@ -100,14 +100,8 @@ func refusal(what, key, value string, declared *Declaration) error {
 
 // setOption takes one value of a declared option; the same option said twice must say the same.
 func (v *Volume) setOption(declared *Declaration, value string) error {
-	switch value {
-	case "false":
-		return nil
-	case "true":
-		value = "on"
-	}
 	if declared.Name == ReadOnly {
-		v.ReadOnly = true
+		v.ReadOnly = v.ReadOnly || value == "true"
 		return nil
 	}
 	if before, twice := v.Options[declared.Option]; twice && before != value {
@@ -134,11 +128,14 @@ func (v *Volume) setMountOptions(text string) error {
 		if declared == nil {
 			return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for those that are", name)
 		}
-		if isSwitch := declared.check("true"); isSwitch == hasValue || !isSwitch && !declared.check(value) {
-			return refusal("mount option", name, value, declared)
+		if !hasValue { // a switch is on by its name alone
+			value = "on"
+			if declared.Name == ReadOnly {
+				value = "true"
+			}
 		}
-		if !hasValue {
-			value = "true"
+		if !declared.check(value) {
+			return refusal("mount option", name, value, declared)
 		}
 		if err := v.setOption(declared, value); err != nil {
 			return err
@@ -163,6 +160,9 @@ func (v *Volume) setJavaOptions(text string) error {
 }
 
 func (v *Volume) setProperty(name, value string) error {
+	if instead := replacedProperties[name]; instead != "" {
+		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
+	}
 	if !matches(properties, name) {
 		return fmt.Errorf("the Alluxio property %.80q may not be set for a volume: allowed are those in csi/docs/attributes.md; "+
 			"others belong into alluxio-site.properties of the gateway", name)

@@ -137,17 +137,25 @@ func (n *Node) establish(ctx context.Context, id string, record *volumeRecord, v
 	return coded("volume "+record.VolumeID, err)
 }
 
-// matches refuses a second staging that contradicts the first.
+// matches refuses a second staging that contradicts the first. The group may differ: kubelet brings that of the pod for
+// which it happens to stage.
 func (r *volumeRecord) matches(staging string, volume *attributes.Volume) error {
 	if r.Staging != staging {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is staged at %s: unstage it there first", r.VolumeID, r.Staging)
 	}
 	plain := volume.WithoutSecrets()
 	if r.Volume.AlluxioPath != plain.AlluxioPath || r.Volume.Masters != plain.Masters || r.Volume.ReadOnly != plain.ReadOnly ||
-		!maps.Equal(r.Volume.Options, plain.Options) || !maps.Equal(r.Volume.Properties, plain.Properties) {
+		!sameButGroup(r.Volume.Options, plain.Options) || !maps.Equal(r.Volume.Properties, plain.Properties) {
 		return status.Errorf(codes.AlreadyExists, "volume %s is staged with other attributes: unstage it first", r.VolumeID)
 	}
 	return nil
+}
+
+func sameButGroup(one, other map[string]string) bool {
+	one, other = maps.Clone(one), maps.Clone(other)
+	delete(one, "gid")
+	delete(other, "gid")
+	return maps.Equal(one, other)
 }
 
 // NodeUnstageVolume ends the session: (1) validate, (2) lock, (3) nothing published any more, (4) detach the gateway,

@@ -77,10 +77,9 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 func (n *Node) mount(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume) (existing bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, quickCall)
 	defer cancel()
-	_, defaultPermissions := volume.Options["default_permissions"]
 	existing, err = n.Keeper.Mount(ctx, keeperapi.Request{
 		ID: id, Target: record.Staging, Source: id, ReadOnly: volume.ReadOnly, AllowOther: true,
-		DefaultPermissions: defaultPermissions, MemoryBytes: n.SessionMemoryBytes,
+		DefaultPermissions: volume.Options[attributes.DefaultPermissions] != "off", MemoryBytes: n.SessionMemoryBytes,
 	})
 	if err != nil {
 		return false, fmt.Errorf("mount: %w", err)
