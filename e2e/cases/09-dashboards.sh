@@ -1,4 +1,5 @@
 # A Prometheus that scrapes a gateway under load has data for every panel of the dashboards, labelled with the claim.
+needs_node
 claim seen
 pod actor seen "$(load actor)"
 pod prober seen 'for i in $(seq 300); do cat /data/missing || true; dd if=/dev/zero of=/data/prober bs=100k count=5 conv=fsync; sleep 0.3; done'
@@ -13,10 +14,9 @@ scrape_configs:
     static_configs:
       - {targets: ["$(address node):9400", "$(address node):9401", "$(address keeper):9402"], labels: {node: pgw-e2e}}
 EOF
-on_node setsid prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data" \
-  --web.listen-address=127.0.0.1:9090 --log.level=error &
-server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$work"' EXIT
+on_node sh -c "echo \$\$ >$work/pid; exec prometheus --config.file=$work/prometheus.yml --storage.tsdb.path=$work/data \
+  --web.listen-address=127.0.0.1:9090 --log.level=error" &
+trap 'on_node kill "$(cat "$work/pid")"; wait; rm -rf "$work"' EXIT
 ask() { on_node promtool query instant http://127.0.0.1:9090 "$1"; }
 has_data() { [ -n "$(ask "$1")" ]; }
 until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="e2e"}'
