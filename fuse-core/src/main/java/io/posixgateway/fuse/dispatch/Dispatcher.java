@@ -8,6 +8,8 @@ import io.posixgateway.fuse.transport.RequestHandler;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes raw requests, calls the file system, answers each request once.
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * carries along.
  */
 public final class Dispatcher implements RequestHandler, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
     /** The kernel takes errors above this one only. */
     private static final int LOWEST_ERROR = -511;
 
@@ -147,9 +151,18 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         return 0;
     }
 
-    /** Waits, for a bounded time, until the requests on the pool are answered. Then the file system may be closed. */
+    /**
+     * Waits, for a bounded time, until the requests on the pool are answered; those that take longer are interrupted. Then
+     * the transport may free its memory, and the file system may be closed.
+     */
     @Override
     public void close() {
-        pool.close();
+        if (!pool.finish()) {
+            LOG.warn("requests under way for long are interrupted, as the session ends");
+            waiting.interruptAll();
+            if (!pool.finish()) {
+                LOG.error("requests under way do not heed their interrupt; their threads are left to them");
+            }
+        }
     }
 }

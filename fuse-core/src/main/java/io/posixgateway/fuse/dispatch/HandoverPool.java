@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
  */
-final class HandoverPool implements AutoCloseable {
+final class HandoverPool {
     private static final long IDLE_SECONDS = 60;
-    private static final long CLOSE_SECONDS = 10;
+    private static final long FINISH_SECONDS = 8;
 
     private final SessionMetrics metrics;
     private final AtomicInteger made = new AtomicInteger();
@@ -57,18 +57,20 @@ final class HandoverPool implements AutoCloseable {
         }
     }
 
-    /** Takes nothing new and waits, for ten seconds each, until what was taken is done and the threads have ended. */
-    @Override
-    public void close() {
+    /** Takes nothing new and waits, for a bounded time, until what was taken is done; false on time-out. */
+    boolean finish() {
         executor.shutdown();
         try {
-            if (executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                for (Thread thread : alive) {
-                    thread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));
-                }
+            if (!executor.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
+                return false;
             }
+            for (Thread thread : alive) {
+                thread.join(TimeUnit.SECONDS.toMillis(FINISH_SECONDS));
+            }
+            return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return false;
         }
     }
 }

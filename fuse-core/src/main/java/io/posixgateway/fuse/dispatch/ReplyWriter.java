@@ -12,6 +12,9 @@ import java.nio.ByteBuffer;
 final class ReplyWriter {
     private static final long NANOS = 1_000_000_000L;
 
+    private static final int FLAGS_WITH_BACKING =
+            OpenReply.DIRECT_IO | OpenReply.NO_FLUSH | OpenReply.PARALLEL_DIRECT_WRITES;
+
     private ReplyWriter() {}
 
     static int entry(ByteBuffer to, int at, Entry entry) {
@@ -55,10 +58,12 @@ final class ReplyWriter {
         to.putInt(at + Layouts.ATTR_FLAGS, 0);
     }
 
+    /** With a backing file the kernel refuses the flags of its page cache (EIO): they say nothing then, and are left out. */
     static int open(ByteBuffer to, int at, OpenReply open) {
         boolean backed = open.backingId > 0;
+        int flags = backed ? (open.flags & FLAGS_WITH_BACKING) | Layouts.FOPEN_PASSTHROUGH : open.flags;
         to.putLong(at + Layouts.OPEN_OUT_FH, open.handle);
-        to.putInt(at + Layouts.OPEN_OUT_OPEN_FLAGS, backed ? open.flags | Layouts.FOPEN_PASSTHROUGH : open.flags);
+        to.putInt(at + Layouts.OPEN_OUT_OPEN_FLAGS, flags);
         to.putInt(at + Layouts.OPEN_OUT_BACKING_ID, open.backingId);
         return Layouts.OPEN_OUT_BYTES;
     }

@@ -31,6 +31,12 @@ final class WaitingCalls {
         byUnique.remove(call.unique());
     }
 
+    synchronized void interruptAll() {
+        for (Call call : byUnique.values()) {
+            call.interrupted = true;
+        }
+    }
+
     synchronized void interrupt(long unique) {
         Call call = byUnique.get(unique);
         if (call != null) {

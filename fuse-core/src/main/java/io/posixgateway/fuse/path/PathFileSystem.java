@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Paths are absolute, "/" the root, names in UTF-8 (others: EILSEQ). A method that cannot do its work throws: {@link
  * ErrnoException} for an exact number, or an exception of java.nio.file, which is mapped; any other is logged and answered
  * EIO. Not overridden ones answer EOPNOTSUPP. Every method may wait and may run on many threads at once. A file that is
- * removed while it is open goes on to be read and written through its handle.
+ * removed while it is open goes on to be read and written through its handle, but has no attributes any more.
  *
  * @param <H> what the author keeps per open file
  */
@@ -226,6 +226,18 @@ public abstract class PathFileSystem<H> implements FileSystem {
     public final int symlink(Request request, long parent, Name name, byte[] target, Entry entry) {
         return answer(request, () -> {
             symlink(path(parent, name), text(target));
+            return enter(parent, name, entry);
+        });
+    }
+
+    /** Regular files only. */
+    @Override
+    public final int mknod(Request request, long parent, Name name, int mode, int device, Entry entry) {
+        return answer(request, () -> {
+            if (!Stat.isRegular(mode)) {
+                return -Errno.EOPNOTSUPP;
+            }
+            release(create(path(parent, name), mode & Stat.PERMISSIONS, Stat.O_CREAT | Stat.O_EXCL | Stat.O_WRONLY));
             return enter(parent, name, entry);
         });
     }

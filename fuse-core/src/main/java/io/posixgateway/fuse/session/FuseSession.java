@@ -239,6 +239,9 @@ public final class FuseSession implements AutoCloseable {
         if (connection.unmount()) {
             awaitQuietly();
         }
+        if (transport.ended()) {
+            dispatcher.close();
+        }
         transport.close();
         dispatcher.close();
         kernel.disconnect();

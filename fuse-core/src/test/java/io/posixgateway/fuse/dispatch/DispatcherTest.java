@@ -15,6 +15,7 @@ import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -173,6 +174,20 @@ class DispatcherTest {
             assertThat(exchange.error).isEqualTo(-Errno.EINTR);
             assertThat(interrupt.unanswered).isTrue();
         }
+    }
+
+    @Test
+    void closingInterruptsWhatWaitsForTooLong() throws InterruptedException {
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        FileSystem endless = new FaultyFileSystem(
+                new NullFileSystem(3, 10),
+                FaultyFileSystem.delay(Duration.ofHours(1).toNanos()));
+        try (Dispatcher dispatcher = dispatcher(endless, false)) {
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
+            dispatcher.handle(exchange);
+        }
+        exchange.awaitAnswer();
+        assertThat(exchange.error).isEqualTo(-Errno.EINTR);
     }
 
     @Test

@@ -1,9 +1,0 @@
-package keeper
-
-import (
-	"testing"
-
-	"posixgateway.io/csi/internal/fusetest"
-)
-
-func TestMain(m *testing.M) { fusetest.Main(m) }

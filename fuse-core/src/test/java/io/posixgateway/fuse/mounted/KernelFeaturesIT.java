@@ -1,0 +1,122 @@
+package io.posixgateway.fuse.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.fuse.conformance.Command;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.memory.MemoryFileSystem;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.testing.FaultyFileSystem;
+import io.posixgateway.fuse.wire.Opcode;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What goes beyond plain requests: notifications, passthrough, interrupts, locks, read-only sessions. */
+class KernelFeaturesIT {
+    private static final long MINUTE_NANOS = 60_000_000_000L;
+
+    @EachTransport
+    void anInvalidationMakesTheKernelAskAgain(TransportChoice transport) throws Exception {
+        SwitchableFileSystem files = new SwitchableFileSystem();
+        try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
+            Path file = mounted.root().resolve("file");
+            assertThat(file).hasContent("first");
+            files.content = "second one".getBytes(StandardCharsets.UTF_8);
+            assertThat(file).hasSize(5);
+            assertThat(files.startedKernel().invalidateInode(2, 0, 0)).isZero();
+            assertThat(file).hasContent("second one");
+        }
+    }
+
+    @EachTransport
+    void anInvalidatedNameIsLookedUpAgain(TransportChoice transport) throws Exception {
+        SwitchableFileSystem files = new SwitchableFileSystem();
+        Name name = Name.of("file");
+        files.present = false;
+        try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
+            Path file = mounted.root().resolve("file");
+            assertThatThrownBy(() -> Files.size(file)).isInstanceOf(NoSuchFileException.class);
+            files.present = true;
+            assertThatThrownBy(() -> Files.size(file)).isInstanceOf(NoSuchFileException.class);
+            assertThat(files.startedKernel().invalidateEntry(1, name)).isZero();
+            assertThat(file).hasSize(5);
+            files.present = false;
+            assertThat(files.startedKernel().notifyDelete(1, 2, name)).isZero();
+            assertThatThrownBy(() -> Files.size(file)).isInstanceOf(NoSuchFileException.class);
+        }
+    }
+
+    @EachTransport
+    void aBackedFileIsReadByTheKernelItself(TransportChoice transport, @TempDir Path local) throws Exception {
+        Path backing = Files.writeString(local.resolve("backing"), "x".repeat(100_000));
+        SwitchableFileSystem files = new SwitchableFileSystem();
+        files.content = Files.readAllBytes(backing);
+        try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
+            assumeTrue(files.startedKernel().features().passthrough(), "passthrough was not negotiated");
+            files.backingId = files.startedKernel().openBacking(backing.toString());
+            assertThat(files.backingId).isPositive();
+            assertThat(mounted.root().resolve("file")).hasSameBinaryContentAs(backing);
+            assertThat(mounted.session().metrics().requests(Opcode.READ)).isZero();
+            assertThat(files.startedKernel().closeBacking(files.backingId)).isZero();
+        }
+    }
+
+    /** An fsync that takes ten minutes ends with the signal. */
+    @EachTransport
+    void anInterruptReachesABlockedOperation(TransportChoice transport) throws Exception {
+        FaultyFileSystem slow = new FaultyFileSystem(
+                new MemoryFileSystem(1 << 20),
+                FaultyFileSystem.delay(10 * MINUTE_NANOS).only(Opcode.FSYNC));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(slow, transport)) {
+            Path file = Files.writeString(mounted.root().resolve("f"), "x");
+            try (Command sync = new Command("timeout", "--signal=INT", "1", "sync", file.toString())) {
+                assertThat(sync.await(60)).isNotZero();
+            }
+            SessionMetrics metrics = mounted.session().metrics();
+            assertThat(metrics.requests(Opcode.INTERRUPT)).isPositive();
+            assertThat(metrics.errors(Opcode.FSYNC, Errno.EINTR)).isEqualTo(1);
+        }
+    }
+
+    @EachTransport
+    void locksAreTheFileSystemsWhenItHandlesThem(TransportChoice transport) throws Exception {
+        String script = """
+                import fcntl, sys
+                first, second = open(sys.argv[1], 'rb'), open(sys.argv[1], 'rb')
+                fcntl.flock(first, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    sys.exit('locked twice')
+                except BlockingIOError:
+                    pass
+                first.close()
+                fcntl.flock(second, fcntl.LOCK_EX)
+                second.close()
+                fcntl.lockf(open(sys.argv[1], 'rb'), fcntl.LOCK_SH, 1)
+                """;
+        try (MountedFileSystem mounted = MountedFileSystem.mount(new SwitchableFileSystem(), transport)) {
+            Command.run(
+                    60, "python3", "-c", script, mounted.root().resolve("file").toString());
+            assertThat(mounted.session().metrics().requests(Opcode.SETLK)).isPositive();
+            assertThat(mounted.session().metrics().requests(Opcode.SETLKW)).isPositive();
+        }
+    }
+
+    @EachTransport
+    void aReadOnlySessionIsReadOnly(TransportChoice transport) throws Exception {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(new MemoryFileSystem(1 << 20), MountedFileSystem.options(transport, true))) {
+            assertThatThrownBy(() -> Files.createFile(mounted.root().resolve("f")))
+                    .hasMessageContaining("Read-only");
+            assertThat(mounted.root()).isEmptyDirectory();
+        }
+    }
+}
