@@ -110,6 +110,9 @@ final class Handshake implements InitHandler {
         if (feature == InitFeature.PASSTHROUGH && !options.off().contains(Feature.WRITEBACK_CACHE)) {
             return "not together with writeback_cache";
         }
+        if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
+            return "needs CAP_SYS_ADMIN";
+        }
         return feature.bits(offered) == 0 ? "not in this kernel" : null;
     }
 

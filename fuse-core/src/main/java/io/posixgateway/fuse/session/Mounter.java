@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 final class Mounter {
     private static final Logger LOG = LoggerFactory.getLogger(Mounter.class);
     private static final Path FUSE_CONF = Path.of("/etc/fuse.conf");
+    private static final String DEVICE = "/dev/fuse";
     private static final int COMPLAINT_BYTES = 512;
 
     private Mounter() {}
@@ -158,9 +159,12 @@ final class Mounter {
                     "this user may not mount, and there is no fusermount",
                     "install the package 'fuse', or mount as root");
         }
+        String said = text(complaint, fd);
         throw new MountException(
-                "fusermount refused to mount at " + target + " (" + text(complaint, fd) + ")",
-                "the folder must belong to you and be writable; fusermount must be setuid root");
+                "fusermount refused to mount at " + target + " (" + said + ")",
+                said.contains(DEVICE)
+                        ? "let users open the device with 'chmod 666 /dev/fuse', or mount as root"
+                        : "the folder must belong to you and be writable; fusermount must be setuid root");
     }
 
     private static String text(ByteBuffer complaint, int error) {

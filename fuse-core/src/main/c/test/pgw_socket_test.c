@@ -1,0 +1,120 @@
+/* Descriptors over Unix sockets. */
+#include "pgw_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void send_descriptors(int socket, int count)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(4 * sizeof(int))];
+    } control;
+    struct iovec data = {.iov_base = "x", .iov_len = 1};
+    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control};
+    struct cmsghdr *part;
+
+    memset(&control, 0, sizeof control);
+    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+    part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+    for (int i = 0; i < count; i++) {
+        memcpy(CMSG_DATA(part) + (size_t)i * sizeof(int), &socket, sizeof(int));
+    }
+    assert_int_equal(sendmsg(socket, &message, 0), 1);
+}
+
+static int lowest_free_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    close(fd);
+    return fd;
+}
+
+static void descriptors_come_with_the_data_and_empty_places_are_marked(void **state)
+{
+    int pair[2];
+    int fds[3];
+    char byte;
+    (void)state;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    send_descriptors(pair[0], 2);
+    assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, fds, 3), 1);
+    assert_true(fcntl(fds[0], F_GETFD) == FD_CLOEXEC);
+    assert_true(fcntl(fds[1], F_GETFD) == FD_CLOEXEC);
+    assert_int_equal(fds[2], -1);
+    close(fds[0]);
+    close(fds[1]);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void descriptors_without_a_place_are_closed(void **state)
+{
+    int pair[2];
+    int fd;
+    int before;
+    char byte;
+    (void)state;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    before = lowest_free_descriptor();
+    send_descriptors(pair[0], 4);
+    assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, &fd, 1), 1);
+    assert_int_equal(fd, before);
+    close(fd);
+    assert_int_equal(lowest_free_descriptor(), before);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state)
+{
+    int pair[2];
+    char byte;
+    (void)state;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(pgw_socket_peer_uid(pair[1]), (long)getuid());
+    assert_int_equal(pgw_socket_send(pair[0], "ab", 2), 0);
+    assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 1);
+    close(pair[0]);
+    assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 1);
+    assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 0);
+    assert_int_equal(pgw_socket_send(pair[1], "ab", 2), -EPIPE);
+    close(pair[1]);
+}
+
+static void a_missing_socket_and_a_path_too_long_are_told_apart(void **state)
+{
+    char path[200];
+    (void)state;
+
+    memset(path, 'p', sizeof path);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(pgw_socket_connect("/nonexistent/socket", 100), -ENOENT);
+    assert_int_equal(pgw_socket_connect(path, 100), -ENAMETOOLONG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(descriptors_come_with_the_data_and_empty_places_are_marked),
+        cmocka_unit_test(descriptors_without_a_place_are_closed),
+        cmocka_unit_test(the_end_of_the_peer_is_no_data_and_its_user_is_known),
+        cmocka_unit_test(a_missing_socket_and_a_path_too_long_are_told_apart),
+    };
+    return cmocka_run_group_tests_name("socket", tests, NULL, NULL);
+}
