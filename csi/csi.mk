@@ -5,7 +5,7 @@ BUILD_TARGETS += csi-build
 CHECK_TARGETS += csi-check
 TEST_TARGETS += csi-test
 
-.PHONY: csi-build csi-check csi-test
+.PHONY: csi-build csi-check csi-test csi-generate
 
 csi-build:
 	mkdir -p csi/bin
@@ -13,7 +13,10 @@ csi-build:
 	  -ldflags '-s -w -X posixgateway.io/csi/internal/version.Version=$(CSI_VERSION)' -o bin/ ./cmd/...
 
 csi-check:
-	cd csi && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./...
+	cd csi && test -z "$$(gofmt -l . | tee /dev/stderr)" && go vet ./... && ./generate.sh --check
 
 csi-test:
 	cd csi && go test $(CSI_GO_TEST_FLAGS) ./...
+
+csi-generate:
+	csi/generate.sh

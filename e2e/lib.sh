@@ -107,6 +107,11 @@ container() {
     -o "jsonpath={.status.containerStatuses[?(@.name==\"$2\")].containerID}" | sed 's,.*//,,'
 }
 
+# needs_node: for cases that work on the node itself; those are left out in a cluster that was not started here.
+needs_node() {
+  [ "${E2E_ENTER[0]}" = nsenter ] || { echo "needs the node of a cluster that e2e/run starts itself"; exit 77; }
+}
+
 # on_node COMMAND...: on the cluster's node.
 on_node() { command "${E2E_ENTER[@]}" "$@"; }
 

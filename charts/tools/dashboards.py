@@ -409,7 +409,7 @@ def queries():
 
 def rules(_):
     """The queries with Grafana's variables filled in, as rules: promtool parses those."""
-    filled = [query.replace("$__rate_interval", "5m").replace("$", "") for query, _ in queries()]
+    filled = [re.sub(r'"\$\w+"', '".*"', query.replace("$__rate_interval", "1m")) for query, _ in queries()]
     recorded = [{"record": f"dashboards:query{i}", "expr": query} for i, query in enumerate(filled)]
     print(json.dumps({"groups": [{"name": "dashboards", "rules": recorded}]}))
 

@@ -1,4 +1,5 @@
 # kill -9 of the gateway under load: no call fails, no byte is wrong, the next gateway goes on.
+needs_node
 claim busy
 pod worker1 busy "$(load worker1)"
 pod worker2 busy "$(load worker2)"

@@ -1,4 +1,5 @@
 # New node pods, then new keeper pods, under load: no call fails.
+needs_node
 claim moving
 pod mover moving "$(load mover)"
 running mover

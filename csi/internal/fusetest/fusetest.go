@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -49,6 +51,33 @@ func Read(target string) error {
 		return fmt.Errorf("read %q, want %q", text[:read], Content)
 	}
 	return nil
+}
+
+// Main runs a package's tests in a mount namespace of their own, so that no mount outlives them, however they end.
+func Main(m *testing.M) {
+	const inside = "PGW_TEST_IN_NAMESPACE"
+	if os.Getuid() != 0 || os.Getenv(inside) != "" {
+		os.Exit(m.Run())
+	}
+	runtime.LockOSThread() // the child dies with this thread
+	self := exec.Command("/proc/self/exe", os.Args[1:]...)
+	self.Env = append(os.Environ(), inside+"=1")
+	self.Stdin, self.Stdout, self.Stderr = os.Stdin, os.Stdout, os.Stderr
+	self.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	err := self.Run()
+	if self.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, "tests cannot run in a mount namespace:", err)
+		os.Exit(1)
+	}
+	os.Exit(max(self.ProcessState.ExitCode(), 0) | signalled(err))
+}
+
+// signalled is 1 for a process that did not end by itself.
+func signalled(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && !exit.Exited() {
+		return 1
+	}
+	return 0
 }
 
 // opcodes of the kernel's FUSE protocol

@@ -113,12 +113,15 @@ func (c *Client) once(ctx context.Context, request *Request, answer any, status 
 	return conn.Claim(files)
 }
 
+// ErrAway: nobody listens at the keeper's socket.
+var ErrAway = errors.New("no keeper answers")
+
 // Dial connects to a keeper's socket.
 func Dial(ctx context.Context, socket string) (*Conn, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
-		return nil, fmt.Errorf("no keeper answers at %s (is posix-gateway-keeper running?): %w", socket, err)
+		return nil, fmt.Errorf("%w at %s (is posix-gateway-keeper running?): %w", ErrAway, socket, err)
 	}
 	return NewConn(conn.(*net.UnixConn)), nil
 }

@@ -226,6 +226,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         common.put("alluxio.master.journal.tailer.shutdown.quiet.wait.time", "50ms");
         common.put("alluxio.master.journal.tailer.sleep.time", "50ms");
         common.put("alluxio.user.rpc.retry.max.sleep", "200ms");
+        common.put("alluxio.master.worker.connect.wait.time", "100ms");
         common.put("alluxio.master.mount.table.root.ufs", folder.resolve("ufs").toString());
         common.put("alluxio.master.worker.timeout", "20sec");
         common.put("alluxio.worker.block.heartbeat.interval", "500ms");

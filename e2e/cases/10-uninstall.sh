@@ -1,4 +1,5 @@
 # helm uninstall leaves no mount and no pod; claims of retained classes stay as they are; a second install works.
+needs_node
 claim last
 pod final last 'echo bye > /data/bye'
 succeeds final

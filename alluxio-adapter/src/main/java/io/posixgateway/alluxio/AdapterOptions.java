@@ -1,0 +1,153 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.Freshness.Consistency;
+import io.posixgateway.alluxio.options.Option;
+import io.posixgateway.alluxio.options.OptionTable;
+import io.posixgateway.alluxio.options.OptionValues;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * How one volume behaves. {@link #TABLE} is where its options are declared.
+ *
+ * @param metadataTtlNanos how long metadata is believed
+ * @param writeType of Alluxio, for what is written
+ * @param readAheadBytes window of each remote stream; 0: none
+ * @param bufferBytes memory of all windows together
+ * @param cacheEntries files and directories kept in memory beyond those the kernel knows
+ * @param blockFiles open block files kept
+ * @param uid owner shown for every file; -1: as Alluxio says
+ * @param gid likewise
+ * @param umask permission bits taken off every file
+ */
+public record AdapterOptions(
+        Consistency consistency,
+        long metadataTtlNanos,
+        String writeType,
+        boolean shortCircuit,
+        long readAheadBytes,
+        long bufferBytes,
+        int cacheEntries,
+        int blockFiles,
+        Path spoolFolder,
+        long spoolBytes,
+        int uid,
+        int gid,
+        int umask) {
+    private static final int MOST_ID = 0x7FFF_FFFE;
+
+    /** The options, once and for all: command line, control API and documentation read them here. */
+    public static final OptionTable TABLE = new OptionTable(
+            List.of(
+                    Option.oneOf(
+                            "consistency",
+                            "close-to-open",
+                            "What is seen of others' changes: all that was closed before the open (close-to-open), what is at"
+                                    + " most metadata_ttl old (ttl), or nothing, since files never change (immutable).",
+                            "close-to-open",
+                            "ttl",
+                            "immutable"),
+                    new Option(
+                            "metadata_ttl",
+                            new Option.Time(0, 86_400),
+                            "5s",
+                            "How long attributes, names and listings are believed, here and in the kernel."),
+                    Option.oneOf(
+                            "write_type",
+                            "CACHE_THROUGH",
+                            "Where written files go: to the workers, the under file system, or both.",
+                            "CACHE_THROUGH",
+                            "THROUGH",
+                            "MUST_CACHE",
+                            "ASYNC_THROUGH"),
+                    Option.onOff("short_circuit", true, "Blocks of a worker on this host are read as files."),
+                    Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
+                    new Option(
+                            "read_ahead",
+                            new Option.Size(0, 1L << 30),
+                            "8M",
+                            "Most that one remote stream reads ahead."),
+                    new Option(
+                            "buffer_size",
+                            new Option.Size(1 << 20, 1L << 40),
+                            "256M",
+                            "Memory of all streams that read ahead, together."),
+                    new Option(
+                            "cache_entries",
+                            new Option.Whole(1000, 100_000_000),
+                            "1000000",
+                            "Most files and directories whose metadata is kept."),
+                    new Option("block_files", new Option.Whole(1, 1_000_000), "4096", "Most open local block files."),
+                    new Option(
+                            "spool",
+                            new Option.Text("a folder"),
+                            "",
+                            "Where changed files are kept until they are published; by default posix-gateway-spool in the"
+                                    + " folder for temporary files."),
+                    new Option(
+                            "spool_size",
+                            new Option.Size(1 << 20, 1L << 50),
+                            "64G",
+                            "Most that changed files may take there; more is refused with ENOSPC."),
+                    new Option(
+                            "uid",
+                            new Option.Whole(0, MOST_ID),
+                            "",
+                            "Owner shown for every file; by default Alluxio's."),
+                    new Option(
+                            "gid",
+                            new Option.Whole(0, MOST_ID),
+                            "",
+                            "Group shown for every file; by default Alluxio's."),
+                    new Option("umask", new Option.Octal(), "0", "Permission bits taken off every file.")),
+            replaced());
+
+    /** The values of a table that holds {@link #TABLE}. */
+    public static AdapterOptions of(OptionValues values) {
+        String spool = values.text("spool");
+        return new AdapterOptions(
+                Consistency.valueOf(
+                        values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
+                values.millis("metadata_ttl") * 1_000_000L,
+                values.text("write_type"),
+                values.on("short_circuit"),
+                values.on("prefetch") ? values.bytes("read_ahead") : 0,
+                values.bytes("buffer_size"),
+                (int) values.number("cache_entries"),
+                (int) values.number("block_files"),
+                spool.isEmpty() ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool") : Path.of(spool),
+                values.bytes("spool_size"),
+                values.given("uid") ? (int) values.number("uid") : -1,
+                values.given("gid") ? (int) values.number("gid") : -1,
+                values.octal("umask"));
+    }
+
+    /** All as when nothing is given. */
+    public static AdapterOptions defaults() {
+        return of(TABLE.read(Map.of()));
+    }
+
+    private static Map<String, String> replaced() {
+        String site = "a client property: put it into alluxio-site.properties";
+        Map<String, String> hints = new LinkedHashMap<>();
+        hints.put("alluxio.user.metadata.cache.enabled", "not needed: metadata is always cached; see consistency");
+        hints.put("alluxio.user.metadata.cache.expiration.time", "replaced by metadata_ttl");
+        hints.put("alluxio.user.metadata.cache.max.size", "replaced by cache_entries");
+        hints.put("alluxio.fuse.cached.paths.max", "replaced by cache_entries");
+        hints.put("alluxio.fuse.auth.policy.class", "replaced by uid, gid and umask");
+        hints.put("alluxio.fuse.user.group.translation.enabled", "not needed: users and groups are always translated");
+        hints.put("alluxio.fuse.jnifuse.libfuse.version", "replaced by transport");
+        hints.put("alluxio.fuse.mount.alluxio.path", "the path of the Alluxio URI that is mounted");
+        hints.put("alluxio.fuse.mount.point", "the mount point on the command line");
+        hints.put("alluxio.user.file.writetype.default", "replaced by write_type");
+        hints.put("alluxio.user.short.circuit.enabled", "replaced by short_circuit");
+        hints.put("alluxio.user.streaming.reader.chunk.size.bytes", site);
+        hints.put("alluxio.user.block.size.bytes.default", site);
+        hints.put("alluxio.user.file.metadata.sync.interval", site);
+        hints.put("alluxio.user.file.readtype.default", site);
+        return hints;
+    }
+}

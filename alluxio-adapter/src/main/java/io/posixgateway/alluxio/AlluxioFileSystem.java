@@ -1,0 +1,414 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.spi.Attributes;
+import io.posixgateway.fuse.spi.DirectoryWriter;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.OpenReply;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.spi.StatFs;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * A path of Alluxio as a file system. This class finds nodes and handles, decides what may wait, and turns failures into
+ * errnos; what is done is in the {@code …Operations}.
+ *
+ * <p>What can be answered from memory or a local file is answered at once and, when it was found in the caches, without
+ * allocating; all else returns {@link FileSystem#WOULD_WAIT} where waiting is not allowed.
+ */
+public final class AlluxioFileSystem implements FileSystem {
+    private final Volume volume;
+    private final Failures failures;
+    private final NameOperations names;
+    private final FileOperations files;
+    private final AttributeOperations attributes;
+    private final LongTable<DirectoryHandle> directories = new LongTable<>();
+    private final AtomicLong lastDirectory = new AtomicLong();
+
+    AlluxioFileSystem(Store store, String rootPath, FileStatus root, AdapterOptions options, LongSupplier clock) {
+        this.volume = new Volume(store, rootPath, root, options, clock);
+        this.failures = new Failures(rootPath, clock);
+        this.names = new NameOperations(volume);
+        this.files = new FileOperations(volume);
+        this.attributes = new AttributeOperations(volume);
+    }
+
+    @Override
+    public void started(Kernel kernel) {
+        volume.notices.started(kernel);
+    }
+
+    @Override
+    public int lookup(Request request, long parent, Name name, Entry entry) {
+        try {
+            Inode directory = volume.find(request, parent);
+            return directory == null ? Volume.absent(request) : names.lookup(request, directory, name, entry);
+        } catch (StoreException e) {
+            return failures.answer("lookup", e);
+        }
+    }
+
+    @Override
+    public void forget(long node, long lookups) {
+        volume.table.forget(node, lookups);
+    }
+
+    @Override
+    public int getattr(Request request, long node, long handle, Attributes reply) {
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? Volume.absent(request) : volume.show(request, inode, reply);
+        } catch (StoreException e) {
+            return failures.answer("getattr", e);
+        }
+    }
+
+    /** An operation on a node that always waits. */
+    private interface OnNode {
+        int run(Inode inode) throws StoreException;
+    }
+
+    private int waiting(String operation, Request request, long node, OnNode action) {
+        if (!request.mayWait()) {
+            return WOULD_WAIT;
+        }
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? -Errno.ESTALE : action.run(inode);
+        } catch (StoreException e) {
+            return failures.answer(operation, e);
+        }
+    }
+
+    @Override
+    public int setattr(Request request, long node, SetAttributes changes, Attributes reply) {
+        return waiting("setattr", request, node, inode -> attributes.setattr(request, inode, changes, reply));
+    }
+
+    @Override
+    public int readlink(Request request, long node, ByteBuffer target) {
+        try {
+            Inode inode = volume.find(request, node);
+            if (inode == null || (!request.mayWait() && volume.metadata.known(inode) == null)) {
+                return Volume.absent(request);
+            }
+            Name path = volume.metadata.facts(inode).target();
+            path.putInto(target);
+            return path.length();
+        } catch (StoreException e) {
+            return failures.answer("readlink", e);
+        }
+    }
+
+    private int make(
+            String operation, Request request, long parent, Name name, NameOperations.Making making, Entry entry) {
+        return waiting(operation, request, parent, directory -> names.make(request, directory, name, making, entry));
+    }
+
+    @Override
+    public int symlink(Request request, long parent, Name name, byte[] target, Entry entry) {
+        return make(
+                "symlink",
+                request,
+                parent,
+                name,
+                new NameOperations.Making(Stat.S_IFLNK | 0777, 0, Name.of(target)),
+                entry);
+    }
+
+    @Override
+    public int mknod(Request request, long parent, Name name, int mode, int device, Entry entry) {
+        int typed = (mode & Stat.S_IFMT) == 0 ? mode | Stat.S_IFREG : mode;
+        return make(
+                "mknod",
+                request,
+                parent,
+                name,
+                new NameOperations.Making(typed, device, NameOperations.Making.NO_TARGET),
+                entry);
+    }
+
+    @Override
+    public int mkdir(Request request, long parent, Name name, int mode, Entry entry) {
+        return waiting("mkdir", request, parent, directory -> names.mkdir(request, directory, name, mode, entry));
+    }
+
+    @Override
+    public int unlink(Request request, long parent, Name name) {
+        return waiting("unlink", request, parent, directory -> names.unlink(directory, name));
+    }
+
+    @Override
+    public int rmdir(Request request, long parent, Name name) {
+        return waiting("rmdir", request, parent, directory -> names.rmdir(directory, name));
+    }
+
+    @Override
+    public int rename(Request request, long parent, Name name, long newParent, Name newName, int flags) {
+        return waiting("rename", request, parent, directory -> {
+            Inode newDirectory = volume.find(request, newParent);
+            if (newDirectory == null) {
+                return -Errno.ESTALE;
+            }
+            NameOperations.Place from = new NameOperations.Place(directory, name);
+            return names.rename(from, new NameOperations.Place(newDirectory, newName), flags);
+        });
+    }
+
+    /** Alluxio has no hard links. */
+    @Override
+    public int link(Request request, long node, long newParent, Name newName, Entry entry) {
+        return -Errno.EPERM;
+    }
+
+    @Override
+    public int open(Request request, long node, int flags, OpenReply reply) {
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? Volume.absent(request) : files.open(request, inode, flags, reply);
+        } catch (StoreException e) {
+            return failures.answer("open", e);
+        }
+    }
+
+    @Override
+    public int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
+        return waiting("create", request, parent, directory -> {
+            NameOperations.Making making =
+                    new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
+            Inode made = names.begin(request, directory, name, making);
+            if (made == null) {
+                return names.refusal(directory, name);
+            }
+            files.register(made, true, reply.open);
+            return volume.enter(request, made, reply.entry);
+        });
+    }
+
+    @Override
+    public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
+        try {
+            return files.read(request, handle, offset, into);
+        } catch (StoreException e) {
+            return failures.answer("read", e);
+        }
+    }
+
+    @Override
+    public int write(Request request, long node, long handle, long offset, ByteBuffer data) {
+        try {
+            return files.write(request, handle, offset, data);
+        } catch (StoreException e) {
+            return failures.answer("write", e);
+        }
+    }
+
+    @Override
+    public int flush(Request request, long node, long handle, long lockOwner) {
+        try {
+            return files.flush(request, handle);
+        } catch (StoreException e) {
+            return failures.answer("flush", e);
+        }
+    }
+
+    @Override
+    public int release(Request request, long node, long handle) {
+        try {
+            return files.release(request, handle);
+        } catch (StoreException e) {
+            return failures.answer("release", e);
+        }
+    }
+
+    @Override
+    public int fsync(Request request, long node, long handle, boolean dataOnly) {
+        try {
+            return files.fsync(request, handle);
+        } catch (StoreException e) {
+            return failures.answer("fsync", e);
+        }
+    }
+
+    @Override
+    public int opendir(Request request, long node, int flags, OpenReply reply) {
+        try {
+            Inode inode = volume.find(request, node);
+            if (inode == null) {
+                return Volume.absent(request);
+            }
+            if (!inode.isDirectory()) {
+                return -Errno.ENOTDIR;
+            }
+            reply.handle = lastDirectory.incrementAndGet();
+            directories.put(reply.handle, new DirectoryHandle(volume, inode));
+            if (volume.freshness.immutable()) {
+                reply.flags = OpenReply.CACHE_DIR | OpenReply.KEEP_CACHE;
+            }
+            return 0;
+        } catch (StoreException e) {
+            return failures.answer("opendir", e);
+        }
+    }
+
+    @Override
+    public int readdir(Request request, long node, long handle, long offset, DirectoryWriter writer) {
+        DirectoryHandle open = directories.get(handle);
+        if (open == null) {
+            return -Errno.EBADF;
+        }
+        try {
+            return open.read(request, offset, writer);
+        } catch (StoreException e) {
+            return failures.answer("readdir", e);
+        }
+    }
+
+    @Override
+    public int releasedir(Request request, long node, long handle) {
+        directories.remove(handle);
+        return 0;
+    }
+
+    /** Names are in Alluxio's journal as soon as an operation was answered. */
+    @Override
+    public int fsyncdir(Request request, long node, long handle, boolean dataOnly) {
+        return 0;
+    }
+
+    @Override
+    public int statfs(Request request, long node, StatFs reply) {
+        try {
+            return attributes.statfs(request, reply);
+        } catch (StoreException e) {
+            return failures.answer("statfs", e);
+        }
+    }
+
+    @Override
+    public int setxattr(Request request, long node, Name name, ByteBuffer value, int flags) {
+        return waiting("setxattr", request, node, inode -> attributes.setxattr(inode, name, value, flags));
+    }
+
+    @Override
+    public int getxattr(Request request, long node, Name name, ByteBuffer into) {
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? Volume.absent(request) : attributes.getxattr(request, inode, name, into);
+        } catch (StoreException e) {
+            return failures.answer("getxattr", e);
+        }
+    }
+
+    @Override
+    public int listxattr(Request request, long node, ByteBuffer into) {
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? Volume.absent(request) : attributes.listxattr(request, inode, into);
+        } catch (StoreException e) {
+            return failures.answer("listxattr", e);
+        }
+    }
+
+    @Override
+    public int removexattr(Request request, long node, Name name) {
+        return waiting("removexattr", request, node, inode -> attributes.removexattr(inode, name));
+    }
+
+    @Override
+    public long lseek(Request request, long node, long handle, long offset, int whence) {
+        try {
+            Inode inode = volume.find(request, node);
+            return inode == null ? Volume.absent(request) : files.lseek(request, inode, offset, whence);
+        } catch (StoreException e) {
+            return failures.answer("lseek", e);
+        }
+    }
+
+    /** Room cannot be reserved, and holes cannot be punched: programs fall back to writing. */
+    @Override
+    public int fallocate(Request request, long node, long handle, long offset, long lengthBytes, int mode) {
+        return -Errno.EOPNOTSUPP;
+    }
+
+    /**
+     * Forgets what is cached of a path and all below it, here and in the kernel.
+     *
+     * @param path below the volume's root, such as {@code /} or {@code /a/b}
+     * @return how many files and directories were forgotten
+     */
+    public long invalidate(String path) {
+        Inode at = volume.table.root();
+        for (String part : path.split("/", -1)) {
+            if (part.isEmpty()) {
+                continue;
+            }
+            Inode child = at.isDirectory() ? volume.table.child(at, Name.of(part)) : null;
+            if (child == null) {
+                return 0;
+            }
+            at = child;
+        }
+        long count = 0;
+        Deque<Inode> open = new ArrayDeque<>();
+        open.add(at);
+        while (!open.isEmpty()) {
+            Inode inode = open.remove();
+            count++;
+            volume.notices.forget(volume.table, inode);
+            if (inode.isDirectory()) {
+                open.addAll(inode.dentries().snapshot());
+                inode.dentries().dropListing();
+            }
+        }
+        return count;
+    }
+
+    /** Numbers for metrics; each is read by itself. */
+    public record Counts(
+            long inodes,
+            long openFiles,
+            long changedFiles,
+            long spoolBytes,
+            long localReadBytes,
+            long remoteReadBytes) {}
+
+    /** What this volume holds now, and what it read since it was opened. */
+    public Counts counts() {
+        return new Counts(
+                volume.table.size(),
+                files.openFiles(),
+                volume.drafts.size(),
+                volume.spool.usedBytes(),
+                volume.readers.localBytes(),
+                volume.readers.remoteBytes());
+    }
+
+    /** The client this volume uses; for the controller's work on directories, and for health. */
+    public Store store() {
+        return volume.store;
+    }
+
+    /** Publishes what is not yet published, and closes the client. */
+    @Override
+    public void close() {
+        volume.drafts.close();
+        volume.notices.close();
+        volume.readers.close();
+        volume.store.close();
+    }
+}

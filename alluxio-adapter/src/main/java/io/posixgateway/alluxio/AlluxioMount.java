@@ -1,0 +1,58 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.AlluxioStore;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.fuse.spi.Errno;
+
+/** Opens paths of Alluxio as file systems. */
+public final class AlluxioMount {
+    private AlluxioMount() {}
+
+    /**
+     * Connects to Alluxio and checks that the path is there. Waits for seconds when Alluxio does not answer.
+     *
+     * @throws StoreException with a sentence for the user; the errno tells EIO (no answer), ENOENT and ENOTDIR (the path),
+     *     EACCES (refused), EINVAL (properties)
+     */
+    public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
+        Store store = connect(alluxio, options);
+        try {
+            FileStatus root = store.status(alluxio.path());
+            if (!root.directory()) {
+                throw new StoreException(
+                        Errno.ENOTDIR, alluxio.path() + " in Alluxio is a file; give a directory", null);
+            }
+            return new AlluxioFileSystem(store, alluxio.path(), root, options, System::nanoTime);
+        } catch (StoreException e) {
+            store.close();
+            throw explained(alluxio, e);
+        }
+    }
+
+    /** The client alone, for work that needs no mount. */
+    public static Store connect(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
+        return AlluxioStore.open(new StoreOptions(
+                alluxio.masters(), alluxio.user(), options.writeType(), options.shortCircuit(), alluxio.properties()));
+    }
+
+    private static StoreException explained(AlluxioOptions alluxio, StoreException failure) {
+        String where = alluxio.masters().isEmpty() ? "of alluxio-site.properties" : alluxio.masters();
+        String text =
+                switch (failure.errno()) {
+                    case Errno.ENOENT ->
+                        "Alluxio has no path " + alluxio.path()
+                                + "; make it first, or give another (alluxio fs ls / shows what is there)";
+                    case Errno.EACCES ->
+                        "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user() + "'; "
+                                + failure.getMessage();
+                    case Errno.EIO ->
+                        "Alluxio's master " + where + " does not answer; is it running, and is the address right? "
+                                + failure.getMessage();
+                    default -> failure.getMessage();
+                };
+        return new StoreException(failure.errno(), String.valueOf(text), failure);
+    }
+}

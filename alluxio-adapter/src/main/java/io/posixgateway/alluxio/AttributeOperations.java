@@ -1,0 +1,209 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.fuse.spi.Attributes;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.spi.StatFs;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Attributes, extended attributes, and the space of the whole. */
+final class AttributeOperations {
+    private static final int CREATE_ONLY = 1;
+    private static final int REPLACE_ONLY = 2;
+    private static final long CAPACITY_NANOS = 5_000_000_000L;
+    private static final int BLOCK_BYTES = 4096;
+
+    private final Volume volume;
+    private volatile Store.@Nullable Capacity capacity;
+    private volatile long capacityNanos;
+
+    AttributeOperations(Volume volume) {
+        this.volume = volume;
+    }
+
+    int setattr(Request request, Inode inode, SetAttributes changes, Attributes attributes) throws StoreException {
+        int refused = refuse(inode, changes);
+        if (refused != 0) {
+            return refused;
+        }
+        if (changes.has(SetAttributes.SIZE)) {
+            volume.drafts.begin(inode, changes.sizeBytes);
+            volume.drafts.truncate(inode, changes.sizeBytes);
+        }
+        if (changes.has(AttributeEdit.HANDLED)) {
+            change(inode, changes);
+        }
+        if (changes.has(SetAttributes.SIZE) && inode.writers() == 0 && !inode.unlinked()) {
+            volume.drafts.lastWriterClosed(inode);
+        }
+        return volume.show(request, inode, attributes);
+    }
+
+    private int refuse(Inode inode, SetAttributes changes) {
+        if (changes.has(SetAttributes.SIZE) && inode.isDirectory()) {
+            return -Errno.EISDIR;
+        }
+        boolean otherOwner =
+                changes.has(SetAttributes.UID) && volume.options.uid() >= 0 && changes.uid != volume.options.uid();
+        boolean otherGroup =
+                changes.has(SetAttributes.GID) && volume.options.gid() >= 0 && changes.gid != volume.options.gid();
+        return otherOwner || otherGroup ? -Errno.EPERM : 0;
+    }
+
+    private void change(Inode inode, SetAttributes changes) throws StoreException {
+        boolean givesTime = changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW);
+        int drafted = volume.drafts.change(inode, givesTime, facts -> AttributeEdit.apply(facts, changes));
+        if (drafted == Drafts.NO_DRAFT) {
+            Facts facts = volume.metadata.facts(inode);
+            put(inode, facts, AttributeEdit.apply(facts, changes));
+        }
+    }
+
+    /** Brings changed attributes to Alluxio: only what differs. */
+    private void put(Inode inode, Facts before, FileStatus after) throws StoreException {
+        Map<String, byte[]> changed = new HashMap<>(after.xattrs());
+        before.raw().xattrs().forEach((name, value) -> changed.remove(name, value));
+        Integer mode = after.mode() == before.raw().mode() ? null : after.mode();
+        if (mode != null || !changed.isEmpty()) {
+            volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
+        }
+        inode.see(volume.factsReader.read(after, before.fetchedNanos()));
+    }
+
+    int getxattr(Request request, Inode inode, Name name, ByteBuffer into) throws StoreException {
+        int refused = refuse(name, Errno.ENODATA);
+        if (refused != 0) {
+            return refused;
+        }
+        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
+            return FileSystem.WOULD_WAIT;
+        }
+        byte[] value = facts(inode).raw().xattrs().get(name.toString());
+        if (value == null) {
+            return -Errno.ENODATA;
+        }
+        if (value.length <= into.remaining()) {
+            into.put(value);
+        }
+        return value.length;
+    }
+
+    int listxattr(Request request, Inode inode, ByteBuffer into) throws StoreException {
+        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
+            return FileSystem.WOULD_WAIT;
+        }
+        StringBuilder names = new StringBuilder();
+        for (String name : facts(inode).raw().xattrs().keySet()) {
+            if (refuse(Name.of(name), Errno.ENODATA) == 0) {
+                names.append(name).append('\0');
+            }
+        }
+        byte[] bytes = names.toString().getBytes(StandardCharsets.UTF_8);
+        if (bytes.length <= into.remaining()) {
+            into.put(bytes);
+        }
+        return bytes.length;
+    }
+
+    int setxattr(Inode inode, Name name, ByteBuffer value, int flags) throws StoreException {
+        int refused = refuse(name, Errno.EOPNOTSUPP);
+        if (refused != 0) {
+            return refused;
+        }
+        String key = name.toString();
+        boolean exists = facts(inode).raw().xattrs().containsKey(key);
+        if (exists && (flags & CREATE_ONLY) != 0) {
+            return -Errno.EEXIST;
+        }
+        if (!exists && (flags & REPLACE_ONLY) != 0) {
+            return -Errno.ENODATA;
+        }
+        byte[] bytes = new byte[value.remaining()];
+        value.get(bytes);
+        if (volume.drafts.change(inode, false, facts -> with(facts, key, bytes)) == Drafts.NO_DRAFT) {
+            Facts facts = volume.metadata.facts(inode);
+            put(inode, facts, with(facts, key, bytes));
+        }
+        return 0;
+    }
+
+    int removexattr(Inode inode, Name name) throws StoreException {
+        int refused = refuse(name, Errno.ENODATA);
+        if (refused != 0) {
+            return refused;
+        }
+        String key = name.toString();
+        if (!facts(inode).raw().xattrs().containsKey(key)) {
+            return -Errno.ENODATA;
+        }
+        volume.drafts.publish(inode, true);
+        volume.store.removeXattr(volume.metadata.pathOf(inode), key);
+        if (volume.drafts.change(inode, false, facts -> with(facts, key, null)) == Drafts.NO_DRAFT) {
+            inode.forgetFacts();
+        }
+        return 0;
+    }
+
+    private Facts facts(Inode inode) throws StoreException {
+        Facts drafted = volume.drafts.facts(inode);
+        return drafted != null ? drafted : volume.metadata.facts(inode);
+    }
+
+    private static FileStatus with(Facts facts, String name, byte @Nullable [] value) {
+        Map<String, byte[]> xattrs = new HashMap<>(facts.raw().xattrs());
+        if (value == null) {
+            xattrs.remove(name);
+        } else {
+            xattrs.put(name, value);
+        }
+        return facts.raw().with(facts.raw().mode(), xattrs);
+    }
+
+    /** Only users' and administrators' attributes can be kept; ACLs cannot be honoured and are refused. */
+    private static int refuse(Name name, int otherErrno) {
+        String text = name.toString();
+        if (text.startsWith("system.posix_acl")) {
+            return -Errno.EOPNOTSUPP;
+        }
+        boolean kept = text.startsWith("user.") || text.startsWith("trusted.");
+        return kept && !text.equals(PosixExtras.XATTR) ? 0 : -otherErrno;
+    }
+
+    int statfs(Request request, StatFs reply) throws StoreException {
+        Store.Capacity known = capacity;
+        boolean fresh = known != null && volume.freshness.nowNanos() - capacityNanos < CAPACITY_NANOS;
+        if (!fresh) {
+            if (!request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            known = volume.store.capacity();
+            capacity = known;
+            capacityNanos = volume.freshness.nowNanos();
+        }
+        if (known == null) {
+            return FileSystem.WOULD_WAIT;
+        }
+        reply.blockSizeBytes = BLOCK_BYTES;
+        reply.fragmentSizeBytes = BLOCK_BYTES;
+        reply.blocks = known.capacityBytes() / BLOCK_BYTES;
+        reply.freeBlocks = Math.max(0, known.capacityBytes() - known.usedBytes()) / BLOCK_BYTES;
+        reply.availableBlocks = reply.freeBlocks;
+        reply.maxNameBytes = Name.MAX_BYTES;
+        return 0;
+    }
+}

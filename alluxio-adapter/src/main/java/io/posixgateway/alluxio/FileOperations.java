@@ -1,0 +1,234 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.data.FileReader;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.OpenReply;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.Stat;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** Open files. Any thread; answers as the SPI says. */
+final class FileOperations {
+    private static final int SEEK_DATA = 3;
+    private static final int SEEK_HOLE = 4;
+
+    private final Volume volume;
+    private final LongTable<FileHandle> handles = new LongTable<>();
+    private final AtomicLong lastHandle = new AtomicLong();
+
+    FileOperations(Volume volume) {
+        this.volume = volume;
+    }
+
+    int open(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
+        if (inode.isDirectory()) {
+            return -Errno.EISDIR;
+        }
+        boolean writes = (flags & Stat.O_ACCMODE) != Stat.O_RDONLY;
+        boolean cut = writes && (flags & Stat.O_TRUNC) != 0;
+        if (cut && !request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        if (!volume.drafts.has(inode)) {
+            int checked = check(request, inode, reply);
+            if (checked != 0) {
+                return checked;
+            }
+        }
+        register(inode, writes, reply);
+        if (cut) {
+            try {
+                volume.drafts.begin(inode, 0);
+                volume.drafts.truncate(inode, 0);
+            } catch (StoreException e) {
+                drop(reply.handle);
+                throw e;
+            }
+        }
+        return 0;
+    }
+
+    /** Is the file there and whole, and may the kernel keep its pages of it? */
+    private int check(Request request, Inode inode, OpenReply reply) throws StoreException {
+        Facts facts = volume.metadata.known(inode);
+        boolean asks = facts == null || volume.freshness.asksAtOpen();
+        boolean learns = volume.readers.wantsToLearn();
+        if ((asks || learns) && !request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        if (asks || facts == null) {
+            facts = volume.metadata.refresh(inode);
+        }
+        if (!facts.raw().complete()) {
+            return -Errno.EBUSY;
+        }
+        if (learns && facts.lengthBytes() > 0) {
+            volume.readers.learn(volume.metadata.pathOf(inode));
+        }
+        if (inode.keepsPages(facts) || volume.freshness.immutable()) {
+            reply.flags |= OpenReply.KEEP_CACHE;
+        }
+        return 0;
+    }
+
+    /** A handle of a file that is open from now on. */
+    void register(Inode inode, boolean writes, OpenReply reply) {
+        inode.opened(writes);
+        reply.handle = lastHandle.incrementAndGet();
+        handles.put(reply.handle, new FileHandle(inode, writes));
+    }
+
+    /** A handle whose open failed at last. */
+    private void drop(long handle) {
+        FileHandle open = handles.remove(handle);
+        if (open != null) {
+            open.inode.closed(open.writes);
+        }
+    }
+
+    int read(Request request, long handle, long offset, ByteBuffer into) throws StoreException {
+        FileHandle open = handles.get(handle);
+        if (open == null) {
+            return -Errno.EBADF;
+        }
+        int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
+        if (drafted != Drafts.NO_DRAFT) {
+            return drafted;
+        }
+        FileReader reader = open.reader();
+        if (reader == null) {
+            reader = makeReader(request, open);
+            if (reader == null) {
+                return FileSystem.WOULD_WAIT;
+            }
+        }
+        int local = reader.readLocal(offset, into);
+        if (local >= 0) {
+            return local;
+        }
+        return request.mayWait() ? reader.read(offset, into) : FileSystem.WOULD_WAIT;
+    }
+
+    private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {
+        Inode inode = open.inode;
+        Facts facts = inode.facts();
+        if (facts == null || facts.raw().id() != inode.fileId()) {
+            if (!request.mayWait()) {
+                return null;
+            }
+            facts = volume.metadata.refresh(inode);
+        }
+        FileReader.Extent extent = new FileReader.Extent(
+                facts.raw().id(), facts.raw().lengthBytes(), facts.raw().blockBytes());
+        return open.keep(volume.readers.reader(extent, () -> volume.metadata.pathOf(inode)));
+    }
+
+    int write(Request request, long handle, long offset, ByteBuffer data) throws StoreException {
+        FileHandle open = handles.get(handle);
+        if (open == null || !open.writes) {
+            return -Errno.EBADF;
+        }
+        int written = volume.drafts.write(open.inode, request.mayWait(), offset, data);
+        while (written == Drafts.NO_DRAFT) {
+            if (!request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            volume.drafts.begin(open.inode, Long.MAX_VALUE);
+            written = volume.drafts.write(open.inode, true, offset, data);
+        }
+        return written;
+    }
+
+    /** At each close of a descriptor: publishes what was written. */
+    int flush(Request request, long handle) throws StoreException {
+        return publish(request, handle, false);
+    }
+
+    int fsync(Request request, long handle) throws StoreException {
+        return publish(request, handle, true);
+    }
+
+    private int publish(Request request, long handle, boolean evenUntouched) throws StoreException {
+        FileHandle open = handles.get(handle);
+        if (open == null || !open.writes || !volume.drafts.has(open.inode)) {
+            return 0;
+        }
+        if (!request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        volume.drafts.publish(open.inode, evenUntouched);
+        return 0;
+    }
+
+    int release(Request request, long handle) throws StoreException {
+        FileHandle open = handles.get(handle);
+        if (open == null) {
+            return -Errno.EBADF;
+        }
+        Inode inode = open.inode;
+        boolean waits = open.writes || inode.unlinked() || open.streams();
+        if (waits && !request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        handles.remove(handle);
+        open.close();
+        int sameKindLeft = inode.closed(open.writes);
+        try {
+            if (inode.unlinked()) {
+                releaseUnlinked(inode);
+            } else if (open.writes && sameKindLeft == 0) {
+                volume.drafts.lastWriterClosed(inode);
+            }
+        } finally {
+            volume.table.released(inode);
+        }
+        return 0;
+    }
+
+    /** A file that was deleted while open goes with its last handle. */
+    private void releaseUnlinked(Inode inode) throws StoreException {
+        if (inode.handles() > 0) {
+            return;
+        }
+        if (volume.drafts.has(inode)) {
+            volume.drafts.discard(inode);
+            return;
+        }
+        String path = volume.table.path(inode);
+        if (path != null && volume.table.parent(inode) != null) {
+            volume.store.delete(path);
+            volume.table.detach(inode);
+        }
+    }
+
+    long lseek(Request request, Inode inode, long offset, int whence) throws StoreException {
+        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
+            return FileSystem.WOULD_WAIT;
+        }
+        long length = volume.drafts.length(inode);
+        if (length == Drafts.NO_DRAFT) {
+            length = volume.metadata.facts(inode).lengthBytes();
+        }
+        if (offset < 0 || offset >= length) {
+            return -Errno.ENXIO;
+        }
+        return switch (whence) {
+            case SEEK_DATA -> offset;
+            case SEEK_HOLE -> length;
+            default -> -Errno.EINVAL;
+        };
+    }
+
+    /** Open files now. */
+    int openFiles() {
+        return handles.size();
+    }
+}

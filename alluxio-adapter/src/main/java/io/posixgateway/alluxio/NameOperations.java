@@ -1,0 +1,255 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
+final class NameOperations {
+    private static final int MOST_HIDDEN = 1000;
+
+    private final Volume volume;
+    private final NewFiles newFiles;
+
+    NameOperations(Volume volume) {
+        this.volume = volume;
+        this.newFiles = new NewFiles(volume);
+    }
+
+    int lookup(Request request, Inode directory, Name name, Entry entry) throws StoreException {
+        int refused = refuse(directory, name, Errno.ENOENT);
+        if (refused != 0) {
+            return refused;
+        }
+        Dentries.Dentry known = volume.metadata.known(directory, name);
+        Inode child = known == null ? null : known.child();
+        if (child != null && (request.mayWait() ? volume.metadata.known(child) != null : true)) {
+            return volume.enter(request, child, entry);
+        }
+        if (known != null && child == null) {
+            return missing(entry, known.seenNanos());
+        }
+        if (known == null && volume.metadata.knownMissing(directory, name)) {
+            return missing(entry, directory.dentries().listedNanos());
+        }
+        if (!request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        if (child != null && volume.drafts.has(child)) {
+            return volume.enter(request, child, entry);
+        }
+        Inode found = volume.metadata.look(directory, name);
+        return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);
+    }
+
+    private int missing(Entry entry, long seenNanos) {
+        entry.validNanos = volume.freshness.leftNanos(seenNanos);
+        return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
+    }
+
+    /** Names that cannot be here: the negative errno, or 0. */
+    private static int refuse(Inode directory, Name name, int hiddenErrno) {
+        if (!directory.isDirectory()) {
+            return -Errno.ENOTDIR;
+        }
+        if (name.length() > Name.MAX_BYTES) {
+            return -Errno.ENAMETOOLONG;
+        }
+        return HiddenNames.is(name) ? -hiddenErrno : 0;
+    }
+
+    /** What is to be made: type and permissions, and what belongs to special types. */
+    record Making(int mode, int device, Name target) {
+        static final Name NO_TARGET = Name.of(new byte[0]);
+    }
+
+    /** Makes anything but a directory, complete and closed. */
+    int make(Request request, Inode directory, Name name, Making making, Entry entry) throws StoreException {
+        Inode made = begin(request, directory, name, making);
+        if (made == null) {
+            return refuse(directory, name, Errno.EPERM);
+        }
+        volume.drafts.lastWriterClosed(made);
+        return volume.enter(request, made, entry);
+    }
+
+    /** Takes the name for a new file that is being written from now on; null: refused. */
+    @Nullable
+    Inode begin(Request request, Inode directory, Name name, Making making) throws StoreException {
+        if (refuse(directory, name, Errno.EPERM) != 0) {
+            return null;
+        }
+        FileStatus planned = newFiles.plan(request, directory, making);
+        String path = volume.metadata.pathOf(directory, name);
+        FileSink sink = volume.store.create(path, planned.mode(), planned.xattrs());
+        FileStatus status = planned.withContent(sink.fileId(), 0);
+        Inode made = volume.metadata.place(directory, name, status);
+        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()));
+        directory.forgetFacts();
+        return made;
+    }
+
+    int refusal(Inode directory, Name name) {
+        return refuse(directory, name, Errno.EPERM);
+    }
+
+    int mkdir(Request request, Inode directory, Name name, int mode, Entry entry) throws StoreException {
+        int refused = refuse(directory, name, Errno.EPERM);
+        if (refused != 0) {
+            return refused;
+        }
+        FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
+        volume.store.makeDirectory(volume.metadata.pathOf(directory, name), planned.mode(), planned.xattrs());
+        directory.forgetFacts();
+        Inode made = volume.metadata.look(directory, name);
+        return made == null ? -Errno.ENOENT : volume.enter(request, made, entry);
+    }
+
+    int unlink(Inode directory, Name name) throws StoreException {
+        int refused = refuse(directory, name, Errno.ENOENT);
+        if (refused != 0) {
+            return refused;
+        }
+        Inode child = volume.metadata.child(directory, name);
+        if (child == null) {
+            return -Errno.ENOENT;
+        }
+        if (child.isDirectory()) {
+            return -Errno.EISDIR;
+        }
+        String path = volume.metadata.pathOf(directory, name);
+        if (child.handles() > 0 && !volume.drafts.has(child)) {
+            hide(directory, child, path);
+        } else {
+            child.markUnlinked();
+            volume.store.delete(path);
+            volume.table.detach(child);
+        }
+        volume.table.missing(directory, name, volume.freshness.nowNanos());
+        directory.forgetFacts();
+        return 0;
+    }
+
+    /** Moves an open file to a hidden name, where it stays until it is closed. */
+    private void hide(Inode directory, Inode child, String path) throws StoreException {
+        Name hidden = HiddenNames.make();
+        volume.store.rename(path, volume.metadata.pathOf(directory, hidden), false);
+        child.markUnlinked();
+        volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
+    }
+
+    int rmdir(Inode directory, Name name) throws StoreException {
+        int refused = refuse(directory, name, Errno.ENOENT);
+        if (refused != 0) {
+            return refused;
+        }
+        Inode child = volume.metadata.child(directory, name);
+        if (child == null) {
+            return -Errno.ENOENT;
+        }
+        if (!child.isDirectory()) {
+            return -Errno.ENOTDIR;
+        }
+        removeDirectory(directory, child, volume.metadata.pathOf(directory, name));
+        volume.table.missing(directory, name, volume.freshness.nowNanos());
+        directory.forgetFacts();
+        return 0;
+    }
+
+    /** Deletes a directory that shows no names; open deleted files in it move up. */
+    private void removeDirectory(Inode parent, Inode child, String path) throws StoreException {
+        try {
+            volume.store.delete(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOTEMPTY || !moveHiddenUp(parent, path)) {
+                throw e;
+            }
+            volume.store.delete(path);
+        }
+        child.markUnlinked();
+    }
+
+    private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
+        Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
+        for (FileStatus status : page.entries()) {
+            if (!HiddenNames.is(status.name())) {
+                return false;
+            }
+        }
+        for (FileStatus status : page.entries()) {
+            Name hidden = Name.of(status.name());
+            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
+            volume.metadata.place(parent, hidden, status);
+        }
+        return !page.more();
+    }
+
+    /** A directory and a name in it. */
+    record Place(Inode directory, Name name) {}
+
+    int rename(Place from, Place to, int flags) throws StoreException {
+        int refused = refuse(from.directory, from.name, Errno.ENOENT);
+        refused = refused != 0 ? refused : refuse(to.directory, to.name, Errno.EPERM);
+        if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
+            return refused != 0 ? refused : -Errno.EINVAL;
+        }
+        Inode child = volume.metadata.child(from.directory, from.name);
+        if (child == null) {
+            return -Errno.ENOENT;
+        }
+        Inode target = volume.metadata.child(to.directory, to.name);
+        if (target == child) {
+            return 0;
+        }
+        if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
+            return -Errno.EEXIST;
+        }
+        volume.drafts.publish(child, true);
+        move(child, from, to, target);
+        volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+        volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
+        from.directory.forgetFacts();
+        to.directory.forgetFacts();
+        return 0;
+    }
+
+    private void move(Inode child, Place from, Place to, @Nullable Inode target) throws StoreException {
+        String path = volume.metadata.pathOf(from.directory, from.name);
+        String newPath = volume.metadata.pathOf(to.directory, to.name);
+        if (target == null) {
+            volume.store.rename(path, newPath, false);
+        } else if (child.isDirectory()) {
+            if (!target.isDirectory()) {
+                throw new StoreException(Errno.ENOTDIR, newPath + " is no directory", null);
+            }
+            removeDirectory(to.directory, target, newPath);
+            volume.store.rename(path, newPath, false);
+        } else {
+            if (target.isDirectory()) {
+                throw new StoreException(Errno.EISDIR, newPath + " is a directory", null);
+            }
+            keepContent(target);
+            volume.store.rename(path, newPath, true);
+            target.markUnlinked();
+            volume.table.detach(target);
+        }
+    }
+
+    /** Whoever has the replaced file open goes on reading it: from a spool. */
+    private void keepContent(Inode target) throws StoreException {
+        if (target.handles() > 0 && !volume.drafts.has(target)) {
+            volume.drafts.begin(target, Long.MAX_VALUE);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.NameOperations.Making;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.Stat;
+import java.util.Map;
+
+/** What a new file is to be in Alluxio: who owns it, and what Alluxio's model lacks. */
+final class NewFiles {
+    private final Volume volume;
+
+    NewFiles(Volume volume) {
+        this.volume = volume;
+    }
+
+    /** The file as it will be; its id is not known yet. */
+    FileStatus plan(Request request, Inode directory, Making making) throws StoreException {
+        PosixExtras extras = new PosixExtras();
+        int type = making.mode() & Stat.S_IFMT;
+        if (type != Stat.S_IFREG && type != Stat.S_IFDIR) {
+            extras.present |= PosixExtras.TYPE;
+            extras.type = type;
+            extras.device = making.device();
+            extras.target = making.target().toBytes();
+        }
+        Facts parent = volume.metadata.facts(directory);
+        boolean inherits = (parent.mode() & Stat.S_ISGID) != 0;
+        own(extras, request.uid(), inherits ? parent.gid() : request.gid());
+        extras.special = (making.mode() & 07000) | (inherits && type == Stat.S_IFDIR ? Stat.S_ISGID : 0);
+        if (extras.special != 0) {
+            extras.present |= PosixExtras.SPECIAL;
+        }
+        String user = volume.store.user();
+        long now = System.currentTimeMillis();
+        Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
+        return new FileStatus(
+                0, "", type == Stat.S_IFDIR, true, 0, 0, making.mode() & 0777, user, user, now, now, xattrs);
+    }
+
+    private void own(PosixExtras extras, int uid, int gid) {
+        String user = volume.store.user();
+        if (uid != volume.identities.uid(user)) {
+            extras.present |= PosixExtras.OWNER;
+            extras.uid = uid;
+            extras.ownerThen = user;
+        }
+        if (gid != volume.identities.gid(user)) {
+            extras.present |= PosixExtras.GROUP;
+            extras.gid = gid;
+            extras.groupThen = PosixExtras.ANY;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Stat;
+
+/** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
+public final class FactsReader {
+    private static final Name NO_TARGET = Name.of(new byte[0]);
+
+    private final Identities identities;
+    private final int uid;
+    private final int gid;
+    private final int umask;
+
+    /**
+     * @param uid owner of every file; -1: as Alluxio says
+     * @param gid likewise
+     * @param umask bits taken off every file's permissions
+     */
+    public FactsReader(Identities identities, int uid, int gid, int umask) {
+        this.identities = identities;
+        this.uid = uid;
+        this.gid = gid;
+        this.umask = umask;
+    }
+
+    public Facts read(FileStatus status, long nowNanos) {
+        PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
+        boolean symlink = extras.has(PosixExtras.TYPE) && Stat.isSymlink(extras.type);
+        boolean ownTime = extras.has(PosixExtras.MODIFIED)
+                && (!status.directory() || extras.modifiedThenMillis == status.modifiedMillis());
+        boolean ownAccess = extras.has(PosixExtras.ACCESSED);
+        long modifiedSeconds = Math.floorDiv(status.modifiedMillis(), 1000L);
+        boolean ownChange = extras.has(PosixExtras.CHANGED) && extras.changedSeconds >= modifiedSeconds;
+        return new Facts(
+                nowNanos,
+                status,
+                symlink ? extras.target.length : status.lengthBytes(),
+                mode(status, extras),
+                owner(status, extras),
+                group(status, extras),
+                extras.has(PosixExtras.TYPE) ? extras.device : 0,
+                ownTime ? extras.modifiedSeconds : modifiedSeconds,
+                ownTime ? extras.modifiedNanos : nanos(status.modifiedMillis()),
+                ownAccess ? extras.accessedSeconds : Math.floorDiv(status.accessedMillis(), 1000L),
+                ownAccess ? extras.accessedNanos : nanos(status.accessedMillis()),
+                ownChange ? extras.changedSeconds : modifiedSeconds,
+                ownChange ? extras.changedNanos : nanos(status.modifiedMillis()),
+                extras.target.length == 0 ? NO_TARGET : Name.of(extras.target));
+    }
+
+    private int mode(FileStatus status, PosixExtras extras) {
+        int type = status.directory() ? Stat.S_IFDIR : Stat.S_IFREG;
+        if (!status.directory() && extras.has(PosixExtras.TYPE)) {
+            type = extras.type;
+        }
+        int special = extras.has(PosixExtras.SPECIAL) ? extras.special : 0;
+        int permissions = Stat.isSymlink(type) ? 0777 : status.mode() & ~umask;
+        return type | special | permissions;
+    }
+
+    private int owner(FileStatus status, PosixExtras extras) {
+        if (uid >= 0) {
+            return uid;
+        }
+        return extras.ownerCounts(status.owner()) ? extras.uid : identities.uid(status.owner());
+    }
+
+    private int group(FileStatus status, PosixExtras extras) {
+        if (gid >= 0) {
+            return gid;
+        }
+        return extras.groupCounts(status.group()) ? extras.gid : identities.gid(status.group());
+    }
+
+    private static int nanos(long millis) {
+        return (int) Math.floorMod(millis, 1000L) * 1_000_000;
+    }
+}

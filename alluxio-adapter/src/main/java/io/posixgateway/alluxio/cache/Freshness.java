@@ -1,0 +1,51 @@
+package io.posixgateway.alluxio.cache;
+
+import java.util.function.LongSupplier;
+
+/** How long what was seen is believed. Immutable. */
+public final class Freshness {
+    /** What a program may see of changes made by others. */
+    public enum Consistency {
+        /** Open asks Alluxio, so that what was closed before is seen; between opens the time to live holds. */
+        CLOSE_TO_OPEN,
+        /** Everything is believed for the time to live, open included. */
+        TTL,
+        /** Files never change: everything is believed for ever, and the kernel keeps its pages. */
+        IMMUTABLE
+    }
+
+    private static final long FOR_EVER_NANOS = 365L * 24 * 3600 * 1_000_000_000L;
+
+    private final Consistency consistency;
+    private final long ttlNanos;
+    private final LongSupplier clock;
+
+    /** @param clock nanoseconds that only go forward */
+    public Freshness(Consistency consistency, long ttlNanos, LongSupplier clock) {
+        this.consistency = consistency;
+        this.ttlNanos = consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : ttlNanos;
+        this.clock = clock;
+    }
+
+    public long nowNanos() {
+        return clock.getAsLong();
+    }
+
+    /** For how long what was seen then may still be believed, in nanoseconds; 0 or less: no longer. */
+    public long leftNanos(long seenNanos) {
+        return seenNanos + ttlNanos - clock.getAsLong();
+    }
+
+    public boolean fresh(long seenNanos) {
+        return leftNanos(seenNanos) > 0;
+    }
+
+    /** Must open ask, whatever is believed? */
+    public boolean asksAtOpen() {
+        return consistency == Consistency.CLOSE_TO_OPEN;
+    }
+
+    public boolean immutable() {
+        return consistency == Consistency.IMMUTABLE;
+    }
+}

@@ -1,0 +1,36 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.fuse.spi.Name;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Names that the gateway uses for its own files in Alluxio, next to the users'; never shown, and not to be made by users. */
+public final class HiddenNames {
+    private static final String PREFIX = ".pgw~";
+    private static final AtomicLong COUNT = new AtomicLong();
+    private static final String PROCESS =
+            Long.toHexString(ProcessHandle.current().pid() ^ System.nanoTime());
+
+    private HiddenNames() {}
+
+    /** A new name that nobody else takes. */
+    public static Name make() {
+        return Name.of(PREFIX + PROCESS + "-" + COUNT.incrementAndGet());
+    }
+
+    public static boolean is(String name) {
+        return name.startsWith(PREFIX);
+    }
+
+    /** The same without making a text of it. */
+    public static boolean is(Name name) {
+        if (name.length() < PREFIX.length()) {
+            return false;
+        }
+        for (int i = 0; i < PREFIX.length(); i++) {
+            if (name.at(i) != PREFIX.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,77 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.spi.Name;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the kernel what it must no longer believe, on a thread of its own, because an invalidation may wait for requests of
+ * the same node. When too much is to be told, the rest is dropped: the kernel's own timeouts follow the time to live anyway.
+ */
+public final class KernelNotices implements AutoCloseable {
+    private static final int MOST_WAITING = 8192;
+
+    private final ThreadPoolExecutor teller;
+    private volatile @Nullable Kernel kernel;
+
+    public KernelNotices() {
+        teller = new ThreadPoolExecutor(
+                1,
+                1,
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(MOST_WAITING),
+                task -> {
+                    Thread thread = new Thread(task, "kernel-notices");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
+        teller.allowCoreThreadTimeOut(true);
+    }
+
+    /** From now on there is a kernel to tell. */
+    public void started(Kernel mounted) {
+        kernel = mounted;
+    }
+
+    /** Attributes and pages of the node are old. */
+    public void changed(long node) {
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            teller.execute(() -> mounted.invalidateInode(node, 0, 0));
+        }
+    }
+
+    /** The name may lead elsewhere. */
+    public void moved(long directory, Name name) {
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            Name kept = name.copy();
+            teller.execute(() -> mounted.invalidateEntry(directory, kept));
+        }
+    }
+
+    /** Forgets what is believed of a file, here and in the kernel: attributes, pages, and its name. */
+    public void forget(InodeTable table, Inode inode) {
+        inode.forgetFacts();
+        changed(inode.node());
+        Inode parent = table.parent(inode);
+        Name name = table.name(inode);
+        if (parent != null && name != null) {
+            table.doubt(inode);
+            moved(parent.node(), name);
+        }
+    }
+
+    @Override
+    public void close() {
+        kernel = null;
+        teller.shutdownNow();
+    }
+}

@@ -1,0 +1,213 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks Alluxio and keeps what it says in the inode table. Any thread.
+ *
+ * <p>What may be stale: anything, for as long as {@link Freshness} says. A path is only a hint: an answer counts for an inode
+ * only when it carries the inode's file id. When it does not, Alluxio is asked where the file of that id is now, so a file
+ * that others renamed is found again, and one that others replaced is not taken for the old one.
+ */
+public final class Metadata {
+    private static final int PAGE = 1000;
+
+    private final Store store;
+    private final InodeTable table;
+    private final Freshness freshness;
+    private final FactsReader reader;
+    private final KernelNotices notices;
+
+    public Metadata(Store store, InodeTable table, Freshness freshness, FactsReader reader, KernelNotices notices) {
+        this.store = store;
+        this.table = table;
+        this.freshness = freshness;
+        this.reader = reader;
+        this.notices = notices;
+    }
+
+    /** What is known and still believed; null: ask. Never waits. */
+    public @Nullable Facts known(Inode inode) {
+        Facts facts = inode.facts();
+        return facts != null && freshness.fresh(facts.fetchedNanos()) ? facts : null;
+    }
+
+    /** What is known of a name and still believed; null: ask. Never waits. */
+    public Dentries.@Nullable Dentry known(Inode directory, Name name) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        return dentry != null && freshness.fresh(dentry.seenNanos()) ? dentry : null;
+    }
+
+    /** Is the name missing in a listing that is still believed? Never waits. */
+    public boolean knownMissing(Inode directory, Name name) {
+        Dentries dentries = directory.dentries();
+        return dentries.listing() != null && freshness.fresh(dentries.listedNanos()) && dentries.find(name) == null;
+    }
+
+    /** Known facts, or those that Alluxio says now. */
+    public Facts facts(Inode inode) throws StoreException {
+        Facts facts = known(inode);
+        return facts != null ? facts : refresh(inode);
+    }
+
+    /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
+    public Facts refresh(Inode inode) throws StoreException {
+        String path = table.path(inode);
+        FileStatus status = path == null ? null : statusOrNull(path);
+        if (status == null || status.id() != inode.fileId()) {
+            if (inode == table.root() && status != null) {
+                return see(inode, status);
+            }
+            status = find(inode);
+        }
+        return see(inode, status);
+    }
+
+    private FileStatus find(Inode inode) throws StoreException {
+        try {
+            String path = store.pathOf(inode.fileId());
+            FileStatus status = store.status(path);
+            if (status.id() == inode.fileId()) {
+                table.loose(inode, path);
+                return status;
+            }
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+        }
+        throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
+    }
+
+    private @Nullable FileStatus statusOrNull(String path) throws StoreException {
+        try {
+            return store.status(path);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private Facts see(Inode inode, FileStatus status) {
+        Facts before = inode.facts();
+        Facts now = reader.read(status, freshness.nowNanos());
+        inode.see(now);
+        if (before != null && !before.sameContent(now)) {
+            if (inode.isDirectory()) {
+                inode.dentries().dropListing();
+            } else {
+                notices.changed(inode.node());
+            }
+        }
+        return now;
+    }
+
+    /** Asks Alluxio for a name; null when there is nothing. */
+    public @Nullable Inode look(Inode directory, Name name) throws StoreException {
+        FileStatus status = statusOrNull(pathOf(directory, name));
+        if (status == null) {
+            table.missing(directory, name, freshness.nowNanos());
+            return null;
+        }
+        return place(directory, name, status);
+    }
+
+    /** The child of this name, known or looked for; null when there is nothing. */
+    public @Nullable Inode child(Inode directory, Name name) throws StoreException {
+        Dentries.Dentry known = known(directory, name);
+        return known != null ? known.child() : look(directory, name);
+    }
+
+    /** Keeps what Alluxio says of a child. */
+    public Inode place(Inode directory, Name name, FileStatus status) {
+        Inode child = table.of(status.id(), status.directory());
+        see(child, status);
+        table.attach(directory, name, child, freshness.nowNanos());
+        return child;
+    }
+
+    /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */
+    public String pathOf(Inode directory, Name name) throws StoreException {
+        String path = table.path(directory, name);
+        if (path == null) {
+            refresh(directory);
+            path = table.path(directory, name);
+        }
+        if (path == null) {
+            throw new StoreException(Errno.ESTALE, "The directory of node " + directory.node() + " is gone", null);
+        }
+        return path;
+    }
+
+    /** Where the file is, as far as is known without asking; ESTALE when nothing is. */
+    public String pathOf(Inode inode) throws StoreException {
+        String path = table.path(inode);
+        if (path == null) {
+            refresh(inode);
+            path = table.path(inode);
+        }
+        if (path == null) {
+            throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
+        }
+        return path;
+    }
+
+    /**
+     * Reads the part of a listing behind a name; names of the gateway's own are left out.
+     *
+     * @param startAfter the last name already read; empty: from the beginning
+     */
+    public Listed list(Inode directory, String startAfter) throws StoreException {
+        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
+        List<Name> names = new ArrayList<>(page.entries().size());
+        String last = startAfter;
+        for (FileStatus status : page.entries()) {
+            last = status.name();
+            if (!HiddenNames.is(last)) {
+                Name name = Name.of(last);
+                names.add(name);
+                place(directory, name, status);
+            }
+        }
+        return new Listed(names, last, page.more());
+    }
+
+    /**
+     * A part of a listing.
+     *
+     * @param names shown, in order
+     * @param last the last name of the part, shown or not
+     * @param more does it go on?
+     */
+    public record Listed(List<Name> names, String last, boolean more) {}
+
+    /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
+    public @Nullable Inode recover(long node) throws StoreException {
+        try {
+            String path = store.pathOf(InodeTable.fileIdOf(node));
+            FileStatus status = store.status(path);
+            Inode inode = table.of(status.id(), status.directory());
+            table.loose(inode, path);
+            see(inode, status);
+            return inode;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
+}

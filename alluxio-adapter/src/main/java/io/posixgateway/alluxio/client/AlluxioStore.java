@@ -1,0 +1,285 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.AlluxioURI;
+import alluxio.client.block.BlockMasterClient;
+import alluxio.client.file.AlluxioFileOutStream;
+import alluxio.client.file.FileSystem;
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.FileSystemMasterClient;
+import alluxio.client.file.ListStatusPartialResult;
+import alluxio.client.file.URIStatus;
+import alluxio.client.file.options.OutStreamOptions;
+import alluxio.conf.InstancedConfiguration;
+import alluxio.exception.AlluxioException;
+import alluxio.grpc.CreateDirectoryPOptions;
+import alluxio.grpc.CreateFilePOptions;
+import alluxio.grpc.ListStatusPOptions;
+import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.RenamePOptions;
+import alluxio.grpc.S3SyntaxOptions;
+import alluxio.grpc.SetAttributePOptions;
+import alluxio.grpc.WritePType;
+import alluxio.grpc.XAttrPropagationStrategy;
+import alluxio.proto.journal.File.XAttrUpdateStrategy;
+import alluxio.resource.CloseableResource;
+import alluxio.security.User;
+import alluxio.security.authorization.Mode;
+import alluxio.shaded.client.com.google.protobuf.ByteString;
+import alluxio.uri.Authority;
+import alluxio.util.FileSystemOptionsUtils;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import javax.security.auth.Subject;
+import org.jspecify.annotations.Nullable;
+
+/** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
+public final class AlluxioStore implements Store {
+    private final FileSystemContext context;
+    private final FileSystem files;
+    private final WritePType writeType;
+    private final String user;
+
+    private AlluxioStore(FileSystemContext context, StoreOptions options) {
+        this.context = context;
+        this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
+        this.files = FileSystem.Factory.create(context);
+        this.writeType = WritePType.valueOf(options.writeType());
+    }
+
+    /** Sets the client up; the first connection is made by the first call. */
+    public static AlluxioStore open(StoreOptions options) throws StoreException {
+        try {
+            InstancedConfiguration configuration = ClientProperties.of(options);
+            Subject subject = new Subject();
+            if (!options.user().isEmpty()) {
+                subject.getPrincipals().add(new User(options.user()));
+            }
+            return new AlluxioStore(FileSystemContext.create(subject, configuration), options);
+        } catch (RuntimeException e) {
+            throw new StoreException(
+                    Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
+        }
+    }
+
+    /** One call to Alluxio. */
+    private interface Call<T> {
+        T run() throws IOException, AlluxioException;
+    }
+
+    private static <T> T attempt(String what, String path, Call<T> call) throws StoreException {
+        try {
+            return call.run();
+        } catch (IOException | AlluxioException | RuntimeException e) {
+            throw ErrnoTable.exception(what + " " + path, e);
+        }
+    }
+
+    /** EINVAL for a path that Alluxio would change: backslashes become slashes. */
+    private static AlluxioURI uri(String path) throws StoreException {
+        if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0) {
+            throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
+        }
+        return new AlluxioURI(null, Authority.fromString(""), path);
+    }
+
+    @Override
+    public FileStatus status(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        return neutral(attempt("status", path, () -> files.getStatus(uri)));
+    }
+
+    @Override
+    public String pathOf(long fileId) throws StoreException {
+        return attempt("path of file", Long.toString(fileId), () -> {
+            try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
+                return client.get().getFilePath(fileId);
+            }
+        });
+    }
+
+    @Override
+    public Page list(String path, String startAfter, int most) throws StoreException {
+        AlluxioURI uri = uri(path);
+        ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder()
+                .setOptions(ListStatusPOptions.getDefaultInstance())
+                .setBatchSize(most);
+        if (!startAfter.isEmpty()) {
+            options.setStartAfter(startAfter);
+        }
+        ListStatusPartialResult result = attempt("list", path, () -> files.listStatusPartial(uri, options.build()));
+        return new Page(result.getListings().stream().map(AlluxioStore::neutral).toList(), result.isTruncated());
+    }
+
+    @Override
+    public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+        AlluxioURI uri = uri(path);
+        CreateFilePOptions options =
+                FileSystemOptionsUtils.createFileDefaults(context.getPathConf(uri), false).toBuilder()
+                        .setMode(permissions(mode))
+                        .setWriteType(writeType)
+                        .putAllXattr(proto(xattrs))
+                        .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
+                        .build();
+        return attempt("create", path, () -> {
+            OutStreamOptions out = new OutStreamOptions(options, context, context.getPathConf(uri));
+            URIStatus made;
+            try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
+                made = client.get().createFile(uri, options);
+            }
+            out.setUfsPath(made.getUfsPath());
+            out.setMountId(made.getMountId());
+            out.setAcl(made.getAcl());
+            return new StreamSink(path, made.getFileId(), new AlluxioFileOutStream(uri, out, context));
+        });
+    }
+
+    @Override
+    public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+        AlluxioURI uri = uri(path);
+        CreateDirectoryPOptions options = CreateDirectoryPOptions.newBuilder()
+                .setMode(permissions(mode))
+                .setWriteType(writeType)
+                .putAllXattr(proto(xattrs))
+                .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
+                .build();
+        attempt("mkdir", path, () -> {
+            files.createDirectory(uri, options);
+            return path;
+        });
+    }
+
+    @Override
+    public void delete(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        attempt("delete", path, () -> {
+            files.delete(uri);
+            return path;
+        });
+    }
+
+    @Override
+    public void rename(String from, String to, boolean overFile) throws StoreException {
+        AlluxioURI source = uri(from);
+        AlluxioURI target = uri(to);
+        RenamePOptions.Builder options = RenamePOptions.newBuilder();
+        if (overFile) {
+            options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
+        }
+        attempt("rename to " + to, from, () -> {
+            files.rename(source, target, options.build());
+            return to;
+        });
+    }
+
+    @Override
+    public void change(String path, Change change) throws StoreException {
+        AlluxioURI uri = uri(path);
+        SetAttributePOptions.Builder options = SetAttributePOptions.newBuilder();
+        if (change.mode() != null) {
+            options.setMode(permissions(change.mode()));
+        }
+        if (change.owner() != null) {
+            options.setOwner(change.owner());
+        }
+        if (change.group() != null) {
+            options.setGroup(change.group());
+        }
+        if (!change.xattrs().isEmpty()) {
+            options.putAllXattr(proto(change.xattrs())).setXattrUpdateStrategy(XAttrUpdateStrategy.UNION_REPLACE);
+        }
+        attempt("set attributes of", path, () -> {
+            files.setAttribute(uri, options.build());
+            return path;
+        });
+    }
+
+    @Override
+    public void removeXattr(String path, String name) throws StoreException {
+        AlluxioURI uri = uri(path);
+        SetAttributePOptions options = SetAttributePOptions.newBuilder()
+                .putXattr(name, ByteString.EMPTY)
+                .setXattrUpdateStrategy(XAttrUpdateStrategy.DELETE_KEYS)
+                .build();
+        attempt("remove attribute of", path, () -> {
+            files.setAttribute(uri, options);
+            return path;
+        });
+    }
+
+    @Override
+    public FileSource open(String path, long fileId) throws StoreException {
+        AlluxioURI uri = uri(path);
+        URIStatus status = attempt("open", path, () -> files.getStatus(uri));
+        if (status.getFileId() != fileId) {
+            throw new StoreException(Errno.ESTALE, "Another file is at " + path + " by now", null);
+        }
+        return new StreamSource(files, status);
+    }
+
+    @Override
+    public @Nullable Path localBlockFolder(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
+        try {
+            return LocalBlockQuestion.folder(context, status);
+        } catch (IOException | RuntimeException e) {
+            throw ErrnoTable.exception("find blocks of " + path, e);
+        }
+    }
+
+    @Override
+    public Capacity capacity() throws StoreException {
+        return attempt("capacity", "", () -> {
+            try (CloseableResource<BlockMasterClient> client = context.acquireBlockMasterClientResource()) {
+                return new Capacity(
+                        client.get().getCapacityBytes(), client.get().getUsedBytes());
+            }
+        });
+    }
+
+    @Override
+    public String user() {
+        return user;
+    }
+
+    @Override
+    public void close() {
+        try {
+            files.close();
+            context.close();
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(AlluxioStore.class)
+                    .warn("Closing Alluxio's client failed: {}", e.toString());
+        }
+    }
+
+    private static FileStatus neutral(URIStatus status) {
+        Map<String, byte[]> xattrs = status.getXAttr();
+        return new FileStatus(
+                status.getFileId(),
+                status.getName(),
+                status.isFolder(),
+                status.isCompleted() || status.isFolder(),
+                status.getLength(),
+                status.getBlockSizeBytes(),
+                status.getMode() & 0777,
+                status.getOwner(),
+                status.getGroup(),
+                status.getLastModificationTimeMs(),
+                status.getLastAccessTimeMs(),
+                xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs));
+    }
+
+    private static alluxio.grpc.PMode permissions(int mode) {
+        return new Mode((short) (mode & 0777)).toProto();
+    }
+
+    private static Map<String, ByteString> proto(Map<String, byte[]> xattrs) {
+        Map<String, ByteString> values = new LinkedHashMap<>();
+        xattrs.forEach((name, value) -> values.put(name, ByteString.copyFrom(value)));
+        return values;
+    }
+}

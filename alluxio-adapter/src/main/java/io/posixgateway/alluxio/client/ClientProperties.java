@@ -1,0 +1,74 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.conf.Configuration;
+import alluxio.conf.InstancedConfiguration;
+import alluxio.conf.PropertyKey;
+import alluxio.conf.Source;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The client configuration of one volume: alluxio-site.properties, what a mount needs, what its options say. */
+final class ClientProperties {
+    /**
+     * Alluxio's own defaults wait for minutes and hours, which a program that reads a file cannot. They hold unless the site
+     * file or the volume says otherwise.
+     */
+    private static final Map<String, String> MOUNT_DEFAULTS = Map.ofEntries(
+            Map.entry("alluxio.user.rpc.retry.max.duration", "8sec"),
+            Map.entry("alluxio.user.rpc.retry.base.sleep", "50ms"),
+            Map.entry("alluxio.user.rpc.retry.max.sleep", "500ms"),
+            Map.entry("alluxio.network.connection.auth.timeout", "5sec"),
+            Map.entry("alluxio.network.connection.shutdown.graceful.timeout", "1sec"),
+            Map.entry("alluxio.network.connection.shutdown.timeout", "1sec"),
+            Map.entry("alluxio.user.block.read.retry.max.duration", "10sec"),
+            Map.entry("alluxio.user.file.write.init.max.duration", "8sec"),
+            Map.entry("alluxio.user.streaming.data.read.timeout", "20sec"),
+            Map.entry("alluxio.user.streaming.data.write.timeout", "30sec"),
+            Map.entry("alluxio.user.streaming.reader.close.timeout", "2sec"),
+            Map.entry("alluxio.user.streaming.writer.close.timeout", "30sec"),
+            Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
+            Map.entry("alluxio.user.worker.list.refresh.interval", "10sec"),
+            Map.entry("alluxio.user.metrics.collection.enabled", "false"),
+            Map.entry("alluxio.user.update.file.accesstime.disabled", "true"));
+
+    private ClientProperties() {}
+
+    static InstancedConfiguration of(StoreOptions options) {
+        InstancedConfiguration configuration = new InstancedConfiguration(Configuration.copyProperties());
+        MOUNT_DEFAULTS.forEach((name, value) -> {
+            PropertyKey key = PropertyKey.fromString(name);
+            if (!configuration.isSetByUser(key)) {
+                set(configuration, key, value);
+            }
+        });
+        Map<String, String> own = new LinkedHashMap<>();
+        masters(options.masters(), own);
+        own.put("alluxio.user.file.writetype.default", options.writeType());
+        own.put("alluxio.user.short.circuit.enabled", Boolean.toString(options.shortCircuit()));
+        if (!options.user().isEmpty()) {
+            own.put("alluxio.security.login.username", options.user());
+        }
+        own.putAll(options.properties());
+        own.forEach((name, value) -> set(configuration, PropertyKey.fromString(name), value));
+        return configuration;
+    }
+
+    private static void set(InstancedConfiguration configuration, PropertyKey key, String value) {
+        configuration.set(key, key.parseValue(value), Source.RUNTIME);
+    }
+
+    private static void masters(String masters, Map<String, String> own) {
+        if (masters.isEmpty()) {
+            return;
+        }
+        if (masters.contains(",")) {
+            own.put("alluxio.master.rpc.addresses", masters);
+            return;
+        }
+        int colon = masters.lastIndexOf(':');
+        own.put("alluxio.master.hostname", colon < 0 ? masters : masters.substring(0, colon));
+        if (colon >= 0) {
+            own.put("alluxio.master.rpc.port", masters.substring(colon + 1));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.exception.AccessControlException;
+import alluxio.exception.AlluxioException;
+import alluxio.exception.BlockAlreadyExistsException;
+import alluxio.exception.BusyException;
+import alluxio.exception.DirectoryNotEmptyException;
+import alluxio.exception.FileAlreadyCompletedException;
+import alluxio.exception.FileAlreadyExistsException;
+import alluxio.exception.FileDoesNotExistException;
+import alluxio.exception.FileIncompleteException;
+import alluxio.exception.InvalidFileSizeException;
+import alluxio.exception.InvalidPathException;
+import alluxio.exception.OpenDirectoryException;
+import alluxio.exception.status.AlluxioStatusException;
+import alluxio.shaded.client.io.grpc.Status;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.FileNotFoundException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** The one table from Alluxio's exceptions, and gRPC's codes, to errno; what it does not know is EIO. */
+final class ErrnoTable {
+    private static final Map<Class<? extends Exception>, Integer> BY_CLASS = new LinkedHashMap<>();
+
+    static {
+        BY_CLASS.put(FileDoesNotExistException.class, Errno.ENOENT);
+        BY_CLASS.put(FileNotFoundException.class, Errno.ENOENT);
+        BY_CLASS.put(FileAlreadyExistsException.class, Errno.EEXIST);
+        BY_CLASS.put(BlockAlreadyExistsException.class, Errno.EIO);
+        BY_CLASS.put(DirectoryNotEmptyException.class, Errno.ENOTEMPTY);
+        BY_CLASS.put(AccessControlException.class, Errno.EACCES);
+        BY_CLASS.put(FileIncompleteException.class, Errno.EBUSY);
+        BY_CLASS.put(FileAlreadyCompletedException.class, Errno.EBUSY);
+        BY_CLASS.put(BusyException.class, Errno.EBUSY);
+        BY_CLASS.put(OpenDirectoryException.class, Errno.EISDIR);
+        BY_CLASS.put(InvalidPathException.class, Errno.EINVAL);
+        BY_CLASS.put(InvalidFileSizeException.class, Errno.EFBIG);
+    }
+
+    private ErrnoTable() {}
+
+    /** The errno, positive, of the first in the chain of causes that the table knows. */
+    static int of(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            int errno = ofOne(at);
+            if (errno != Errno.EIO) {
+                return errno;
+            }
+        }
+        return Errno.EIO;
+    }
+
+    private static int ofOne(Throwable failure) {
+        Integer known = BY_CLASS.get(failure.getClass());
+        if (known != null) {
+            return known;
+        }
+        String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
+        if (message.contains("no space left")
+                || message.contains("not enough space")
+                || message.contains("out of space")) {
+            return Errno.ENOSPC;
+        }
+        if (failure instanceof AlluxioStatusException status) {
+            return ofCode(status.getStatusCode());
+        }
+        if (failure instanceof AlluxioException && message.contains("permission denied")) {
+            return Errno.EACCES;
+        }
+        return Errno.EIO;
+    }
+
+    private static int ofCode(Status.Code code) {
+        return switch (code) {
+            case NOT_FOUND -> Errno.ENOENT;
+            case ALREADY_EXISTS -> Errno.EEXIST;
+            case INVALID_ARGUMENT -> Errno.EINVAL;
+            case PERMISSION_DENIED, UNAUTHENTICATED -> Errno.EACCES;
+            case RESOURCE_EXHAUSTED -> Errno.ENOSPC;
+            case UNIMPLEMENTED -> Errno.EOPNOTSUPP;
+            case FAILED_PRECONDITION -> Errno.EPERM;
+            default -> Errno.EIO;
+        };
+    }
+
+    static StoreException exception(String what, Throwable failure) {
+        return new StoreException(of(failure), what + ": " + failure, failure);
+    }
+}

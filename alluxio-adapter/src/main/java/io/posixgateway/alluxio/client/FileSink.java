@@ -1,0 +1,14 @@
+package io.posixgateway.alluxio.client;
+
+/** Writes a new file from its beginning to its end. For one thread at a time. */
+public interface FileSink {
+    long fileId();
+
+    void write(byte[] bytes, int from, int count) throws StoreException;
+
+    /** Completes the file: from now on everyone can read it. After a failure the file stays incomplete. */
+    void complete() throws StoreException;
+
+    /** Gives the data up; the incomplete file stays until it is deleted. */
+    void cancel();
+}

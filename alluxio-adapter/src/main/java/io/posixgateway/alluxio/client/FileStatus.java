@@ -1,0 +1,59 @@
+package io.posixgateway.alluxio.client;
+
+import java.util.Map;
+
+/**
+ * What Alluxio knows of a path at one moment.
+ *
+ * @param id Alluxio's file id: stable over renames, never used again
+ * @param mode permission bits only
+ * @param complete false while another client writes the file
+ * @param xattrs extended attributes as Alluxio holds them
+ */
+public record FileStatus(
+        long id,
+        String name,
+        boolean directory,
+        boolean complete,
+        long lengthBytes,
+        long blockBytes,
+        int mode,
+        String owner,
+        String group,
+        long modifiedMillis,
+        long accessedMillis,
+        Map<String, byte[]> xattrs) {
+    /** The same with other permissions and attributes. */
+    public FileStatus with(int otherMode, Map<String, byte[]> otherXattrs) {
+        return new FileStatus(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                blockBytes,
+                otherMode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                otherXattrs);
+    }
+
+    /** The same with the content of another file. */
+    public FileStatus withContent(long otherId, long otherLengthBytes) {
+        return new FileStatus(
+                otherId,
+                name,
+                directory,
+                true,
+                otherLengthBytes,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                xattrs);
+    }
+}

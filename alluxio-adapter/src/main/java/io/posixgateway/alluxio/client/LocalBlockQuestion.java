@@ -1,0 +1,80 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.block.stream.BlockWorkerClient;
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.URIStatus;
+import alluxio.grpc.OpenLocalBlockRequest;
+import alluxio.grpc.OpenLocalBlockResponse;
+import alluxio.resource.CloseableResource;
+import alluxio.shaded.client.io.grpc.stub.StreamObserver;
+import alluxio.util.network.NetworkAddressUtils;
+import alluxio.wire.BlockInfo;
+import alluxio.wire.BlockLocation;
+import alluxio.wire.FileBlockInfo;
+import alluxio.wire.WorkerNetAddress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** Asks a worker on this host where it keeps a block, as Alluxio's own short-circuit readers do. */
+final class LocalBlockQuestion {
+    private static final long ANSWER_SECONDS = 5;
+
+    private LocalBlockQuestion() {}
+
+    /** The folder of the first block that a worker here has; null: none has one. */
+    static @Nullable Path folder(FileSystemContext context, URIStatus status) throws IOException {
+        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+        for (FileBlockInfo fileBlock : status.getFileBlockInfos()) {
+            BlockInfo block = fileBlock.getBlockInfo();
+            for (BlockLocation location : block.getLocations()) {
+                if (location.getWorkerAddress().getHost().equals(here)) {
+                    return ask(context, location.getWorkerAddress(), block.getBlockId());
+                }
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable Path ask(FileSystemContext context, WorkerNetAddress worker, long blockId)
+            throws IOException {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
+            StreamObserver<OpenLocalBlockRequest> question = client.get().openLocalBlock(new Answer(answer));
+            question.onNext(OpenLocalBlockRequest.newBuilder()
+                    .setBlockId(blockId)
+                    .setPromote(false)
+                    .build());
+            Path file = Path.of(answer.get(ANSWER_SECONDS, TimeUnit.SECONDS));
+            question.onCompleted();
+            return file.getParent();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted", e);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("Worker " + worker.getHost() + " does not tell where block " + blockId + " is", e);
+        }
+    }
+
+    /** Takes the one answer. */
+    private record Answer(CompletableFuture<String> path) implements StreamObserver<OpenLocalBlockResponse> {
+        @Override
+        public void onNext(OpenLocalBlockResponse response) {
+            path.complete(response.getPath());
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            path.completeExceptionally(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            path.completeExceptionally(new IOException("The worker ended the answer"));
+        }
+    }
+}

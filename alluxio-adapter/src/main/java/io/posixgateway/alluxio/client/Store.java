@@ -1,0 +1,76 @@
+package io.posixgateway.alluxio.client;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the adapter needs of Alluxio. Paths are absolute in Alluxio. Any method may wait for seconds; any number of threads.
+ */
+public interface Store extends AutoCloseable {
+    FileStatus status(String path) throws StoreException;
+
+    /** Where the file of this id is now; ENOENT when it is gone. */
+    String pathOf(long fileId) throws StoreException;
+
+    /**
+     * A part of a listing.
+     *
+     * @param entries in the order of names
+     * @param more does the listing go on behind the last entry?
+     */
+    record Page(List<FileStatus> entries, boolean more) {}
+
+    /** @param startAfter the last name already seen; empty: from the beginning */
+    Page list(String path, String startAfter, int most) throws StoreException;
+
+    /** Reserves the name for a new file, which is empty and incomplete until the sink is closed. EEXIST when it is taken. */
+    FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
+
+    void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
+
+    /** Deletes a file or an empty directory. */
+    void delete(String path) throws StoreException;
+
+    /** @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there */
+    void rename(String from, String to, boolean overFile) throws StoreException;
+
+    /**
+     * What to change; null: leave.
+     *
+     * @param xattrs put beside, or over, those that are there
+     */
+    record Change(
+            @Nullable Integer mode,
+            @Nullable String owner,
+            @Nullable String group,
+            Map<String, byte[]> xattrs) {}
+
+    void change(String path, Change change) throws StoreException;
+
+    void removeXattr(String path, String name) throws StoreException;
+
+    /** Opens a file for reading, wherever its blocks are; ESTALE when another file is at the path by now. */
+    FileSource open(String path, long fileId) throws StoreException;
+
+    /** The folder of block files of a worker on this host that has a block of this file; null when there is none. */
+    @Nullable
+    Path localBlockFolder(String path) throws StoreException;
+
+    /**
+     * Space in the workers.
+     *
+     * @param capacityBytes of all of them
+     * @param usedBytes of all of them
+     */
+    record Capacity(long capacityBytes, long usedBytes) {}
+
+    Capacity capacity() throws StoreException;
+
+    /** The user in Alluxio who owns what this store makes. */
+    String user();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,89 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.file.FileInStream;
+import alluxio.client.file.FileSystem;
+import alluxio.client.file.URIStatus;
+import alluxio.exception.AlluxioException;
+import alluxio.grpc.OpenFilePOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
+ *
+ * <p>A stream that failed is given up; the next read opens a new one.
+ */
+final class StreamSource implements FileSource {
+    private final FileSystem files;
+    private final URIStatus status;
+    private @Nullable FileInStream stream;
+
+    StreamSource(FileSystem files, URIStatus status) {
+        this.files = files;
+        this.status = status;
+    }
+
+    @Override
+    public int read(long offset, ByteBuffer into) throws StoreException {
+        try {
+            FileInStream in = stream();
+            if (in.getPos() != offset) {
+                in.seek(offset);
+            }
+            int start = into.position();
+            while (into.hasRemaining()) {
+                int count = in.read(into);
+                if (count < 0) {
+                    break;
+                }
+            }
+            return into.position() - start;
+        } catch (IOException | AlluxioException | RuntimeException e) {
+            close();
+            throw ErrnoTable.exception("read " + status.getPath(), e);
+        }
+    }
+
+    @Override
+    public int readOnce(long offset, byte[] into, int count) throws StoreException {
+        try {
+            int total = 0;
+            while (total < count) {
+                int got = stream().positionedRead(offset + total, into, total, count - total);
+                if (got <= 0) {
+                    break;
+                }
+                total += got;
+            }
+            return total;
+        } catch (IOException | AlluxioException | RuntimeException e) {
+            close();
+            throw ErrnoTable.exception("read " + status.getPath(), e);
+        }
+    }
+
+    private FileInStream stream() throws IOException, AlluxioException {
+        FileInStream open = stream;
+        if (open == null) {
+            open = files.openFile(status, OpenFilePOptions.getDefaultInstance());
+            stream = open;
+        }
+        return open;
+    }
+
+    @Override
+    public void close() {
+        FileInStream open = stream;
+        stream = null;
+        if (open == null) {
+            return;
+        }
+        try {
+            open.close();
+        } catch (IOException | RuntimeException e) {
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+                    .debug("Closing {} failed: {}", status.getPath(), e.toString());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.posixgateway.alluxio.data;
+
+import io.posixgateway.alluxio.inode.LongTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Open block files by block id, at most so many; the least used are closed first (second chance). Any thread.
+ *
+ * <p>Where block files are is learned: {@link #learn} is told the folder of one block, and others are then found by their
+ * ids alone.
+ */
+public final class BlockFiles implements AutoCloseable {
+    private final int most;
+    private final List<Path> folders = new CopyOnWriteArrayList<>();
+    private final LongTable<BlockFile> open = new LongTable<>();
+    private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+
+    /** @param most how many may be open; 0: none, so that everything is read through streams */
+    public BlockFiles(int most) {
+        this.most = most;
+    }
+
+    /** Block files are in this folder. */
+    public void learn(Path folder) {
+        if (!folders.contains(folder) && Files.isReadable(folder)) {
+            folders.add(folder);
+        }
+    }
+
+    /** Are block files wanted, and is a folder known? */
+    public boolean knowsFolders() {
+        return !folders.isEmpty();
+    }
+
+    public boolean enabled() {
+        return most > 0;
+    }
+
+    /** Takes an open block file, opening it if need be; null: no worker here has it. To be given back. */
+    @Nullable
+    BlockFile take(long blockId) {
+        BlockFile known = open.get(blockId);
+        if (known != null && known.take()) {
+            known.usedAgain = true;
+            return known;
+        }
+        return known == null && most > 0 ? openNew(blockId) : null;
+    }
+
+    private @Nullable BlockFile openNew(long blockId) {
+        for (Path folder : folders) {
+            try {
+                BlockFile file = BlockFile.open(folder.resolve(Long.toString(blockId)), blockId);
+                file.take();
+                keep(file);
+                return file;
+            } catch (IOException e) {
+                org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
+                        .trace("Block {} cannot be opened here: {}", blockId, e.toString());
+            }
+        }
+        return null;
+    }
+
+    private void keep(BlockFile file) {
+        BlockFile other = open.putIfAbsent(file.blockId(), file);
+        if (other != null) {
+            file.give();
+            return;
+        }
+        order.add(file);
+        int tries = 8;
+        while (open.size() > most && tries-- > 0) {
+            BlockFile oldest = order.poll();
+            if (oldest == null) {
+                return;
+            }
+            if (oldest.usedAgain) {
+                oldest.usedAgain = false;
+                order.add(oldest);
+            } else {
+                open.remove(oldest.blockId());
+                oldest.give();
+            }
+        }
+    }
+
+    /** How many are open and kept. */
+    public int size() {
+        return open.size();
+    }
+
+    @Override
+    public void close() {
+        BlockFile file = order.poll();
+        while (file != null) {
+            open.remove(file.blockId());
+            file.give();
+            file = order.poll();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.posixgateway.alluxio.data;
+
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.data.FileReader.Extent;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/** Makes the readers of one volume; holds what they share. Any thread. */
+public final class FileReaders implements AutoCloseable, FileReader.Counters {
+    private static final long ASK_NANOS = 2_000_000_000L;
+
+    private final Store store;
+    private final BlockFiles blocks;
+    private final BufferBudget budget;
+    private final long readAheadBytes;
+    private final LongSupplier clock;
+    private final AtomicLong askedNanos;
+    private final LongAdder localBytes = new LongAdder();
+    private final LongAdder remoteBytes = new LongAdder();
+
+    /** @param readAheadBytes the window of each stream; 0: no reading ahead */
+    public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, LongSupplier clock) {
+        this.store = store;
+        this.blocks = blocks;
+        this.budget = budget;
+        this.readAheadBytes = readAheadBytes;
+        this.clock = clock;
+        this.askedNanos = new AtomicLong(clock.getAsLong() - ASK_NANOS);
+    }
+
+    /** Where a path is found when a stream is opened. */
+    public interface PathFinder {
+        String path() throws StoreException;
+    }
+
+    /** A reader of a file; nothing is opened yet. */
+    public FileReader reader(Extent extent, PathFinder finder) {
+        RemoteReader remote = new RemoteReader(
+                () -> store.open(finder.path(), extent.fileId()), extent.lengthBytes(), readAheadBytes, budget);
+        return new FileReader(blocks, remote, extent, this);
+    }
+
+    /** Should {@link #learn} be called before this file is read? Never waits. */
+    public boolean wantsToLearn() {
+        return blocks.enabled() && !blocks.knowsFolders() && clock.getAsLong() - askedNanos.get() >= ASK_NANOS;
+    }
+
+    /** Asks where the block files of a local worker are, if one has this file; no failure if not. Waits. */
+    public void learn(String path) {
+        askedNanos.set(clock.getAsLong());
+        try {
+            Path folder = store.localBlockFolder(path);
+            if (folder != null) {
+                blocks.learn(folder);
+                askedNanos.set(clock.getAsLong() - ASK_NANOS);
+            }
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(FileReaders.class)
+                    .info("No local block files, reading through streams: {}", e.getMessage());
+        }
+    }
+
+    @Override
+    public void local(int bytes) {
+        localBytes.add(bytes);
+    }
+
+    @Override
+    public void remote(int bytes) {
+        remoteBytes.add(bytes);
+    }
+
+    /** Bytes read from local block files. */
+    public long localBytes() {
+        return localBytes.sum();
+    }
+
+    /** Bytes read through streams. */
+    public long remoteBytes() {
+        return remoteBytes.sum();
+    }
+
+    @Override
+    public void close() {
+        blocks.close();
+    }
+}

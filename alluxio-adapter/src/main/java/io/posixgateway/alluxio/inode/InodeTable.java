@@ -1,0 +1,246 @@
+package io.posixgateway.alluxio.inode;
+
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every inode by node id, and the tree they form. Any thread.
+ *
+ * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
+ * dropped, as long as there are no more than {@code most} nodes. A directory with known children is never dropped before
+ * them, so a child's path always leads up through nodes of this table.
+ *
+ * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
+ */
+public final class InodeTable {
+    private static final int BASE = 2;
+
+    private final int most;
+    private final String rootPath;
+    private final Inode root;
+    private final LongTable<Inode> nodes = new LongTable<>();
+    /** File ids that belong to a node which began with another one. */
+    private final LongTable<Inode> laterIds = new LongTable<>();
+
+    private final Queue<Inode> idle = new ConcurrentLinkedQueue<>();
+
+    /**
+     * @param rootPath path in Alluxio of the mount's root
+     * @param rootFileId its file id
+     */
+    public InodeTable(String rootPath, long rootFileId, int most) {
+        this.rootPath = rootPath.equals("/") ? "" : rootPath;
+        this.most = most;
+        this.root = new Inode(FileSystem.ROOT, rootFileId, true);
+        root.lookedUp();
+        nodes.put(FileSystem.ROOT, root);
+    }
+
+    public Inode root() {
+        return root;
+    }
+
+    public @Nullable Inode get(long node) {
+        return nodes.get(node);
+    }
+
+    /** Nodes known now. */
+    public int size() {
+        return nodes.size();
+    }
+
+    /** The node id that a file has unless it replaced another. */
+    public static long nodeOf(long fileId) {
+        return fileId + BASE;
+    }
+
+    /** The file id that a node began with; not for the root. */
+    public static long fileIdOf(long node) {
+        return node - BASE;
+    }
+
+    /** The inode of a file wherever it is, made if need be; not yet in the tree if it is new. */
+    public Inode of(long fileId, boolean directory) {
+        Inode later = laterIds.get(fileId + BASE);
+        if (later != null) {
+            return later;
+        }
+        if (fileId == root.fileId()) {
+            return root;
+        }
+        long node = nodeOf(fileId);
+        Inode known = nodes.get(node);
+        if (known != null) {
+            return known;
+        }
+        Inode fresh = new Inode(node, fileId, directory);
+        Inode other = nodes.putIfAbsent(node, fresh);
+        if (other != null) {
+            return other;
+        }
+        rest(fresh);
+        return fresh;
+    }
+
+    /** The node's content is now in another file of Alluxio. */
+    public void replaced(Inode inode, long newFileId) {
+        laterIds.remove(inode.fileId() + BASE);
+        inode.changeFileId(newFileId);
+        laterIds.put(newFileId + BASE, inode);
+    }
+
+    /** Puts an inode at a name. What was there before is taken out. */
+    public synchronized void attach(Inode directory, Name name, Inode child, long nowNanos) {
+        Inode oldParent = child.parent;
+        Name oldName = child.name;
+        boolean moved = oldParent != directory || oldName == null || !oldName.equals(name);
+        if (moved && oldParent != null && oldName != null) {
+            oldParent.dentries().remove(oldName, child);
+        }
+        Name kept = moved ? name.copy() : oldName;
+        if (moved) {
+            Dentries.Dentry before = directory.dentries().find(name);
+            Inode replaced = before == null ? null : before.child();
+            if (replaced != null && replaced != child) {
+                detach(replaced);
+            }
+            child.parent = directory;
+            child.name = kept;
+            child.loosePath = null;
+        }
+        directory.dentries().put(kept == null ? name.copy() : kept, child, nowNanos);
+    }
+
+    /** The name leads nowhere. */
+    public synchronized void missing(Inode directory, Name name, long nowNanos) {
+        Dentries.Dentry before = directory.dentries().find(name);
+        Inode child = before == null ? null : before.child();
+        if (child != null) {
+            detach(child);
+        }
+        directory.dentries().put(name.copy(), null, nowNanos);
+    }
+
+    /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */
+    public synchronized void detach(Inode child) {
+        Inode parent = child.parent;
+        Name name = child.name;
+        if (parent != null && name != null) {
+            child.loosePath = path(child);
+            parent.dentries().remove(name, child);
+        }
+        child.parent = null;
+        child.name = null;
+    }
+
+    /** The file is at this path now, which the tree does not know. */
+    public synchronized void loose(Inode inode, String path) {
+        detach(inode);
+        inode.loosePath = path;
+    }
+
+    /** The path in Alluxio; null when it was never placed. */
+    public synchronized @Nullable String path(Inode inode) {
+        if (inode == root) {
+            return rootPath.isEmpty() ? "/" : rootPath;
+        }
+        ArrayDeque<String> parts = new ArrayDeque<>();
+        Inode at = inode;
+        while (at.parent != null && at.name != null) {
+            parts.addFirst(at.name.toString());
+            at = at.parent;
+        }
+        if (at != root && at.loosePath == null) {
+            return null;
+        }
+        StringBuilder path = new StringBuilder(at == root ? rootPath : String.valueOf(at.loosePath));
+        for (String part : parts) {
+            path.append('/').append(part);
+        }
+        return path.toString();
+    }
+
+    /** The directory that an inode is in; null when that is not known. */
+    public synchronized @Nullable Inode parent(Inode inode) {
+        return inode.parent;
+    }
+
+    /** Its name there. */
+    public synchronized @Nullable Name name(Inode inode) {
+        return inode.name;
+    }
+
+    /** The known child of this name; null: none is known. */
+    public @Nullable Inode child(Inode directory, Name name) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        return dentry == null ? null : dentry.child();
+    }
+
+    /** Its name is to be looked up again before it is believed; it stays in the tree until then. */
+    public synchronized void doubt(Inode inode) {
+        Inode parent = inode.parent;
+        Name name = inode.name;
+        if (parent != null && name != null) {
+            parent.dentries().doubt(name, inode);
+        }
+    }
+
+    /** The path of a name in a directory. */
+    public @Nullable String path(Inode directory, Name name) {
+        String parent = path(directory);
+        if (parent == null) {
+            return null;
+        }
+        return parent.equals("/") ? "/" + name : parent + "/" + name;
+    }
+
+    /** The kernel forgets. */
+    public void forget(long node, long lookups) {
+        Inode inode = nodes.get(node);
+        if (inode != null && inode != root && inode.forget(lookups)) {
+            rest(inode);
+        }
+    }
+
+    /** The last handle was closed. */
+    public void released(Inode inode) {
+        if (inode != root && inode.idle()) {
+            rest(inode);
+        }
+    }
+
+    /** Keeps an idle inode as a cache, dropping older ones when there are too many. */
+    private void rest(Inode inode) {
+        if (inode.startResting()) {
+            idle.add(inode);
+        }
+        int tries = 4;
+        while (nodes.size() > most && tries-- > 0) {
+            Inode oldest = idle.poll();
+            if (oldest == null) {
+                return;
+            }
+            oldest.stopResting();
+            drop(oldest);
+        }
+    }
+
+    private synchronized void drop(Inode inode) {
+        if (!inode.idle() || nodes.get(inode.node()) != inode) {
+            return;
+        }
+        if (inode.isDirectory() && inode.dentries().children() > 0) {
+            if (inode.startResting()) {
+                idle.add(inode);
+            }
+            return;
+        }
+        detach(inode);
+        nodes.remove(inode.node());
+        laterIds.remove(inode.fileId() + BASE);
+    }
+}

@@ -1,0 +1,121 @@
+package io.posixgateway.alluxio.posix;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names of users and groups to numbers and back, by /etc/passwd and /etc/group, without starting a process.
+ *
+ * <p>The files are looked at again at most once a second, and read again when their time changed. A name that is a number
+ * stands for itself; one nobody knows is {@link #NOBODY}. Any thread.
+ */
+public final class Identities {
+    /** The id of names that this host does not know. */
+    public static final int NOBODY = 65534;
+
+    private static final long LOOK_NANOS = 1_000_000_000L;
+
+    private final Table users;
+    private final Table groups;
+
+    /** @param clock nanoseconds that only go forward */
+    public Identities(Path passwd, Path group, LongSupplier clock) {
+        users = new Table(passwd, clock);
+        groups = new Table(group, clock);
+    }
+
+    /** Those of this host. */
+    public static Identities ofHost() {
+        return new Identities(Path.of("/etc/passwd"), Path.of("/etc/group"), System::nanoTime);
+    }
+
+    public int uid(String user) {
+        return users.number(user);
+    }
+
+    public int gid(String group) {
+        return groups.number(group);
+    }
+
+    /** Null: no such user here. */
+    public @Nullable String user(int uid) {
+        return users.name(uid);
+    }
+
+    /** Null: no such group here. */
+    public @Nullable String group(int gid) {
+        return groups.name(gid);
+    }
+
+    /** One file: immutable content, replaced as a whole. */
+    private static final class Table {
+        private final Path file;
+        private final LongSupplier clock;
+        private volatile Content content = new Content(Map.of(), Map.of(), FileTime.fromMillis(0));
+        private volatile long lookedNanos;
+        private volatile boolean looked;
+
+        private record Content(Map<String, Integer> numbers, Map<Integer, String> names, FileTime time) {}
+
+        Table(Path file, LongSupplier clock) {
+            this.file = file;
+            this.clock = clock;
+        }
+
+        int number(String name) {
+            Integer number = content().numbers.get(name);
+            if (number != null) {
+                return number;
+            }
+            return name.matches("\\d{1,9}") ? Integer.parseInt(name) : NOBODY;
+        }
+
+        @Nullable
+        String name(int number) {
+            return content().names.get(number);
+        }
+
+        private Content content() {
+            long now = clock.getAsLong();
+            if (!looked || now - lookedNanos > LOOK_NANOS) {
+                lookedNanos = now;
+                looked = true;
+                reload();
+            }
+            return content;
+        }
+
+        private synchronized void reload() {
+            try {
+                FileTime time = Files.getLastModifiedTime(file);
+                if (!time.equals(content.time)) {
+                    content = parse(Files.readAllLines(file, StandardCharsets.ISO_8859_1), time);
+                }
+            } catch (IOException gone) {
+                content = new Content(Map.of(), Map.of(), FileTime.fromMillis(0));
+            }
+        }
+
+        private static Content parse(List<String> lines, FileTime time) {
+            Map<String, Integer> numbers = new HashMap<>();
+            Map<Integer, String> names = new HashMap<>();
+            for (String line : lines) {
+                String[] fields = line.split(":", -1);
+                if (fields.length > 2 && fields[2].matches("\\d{1,9}")) {
+                    int number = Integer.parseInt(fields[2]);
+                    numbers.putIfAbsent(fields[0], number);
+                    names.putIfAbsent(number, fields[0]);
+                }
+            }
+            return new Content(numbers, names, time);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.posixgateway.alluxio.posix;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The content of the extended attribute {@link #XATTR}: symlinks, special modes, nanosecond times, nodes, numeric ids.
+ *
+ * <p>A field counts only when its bit is set in {@link #present}. Where Alluxio has a value of its own (owner, group, a
+ * directory's time), the value it had at that moment stands beside ours, and ours counts only as long as Alluxio's is still
+ * the same: a later change by other means wins. For one thread.
+ */
+public final class PosixExtras {
+    /** Name of the attribute in Alluxio. */
+    public static final String XATTR = "io.posixgateway.posix";
+
+    public static final int TYPE = 1;
+    public static final int SPECIAL = 1 << 1;
+    public static final int OWNER = 1 << 2;
+    public static final int GROUP = 1 << 3;
+    public static final int MODIFIED = 1 << 4;
+    public static final int ACCESSED = 1 << 5;
+    public static final int CHANGED = 1 << 6;
+
+    /** As owner or group then: ours counts whatever Alluxio's is. */
+    public static final String ANY = "";
+
+    private static final int VERSION = 1;
+
+    /** Which fields count: of the constants here. */
+    public int present;
+    /** TYPE: the type bits of the mode, {@link #device} and {@link #target} with it. */
+    public int type;
+
+    public int device;
+    /** SPECIAL: set-uid, set-gid, sticky. */
+    public int special;
+
+    public int uid;
+    public String ownerThen = ANY;
+    public int gid;
+    public String groupThen = ANY;
+    public long modifiedSeconds;
+    public int modifiedNanos;
+    /** Alluxio's own time when ours was set; counts for directories. */
+    public long modifiedThenMillis;
+
+    public long accessedSeconds;
+    public int accessedNanos;
+    /** CHANGED: when attributes were last changed. */
+    public long changedSeconds;
+
+    public int changedNanos;
+    /** Where a symlink leads. */
+    public byte[] target = new byte[0];
+
+    public boolean has(int fields) {
+        return (present & fields) == fields;
+    }
+
+    /** Does our owner count where Alluxio's is this? */
+    public boolean ownerCounts(String owner) {
+        return has(OWNER) && (ownerThen.equals(ANY) || ownerThen.equals(owner));
+    }
+
+    /** Does our group count where Alluxio's is this? */
+    public boolean groupCounts(String group) {
+        return has(GROUP) && (groupThen.equals(ANY) || groupThen.equals(group));
+    }
+
+    /** Reads an attribute; null (none) and versions not known give empty extras. */
+    public static PosixExtras decode(byte @Nullable [] value) {
+        PosixExtras extras = new PosixExtras();
+        if (value == null || value.length == 0 || value[0] != VERSION) {
+            return extras;
+        }
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(value, 1, value.length - 1))) {
+            int present = in.readInt();
+            extras.type = in.readInt();
+            extras.device = in.readInt();
+            extras.special = in.readInt();
+            extras.uid = in.readInt();
+            extras.ownerThen = in.readUTF();
+            extras.gid = in.readInt();
+            extras.groupThen = in.readUTF();
+            extras.modifiedSeconds = in.readLong();
+            extras.modifiedNanos = in.readInt();
+            extras.modifiedThenMillis = in.readLong();
+            extras.accessedSeconds = in.readLong();
+            extras.accessedNanos = in.readInt();
+            extras.changedSeconds = in.readLong();
+            extras.changedNanos = in.readInt();
+            extras.target = in.readNBytes(in.readUnsignedShort());
+            extras.present = present;
+            return extras;
+        } catch (IOException truncated) {
+            return new PosixExtras();
+        }
+    }
+
+    /** The attribute's value. */
+    public byte[] encode() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeByte(VERSION);
+            out.writeInt(present);
+            out.writeInt(type);
+            out.writeInt(device);
+            out.writeInt(special);
+            out.writeInt(uid);
+            out.writeUTF(ownerThen);
+            out.writeInt(gid);
+            out.writeUTF(groupThen);
+            out.writeLong(modifiedSeconds);
+            out.writeInt(modifiedNanos);
+            out.writeLong(modifiedThenMillis);
+            out.writeLong(accessedSeconds);
+            out.writeInt(accessedNanos);
+            out.writeLong(changedSeconds);
+            out.writeInt(changedNanos);
+            out.writeShort(target.length);
+            out.write(target);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+}

@@ -1,0 +1,70 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Attributes;
+import java.time.Instant;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file being changed on this mount: its content is in the spool, whatever Alluxio holds. All handles of the node share it.
+ *
+ * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it.
+ */
+final class Draft {
+    final ReentrantLock lock = new ReentrantLock();
+    final Inode inode;
+    final Spool spool;
+    /** What the file is but for its content: replaced when its attributes change. */
+    Facts facts;
+    /** The content differs from what Alluxio holds. */
+    boolean dirty;
+    /** The attributes do. */
+    boolean attributesDirty;
+    /** A new file whose name is taken in Alluxio, but which is not complete there. */
+    @Nullable
+    FileSink reserved;
+    /** The last publication failed. */
+    boolean failed;
+    /** No longer in use: begin anew. */
+    boolean ended;
+
+    private @Nullable Instant changed;
+
+    Draft(Inode inode, Spool spool, Facts facts) {
+        this.inode = inode;
+        this.spool = spool;
+        this.facts = facts;
+    }
+
+    /** The content changed now. */
+    void touch() {
+        dirty = true;
+        changed = Instant.now();
+    }
+
+    /** A time was given for the content as it is. */
+    void timeGiven() {
+        changed = null;
+    }
+
+    /** Does the time of the last write count, rather than one that was given? */
+    boolean hasOwnTime() {
+        return changed != null;
+    }
+
+    void show(Attributes attributes) {
+        facts.show(inode.node(), attributes);
+        attributes.sizeBytes = spool.lengthBytes();
+        attributes.blocks = (attributes.sizeBytes + 511) / 512;
+        Instant time = changed;
+        if (time != null) {
+            attributes.modifySeconds = time.getEpochSecond();
+            attributes.modifyNanos = time.getNano();
+            attributes.changeSeconds = time.getEpochSecond();
+            attributes.changeNanos = time.getNano();
+        }
+    }
+}

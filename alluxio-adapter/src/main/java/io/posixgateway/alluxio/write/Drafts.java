@@ -1,0 +1,267 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.spi.Attributes;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files being changed on this mount, by node. Any thread.
+ *
+ * <p>A draft begins with the creation of a file, or with the first change of an existing one, whose content is copied then;
+ * it ends when the last handle that can write is closed. While it lives, everything that is read of the node comes from it.
+ * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a publication.
+ */
+public final class Drafts implements AutoCloseable {
+    private static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(Drafts.class);
+
+    private final Store store;
+    private final Metadata metadata;
+    private final FactsReader reader;
+    private final SpoolFolder folder;
+    private final Publisher publisher;
+    private final LongTable<Draft> drafts = new LongTable<>();
+
+    public Drafts(Store store, Metadata metadata, FactsReader reader, SpoolFolder folder, Publisher publisher) {
+        this.store = store;
+        this.metadata = metadata;
+        this.reader = reader;
+        this.folder = folder;
+        this.publisher = publisher;
+    }
+
+    /** Is the node being changed? Never waits. */
+    public boolean has(Inode inode) {
+        return drafts.get(inode.node()) != null;
+    }
+
+    /** How many files are being changed. */
+    public int size() {
+        return drafts.size();
+    }
+
+    /** A new file, whose name is taken in Alluxio. */
+    public void created(Inode inode, FileSink reserved, Facts facts) throws StoreException {
+        Draft draft = new Draft(inode, folder.make(), facts);
+        draft.reserved = reserved;
+        drafts.put(inode.node(), draft);
+    }
+
+    /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
+    public void begin(Inode inode, long mostBytes) throws StoreException {
+        while (!has(inode)) {
+            Facts facts = metadata.refresh(inode);
+            if (!facts.raw().complete()) {
+                throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
+            }
+            Draft draft = new Draft(inode, folder.make(), facts);
+            draft.lock.lock();
+            try {
+                if (drafts.putIfAbsent(inode.node(), draft) != null) {
+                    draft.spool.close(false);
+                    continue;
+                }
+                copy(draft, Math.min(mostBytes, facts.lengthBytes()));
+            } finally {
+                draft.lock.unlock();
+            }
+        }
+    }
+
+    private void copy(Draft draft, long bytes) throws StoreException {
+        if (bytes == 0) {
+            return;
+        }
+        try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
+            draft.spool.copyFrom(source, bytes);
+        } catch (StoreException e) {
+            end(draft, false);
+            throw e;
+        }
+    }
+
+    /** Work on a draft under its lock. */
+    private interface Work {
+        int on(Draft draft) throws StoreException;
+    }
+
+    /** What the work answers; WOULD_WAIT; or -1 when the node is not being changed. */
+    private int with(Inode inode, boolean mayWait, Work work) throws StoreException {
+        Draft draft = drafts.get(inode.node());
+        if (draft == null) {
+            return NO_DRAFT;
+        }
+        if (mayWait) {
+            draft.lock.lock();
+        } else if (!draft.lock.tryLock()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        try {
+            return draft.ended ? NO_DRAFT : work.on(draft);
+        } finally {
+            draft.lock.unlock();
+        }
+    }
+
+    /** The node is not being changed: ask elsewhere. */
+    public static final int NO_DRAFT = -1_000_000;
+
+    /** Shows a draft's attributes; returns 0, WOULD_WAIT or NO_DRAFT. */
+    public int show(Inode inode, boolean mayWait, Attributes attributes) throws StoreException {
+        if (drafts.get(inode.node()) == null) {
+            return NO_DRAFT;
+        }
+        return with(inode, mayWait, draft -> {
+            draft.show(attributes);
+            return 0;
+        });
+    }
+
+    /** Bytes read, WOULD_WAIT or NO_DRAFT. */
+    public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
+        if (drafts.get(inode.node()) == null) {
+            return NO_DRAFT;
+        }
+        return with(inode, mayWait, draft -> draft.spool.read(offset, into));
+    }
+
+    /** Bytes written, WOULD_WAIT or NO_DRAFT. */
+    public int write(Inode inode, boolean mayWait, long offset, ByteBuffer data) throws StoreException {
+        return with(inode, mayWait, draft -> {
+            draft.touch();
+            return draft.spool.write(offset, data);
+        });
+    }
+
+    /** Cuts, or lengthens by a hole; 0 or NO_DRAFT. Waits. */
+    public int truncate(Inode inode, long bytes) throws StoreException {
+        return with(inode, true, draft -> {
+            if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
+                draft.spool.truncate(bytes);
+                draft.touch();
+            }
+            return 0;
+        });
+    }
+
+    /** The length of the content, or NO_DRAFT. */
+    public long length(Inode inode) throws StoreException {
+        long[] length = {NO_DRAFT};
+        with(inode, true, draft -> {
+            length[0] = draft.spool.lengthBytes();
+            return 0;
+        });
+        return length[0];
+    }
+
+    /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
+    public int change(Inode inode, boolean givesTime, Function<Facts, FileStatus> edit) throws StoreException {
+        return with(inode, true, draft -> {
+            draft.facts = reader.read(edit.apply(draft.facts), draft.facts.fetchedNanos());
+            draft.attributesDirty = true;
+            if (givesTime) {
+                draft.timeGiven();
+            }
+            return 0;
+        });
+    }
+
+    /** The facts of a file that is being changed, but for its length and time; null: it is not. */
+    public @Nullable Facts facts(Inode inode) throws StoreException {
+        Facts[] facts = new Facts[1];
+        with(inode, true, draft -> {
+            facts[0] = draft.facts;
+            return 0;
+        });
+        return facts[0];
+    }
+
+    /**
+     * Publishes what was changed, so that everyone sees it; the old content stays until then. A failure is told again to
+     * everyone who asks, until a publication succeeds.
+     *
+     * @param evenUntouched also a new file that nobody wrote to
+     */
+    public void publish(Inode inode, boolean evenUntouched) throws StoreException {
+        with(inode, true, draft -> {
+            publishNow(draft, evenUntouched);
+            return 0;
+        });
+    }
+
+    private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
+        boolean untouched = draft.reserved != null && !draft.dirty;
+        if (draft.inode.unlinked() || (untouched && !evenUntouched)) {
+            return;
+        }
+        try {
+            publisher.publish(draft);
+            draft.failed = false;
+        } catch (StoreException e) {
+            draft.failed = true;
+            LOG.error("Publishing failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
+            throw e;
+        }
+    }
+
+    /** No handle can write any more: publishes what is left, and ends the draft. */
+    public void lastWriterClosed(Inode inode) throws StoreException {
+        with(inode, true, draft -> {
+            boolean keep = true;
+            try {
+                publishNow(draft, true);
+                keep = false;
+            } finally {
+                end(draft, keep);
+            }
+            return 0;
+        });
+    }
+
+    /** The content goes with the last handle: the file was deleted. */
+    public void discard(Inode inode) throws StoreException {
+        with(inode, true, draft -> {
+            end(draft, false);
+            return 0;
+        });
+    }
+
+    private void end(Draft draft, boolean keepSpool) {
+        draft.ended = true;
+        drafts.remove(draft.inode.node());
+        FileSink reserved = draft.reserved;
+        if (reserved != null) {
+            reserved.cancel();
+        }
+        draft.spool.close(keepSpool);
+        draft.inode.forgetFacts();
+    }
+
+    /** Publishes what can be published, and ends all. */
+    @Override
+    public void close() {
+        List<Draft> all = new ArrayList<>();
+        drafts.forEach(all::add);
+        for (Draft draft : all) {
+            try {
+                lastWriterClosed(draft.inode);
+            } catch (StoreException e) {
+                LOG.error("A changed file could not be published at the end: {}", e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+
+/**
+ * Brings a draft into Alluxio. Called under the draft's lock; waits.
+ *
+ * <p>A new file is written under its own name, which is taken since its creation. The content of a file that exists is
+ * written to a hidden file beside it, which then replaces it in one step of Alluxio's master: readers see the old content or
+ * the new, never none, and a failure leaves the old one whole.
+ */
+public final class Publisher {
+    private final Store store;
+    private final Metadata metadata;
+    private final InodeTable table;
+    private final FactsReader reader;
+
+    public Publisher(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+        this.store = store;
+        this.metadata = metadata;
+        this.table = table;
+        this.reader = reader;
+    }
+
+    void publish(Draft draft) throws StoreException {
+        if (draft.hasOwnTime()) {
+            draft.facts = reader.read(AttributeEdit.withoutTime(draft.facts.raw()), draft.facts.fetchedNanos());
+        }
+        FileSink reserved = draft.reserved;
+        if (reserved != null) {
+            draft.reserved = null;
+            complete(draft, reserved);
+        } else if (draft.dirty) {
+            replace(draft);
+        }
+        if (draft.attributesDirty) {
+            FileStatus raw = draft.facts.raw();
+            store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
+            draft.attributesDirty = false;
+        }
+        draft.inode.forgetFacts();
+    }
+
+    private void complete(Draft draft, FileSink sink) throws StoreException {
+        try {
+            draft.spool.copyTo(sink);
+            sink.complete();
+        } catch (StoreException e) {
+            sink.cancel();
+            draft.dirty = true;
+            throw e;
+        }
+        published(draft, sink.fileId());
+    }
+
+    private void replace(Draft draft) throws StoreException {
+        Inode inode = draft.inode;
+        String path = metadata.pathOf(inode);
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        FileStatus raw = AttributeEdit.ownedBy(draft.facts, store.user());
+        FileSink sink = store.create(hidden, raw.mode(), raw.xattrs());
+        try {
+            draft.spool.copyTo(sink);
+            sink.complete();
+            store.rename(hidden, path, true);
+        } catch (StoreException e) {
+            sink.cancel();
+            deleteQuietly(hidden);
+            throw e;
+        }
+        table.replaced(inode, sink.fileId());
+        draft.attributesDirty = false;
+        published(draft, sink.fileId());
+    }
+
+    private void published(Draft draft, long fileId) {
+        draft.dirty = false;
+        FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
+        draft.facts = reader.read(raw, draft.facts.fetchedNanos());
+    }
+
+    private void deleteQuietly(String path) {
+        try {
+            store.delete(path);
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(Publisher.class)
+                    .info("A file left by a failed publication stays: {}", e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The content of one changed file, in a local file. Guarded by the draft that owns it. */
+final class Spool {
+    private static final int COPY_BYTES = 1 << 20;
+
+    private final SpoolFolder folder;
+    private final Path file;
+    private final FileChannel channel;
+    private long lengthBytes;
+
+    Spool(SpoolFolder folder, Path file, FileChannel channel) {
+        this.folder = folder;
+        this.file = file;
+        this.channel = channel;
+    }
+
+    long lengthBytes() {
+        return lengthBytes;
+    }
+
+    Path file() {
+        return file;
+    }
+
+    int read(long offset, ByteBuffer into) throws StoreException {
+        int start = into.position();
+        try {
+            while (into.hasRemaining() && channel.read(into, offset + into.position() - start) > 0) {
+                Thread.onSpinWait();
+            }
+            return into.position() - start;
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Reading " + file, e);
+        }
+    }
+
+    int write(long offset, ByteBuffer data) throws StoreException {
+        int count = data.remaining();
+        grow(offset + count);
+        long at = offset;
+        try {
+            while (data.hasRemaining()) {
+                at += channel.write(data, at);
+            }
+            return count;
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Writing " + file, e);
+        }
+    }
+
+    private void grow(long bytes) throws StoreException {
+        if (bytes > lengthBytes) {
+            folder.take(bytes - lengthBytes);
+            lengthBytes = bytes;
+        }
+    }
+
+    /** Cuts, or lengthens by a hole. */
+    void truncate(long bytes) throws StoreException {
+        try {
+            if (bytes < lengthBytes) {
+                channel.truncate(bytes);
+                folder.take(bytes - lengthBytes);
+                lengthBytes = bytes;
+            } else if (bytes > lengthBytes) {
+                grow(bytes);
+                if (channel.size() < bytes) {
+                    channel.write(ByteBuffer.wrap(new byte[1]), bytes - 1);
+                }
+            }
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Truncating " + file, e);
+        }
+    }
+
+    /** Takes over the whole content of a file. */
+    void copyFrom(FileSource source, long bytes) throws StoreException {
+        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
+        while (lengthBytes < bytes) {
+            buffer.clear().limit((int) Math.min(COPY_BYTES, bytes - lengthBytes));
+            if (source.read(lengthBytes, buffer) == 0) {
+                break;
+            }
+            write(lengthBytes, buffer.flip());
+        }
+    }
+
+    void copyTo(FileSink sink) throws StoreException {
+        byte[] bytes = new byte[(int) Math.min(COPY_BYTES, Math.max(1, lengthBytes))];
+        long at = 0;
+        while (at < lengthBytes) {
+            ByteBuffer buffer = ByteBuffer.wrap(bytes, 0, (int) Math.min(bytes.length, lengthBytes - at));
+            int count = read(at, buffer);
+            sink.write(bytes, 0, count);
+            at += count;
+        }
+    }
+
+    /** Gives the room back, and removes the file unless it is to be kept. */
+    void close(boolean keep) {
+        try {
+            channel.close();
+            if (!keep) {
+                Files.deleteIfExists(file);
+            }
+            folder.take(-lengthBytes);
+        } catch (IOException | StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(Spool.class).warn("Removing {} failed: {}", file, e.toString());
+        }
+        lengthBytes = 0;
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * Changed files: their content is kept in local spool files until it is published in Alluxio.
+ *
+ * <p>Writing to a spool never waits for the network; making one from an existing file, and publishing, do. Imports
+ * {@code client}, {@code inode}, {@code cache}, {@code posix}.
+ */
+@NullMarked
+package io.posixgateway.alluxio.write;
+
+import org.jspecify.annotations.NullMarked;

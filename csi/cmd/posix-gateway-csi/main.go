@@ -1,0 +1,87 @@
+// Command posix-gateway-csi is the Container Storage Interface driver of the Alluxio POSIX Gateway.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"posixgateway.io/csi/internal/app"
+	"posixgateway.io/csi/internal/gateway"
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/version"
+)
+
+func main() {
+	config, showVersion, err := parse(os.Args[1:])
+	if err != nil {
+		os.Exit(2) // the flag set has said why
+	}
+	if showVersion {
+		fmt.Println(version.Version)
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err = app.Run(ctx, config)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "posix-gateway-csi:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(arguments []string) (config app.Config, showVersion bool, err error) {
+	flags := flag.NewFlagSet("posix-gateway-csi", flag.ContinueOnError)
+	flags.StringVar(&config.Mode, "mode", app.ModeAll, "services to offer: node, controller or all")
+	flags.StringVar(&config.Endpoint, "endpoint", "unix:///csi/csi.sock", "`socket` of the CSI services")
+	flags.StringVar(&config.NodeID, "node-id", "", "`name` of this node")
+	flags.StringVar(&config.DriverName, "driver-name", "posix.csi.posixgateway.io", "`name` of the driver")
+	flags.StringVar(&config.GatewaySocket, "gateway-socket", gateway.DefaultSocket, "control `socket` of the gateway")
+	flags.StringVar(&config.KeeperSocket, "keeper-socket", keeperapi.DefaultSocket, "`socket` of the keeper")
+	flags.StringVar(&config.StateDir, "state-dir", "/var/lib/posix-gateway/csi", "`folder` of what must outlive this process")
+	flags.StringVar(&config.KubeletDir, "kubelet-dir", "/var/lib/kubelet", "the kubelet's root `folder`")
+	flags.StringVar(&config.HTTPAddress, "http", ":9401", "`address` of /metrics and /healthz; empty: none")
+	flags.BoolVar(&config.SelfRegister, "self-register", false, "register with kubelet without a sidecar")
+	flags.StringVar(&config.RegistrationPath, "kubelet-registration-path", "", "`path` of the endpoint as kubelet sees it (default KUBELET-DIR/plugins/DRIVER-NAME/csi.sock)")
+	flags.BoolVar(&config.Provision, "provision", false, "provision volumes for claims without a sidecar")
+	flags.StringVar(&config.LeaderElectionNamespace, "leader-election-namespace", "", "`namespace` of the lease by which provisioners elect a leader; empty: no election")
+	flags.StringVar(&config.BasePath, "base-path", "/kubernetes", "Alluxio `path` below which volumes are provisioned unless their StorageClass says otherwise")
+	flags.StringVar(&config.InlineRoot, "inline-root", "/", "Alluxio `path` below which inline volumes must lie")
+	flags.Int64Var(&config.MaxVolumes, "max-volumes", 0, "volumes this node may have; 0: no limit")
+	flags.Int64Var(&config.SessionMemoryBytes, "session-memory", keeperapi.DefaultMemoryBytes, "`bytes` of memory shared by the gateways that serve a volume one after the other")
+	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to let go of a volume before it is unmounted by force")
+	flags.Func("topology", "`key=value` segment of this node; may be repeated; none: topology is off", func(text string) error {
+		key, value, found := strings.Cut(text, "=")
+		if !found || key == "" || value == "" {
+			return fmt.Errorf("%q is not key=value", text)
+		}
+		if config.Topology == nil {
+			config.Topology = map[string]string{}
+		}
+		config.Topology[key] = value
+		return nil
+	})
+	var level slog.Level
+	flags.TextVar(&level, "log-level", slog.LevelInfo, "`level` of the log: DEBUG, INFO, WARN or ERROR")
+	flags.BoolVar(&showVersion, "version", false, "print the version and end")
+	if err := flags.Parse(arguments); err != nil {
+		return config, false, err
+	}
+	if flags.NArg() > 0 {
+		err := fmt.Errorf("%q is not an option; see --help", flags.Arg(0))
+		fmt.Fprintln(os.Stderr, "posix-gateway-csi:", err)
+		return config, false, err
+	}
+	if config.RegistrationPath == "" {
+		config.RegistrationPath = filepath.Join(config.KubeletDir, "plugins", config.DriverName, "csi.sock")
+	}
+	config.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	return config, showVersion, nil
+}

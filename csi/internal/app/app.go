@@ -1,0 +1,208 @@
+// Package app puts the driver together: services, metrics, registration, provisioning.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"posixgateway.io/csi/internal/driver"
+	"posixgateway.io/csi/internal/gateway"
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/metrics"
+	"posixgateway.io/csi/internal/mounts"
+	"posixgateway.io/csi/internal/provision"
+	"posixgateway.io/csi/internal/registration"
+)
+
+// Config is what the command line says.
+type Config struct {
+	driver.Config
+	// Mode is node, controller or all.
+	Mode string
+	// Endpoint of the CSI services: unix:///path.
+	Endpoint      string
+	GatewaySocket string
+	KeeperSocket  string
+	// HTTPAddress of /metrics and /healthz; empty: none.
+	HTTPAddress string
+	// SelfRegister with kubelet, which finds the driver at RegistrationPath.
+	SelfRegister     bool
+	RegistrationPath string
+	// Provision volumes for claims, electing a leader by a lease in LeaderElectionNamespace.
+	Provision               bool
+	LeaderElectionNamespace string
+	Log                     *slog.Logger
+}
+
+// Modes.
+const (
+	ModeNode       = "node"
+	ModeController = "controller"
+	ModeAll        = "all"
+)
+
+func (c *Config) check() (socket string, err error) {
+	socket, isUnix := strings.CutPrefix(c.Endpoint, "unix://")
+	switch {
+	case c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll:
+		return "", fmt.Errorf("--mode %q: use node, controller or all", c.Mode)
+	case !isUnix || !filepath.IsAbs(socket):
+		return "", fmt.Errorf("--endpoint %q: use unix:///path/to/csi.sock", c.Endpoint)
+	case c.Mode != ModeController && c.NodeID == "":
+		return "", errors.New("--node-id is missing: set it to the node's name")
+	case c.SelfRegister && c.Mode == ModeController:
+		return "", errors.New("--self-register is for nodes: use --mode node or all")
+	case c.Provision && c.Mode == ModeNode:
+		return "", errors.New("--provision is for controllers: use --mode controller or all")
+	}
+	return socket, nil
+}
+
+// Run serves until the context ends.
+func Run(ctx context.Context, config Config) error {
+	socket, err := config.check()
+	if err != nil {
+		return err
+	}
+	client, conn, err := gateway.Dial(config.GatewaySocket)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	parts := driver.Parts{
+		Config: config.Config, Keeper: &keeperapi.Client{Socket: config.KeeperSocket}, Gateway: client, Mounts: mounts.Kernel{},
+		Metrics: metrics.New(registry), Log: config.Log, Now: time.Now,
+	}
+	server := grpc.NewServer(grpc.ChainUnaryInterceptor(parts.Metrics.Intercept, logCalls(config.Log)))
+	group, ctx := errgroup.WithContext(ctx)
+	if err := addServices(ctx, group, server, config, parts); err != nil {
+		return err
+	}
+	listener, err := listen(ctx, socket)
+	if err != nil {
+		return err
+	}
+	config.Log.Info("serving", "driver", config.DriverName, "mode", config.Mode, "endpoint", config.Endpoint)
+	group.Go(func() error { return server.Serve(listener) })
+	context.AfterFunc(ctx, server.Stop)
+	if config.SelfRegister {
+		registrar := &registration.Registrar{DriverName: config.DriverName, Endpoint: config.RegistrationPath, Log: config.Log}
+		group.Go(func() error { return registrar.Serve(ctx, config.KubeletDir) })
+	}
+	if config.HTTPAddress != "" {
+		group.Go(func() error { return serveHTTP(ctx, config.HTTPAddress, registry) })
+	}
+	return group.Wait()
+}
+
+// addServices makes the services of the mode; a node is reconciled before it answers the first call.
+func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server, config Config, parts driver.Parts) error {
+	identity := &driver.Identity{Parts: parts, Node: config.Mode != ModeController, Controller: config.Mode != ModeNode}
+	csi.RegisterIdentityServer(server, identity)
+	if identity.Node {
+		node, err := driver.NewNode(parts)
+		if err != nil {
+			return err
+		}
+		if err := node.Reconcile(ctx); err != nil {
+			return err
+		}
+		csi.RegisterNodeServer(server, node)
+	}
+	if !identity.Controller {
+		return nil
+	}
+	controller, err := driver.NewController(parts)
+	if err != nil {
+		return err
+	}
+	csi.RegisterControllerServer(server, controller)
+	if !config.Provision {
+		return nil
+	}
+	access, err := rest.InClusterConfig()
+	if err != nil {
+		return fmt.Errorf("--provision needs a service account: %w", err)
+	}
+	api, err := kubernetes.NewForConfig(access)
+	if err != nil {
+		return fmt.Errorf("--provision: %w", err)
+	}
+	provisioner := &provision.Provisioner{DriverName: config.DriverName, Controller: controller, Client: api}
+	group.Go(func() error {
+		provisioner.Run(ctx, provision.Config{LeaderElectionNamespace: config.LeaderElectionNamespace, Threads: 4}, config.Log)
+		return nil
+	})
+	return nil
+}
+
+// listen replaces the socket a predecessor left.
+func listen(ctx context.Context, socket string) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+		return nil, fmt.Errorf("endpoint: %w", err)
+	}
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("endpoint: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("endpoint: %w", err)
+	}
+	return listener, nil
+}
+
+// logCalls logs what failed, and nothing of what was asked: requests may hold secrets.
+func logCalls(log *slog.Logger) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		answer, err := handler(ctx, request)
+		volume := ""
+		if named, ok := request.(interface{ GetVolumeId() string }); ok {
+			volume = named.GetVolumeId()
+		}
+		switch code := status.Code(err); code {
+		case codes.OK, codes.Unimplemented:
+			log.Debug("call", "method", info.FullMethod, "volume", volume)
+		default:
+			log.Warn("call failed", "method", info.FullMethod, "volume", volume, "code", code, "error", err)
+		}
+		return answer, err
+	}
+}
+
+// serveHTTP offers /metrics and /healthz, which says that this process answers; Probe says whether it can work.
+func serveHTTP(ctx context.Context, address string, registry *prometheus.Registry) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", address, err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("--http %s: %w", address, err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package attributes
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxPathBytes  = 4096
+	maxValueBytes = 4096
+)
+
+var (
+	durationPattern = regexp.MustCompile(`^[0-9]{1,9}[smh]?$`)
+	sizePattern     = regexp.MustCompile(`^[0-9]{1,15}[KMGT]?$`)
+	numberPattern   = regexp.MustCompile(`^[0-9]{1,9}$`)
+	octalPattern    = regexp.MustCompile(`^0?[0-7]{3}$`)
+	masterPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}:[0-9]{1,5}$`)
+	propertyValue   = regexp.MustCompile(`^[A-Za-z0-9._:/,@=+-]{0,512}$`)
+)
+
+func isDuration(value string) bool { return durationPattern.MatchString(value) }
+func isSize(value string) bool     { return sizePattern.MatchString(value) }
+func isNumber(value string) bool   { return numberPattern.MatchString(value) }
+func isOctal(value string) bool    { return octalPattern.MatchString(value) }
+
+func isMasters(value string) bool {
+	masters := strings.Split(value, ",")
+	return len(masters) <= 16 && !slices.ContainsFunc(masters, func(master string) bool { return !masterPattern.MatchString(master) })
+}
+
+func oneOf(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, value) }
+}
+
+// isText is for values that are taken apart and checked in parts later.
+func isText(value string) bool {
+	return len(value) <= maxValueBytes && utf8.ValidString(value) && isPrintable(value)
+}
+
+// isPrintable refuses control characters and what a log or a terminal would not show: line breaks, direction marks,
+// joiners.
+func isPrintable(value string) bool {
+	return !strings.ContainsFunc(value, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
+// isPath accepts absolute paths that mean what they look like.
+func isPath(value string) bool {
+	if value == "/" {
+		return true
+	}
+	if len(value) > maxPathBytes || !utf8.ValidString(value) || !isPrintable(value) || !strings.HasPrefix(value, "/") {
+		return false
+	}
+	for component := range strings.SplitSeq(value[1:], "/") {
+		if !isComponent(component) {
+			return false
+		}
+	}
+	return true
+}
+
+// isComponent accepts one name in a path.
+func isComponent(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= 255 && !strings.Contains(name, "/") &&
+		utf8.ValidString(name) && isPrintable(name) && strings.TrimSpace(name) == name
+}
+
+// IsBelow says whether path is root or lies below it; both must have passed as paths.
+func IsBelow(path, root string) bool {
+	return root == "/" || path == root || strings.HasPrefix(path, root+"/")
+}

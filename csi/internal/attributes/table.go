@@ -1,0 +1,204 @@
+// Package attributes is the one place that knows what may be said about a volume: in a PersistentVolume's
+// volumeAttributes and mountOptions, in a StorageClass's parameters, in an inline volume, and in secrets. Nothing that is
+// not declared here reaches the gateway. It imports nothing of this module.
+package attributes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Declaration is one volume attribute.
+type Declaration struct {
+	// Name is the attribute; Option is what it is called among mount options and to the gateway ("" where it is none).
+	Name, Option string
+	// Allowed says in words which values check accepts; Default what holds when it is absent.
+	Allowed, Default string
+	// Controller: counts in a StorageClass only.
+	Controller bool
+	Doc        string
+	check      func(value string) bool
+}
+
+// Names of attributes that are more than options of the gateway.
+const (
+	AlluxioPath   = "alluxioPath"
+	Masters       = "masters"
+	ReadOnly      = "readOnly"
+	MountOptions  = "mountOptions"
+	JavaOptions   = "javaOptions"
+	BasePath      = "basePath"
+	PathPattern   = "pathPattern"
+	OnDelete      = "onDelete"
+	DirectoryMode = "directoryMode"
+)
+
+// DefaultPermissions is an option that the mount itself has too.
+const DefaultPermissions = "default_permissions"
+
+// Values of OnDelete.
+const (
+	Retain  = "retain"
+	Delete  = "delete"
+	Archive = "archive"
+)
+
+// Declarations is the table from which validation and csi/docs/attributes.md are made.
+var Declarations = []Declaration{
+	{Name: AlluxioPath, Allowed: "absolute Alluxio path without . and ..", Default: "required", check: isPath,
+		Doc: "Folder in Alluxio that becomes the root of the volume. Dynamic provisioning sets it."},
+	{Name: Masters, Allowed: "host:port[,host:port...]", Default: "as alluxio-site.properties of the gateway says", check: isMasters,
+		Doc: "The Alluxio masters."},
+	{Name: ReadOnly, Option: "ro", Allowed: "true, false", Default: "false", check: oneOf("true", "false"),
+		Doc: "Refuse writes, in the kernel and in the gateway."},
+	{Name: MountOptions, Allowed: "comma-separated options of this table's second column", Default: "none", check: isText,
+		Doc: "Options in the form of mount -o; the same as PersistentVolume.spec.mountOptions."},
+	{Name: JavaOptions, Allowed: "-Dname=value of Alluxio properties allowed below", Default: "none", check: isText,
+		Doc: "For volumes written for Alluxio's own CSI driver. One JVM serves all volumes, so other JVM options are refused; its memory is a value of the chart."},
+	{Name: "consistency", Option: "consistency", Allowed: "close-to-open, ttl, immutable", Default: "close-to-open",
+		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
+	{Name: "metadataTtl", Option: "metadata_ttl", Allowed: "seconds, or a number with s, m, h", Default: "the gateway's", check: isDuration,
+		Doc: "How long metadata is believed with consistency=ttl."},
+	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
+		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway. libfuse cannot outlive its gateway and is refused here."},
+	{Name: "writeType", Option: "write_type", Allowed: "MUST_CACHE, CACHE_THROUGH, THROUGH, ASYNC_THROUGH", Default: "the gateway's",
+		check: oneOf("MUST_CACHE", "CACHE_THROUGH", "THROUGH", "ASYNC_THROUGH"), Doc: "Where Alluxio puts what is written."},
+	{Name: "readAhead", Option: "read_ahead", Allowed: sizeWords, Default: "the gateway's", check: isSize,
+		Doc: "Largest read-ahead of one stream."},
+	{Name: "bufferSize", Option: "buffer_size", Allowed: sizeWords, Default: "the gateway's", check: isSize,
+		Doc: "Memory for this volume's data on the way."},
+	{Name: "cacheEntries", Option: "cache_entries", Allowed: "number", Default: "the gateway's", check: isNumber,
+		Doc: "Files and folders whose metadata is cached."},
+	{Name: "spoolSize", Option: "spool_size", Allowed: sizeWords, Default: "the gateway's", check: isSize,
+		Doc: "Local disk for files being written other than from start to end."},
+	{Name: "uid", Option: "uid", Allowed: "number", Default: "the owner in Alluxio", check: isNumber, Doc: "Owner shown for all files."},
+	{Name: "gid", Option: "gid", Allowed: "number", Default: "the pod's fsGroup, else the group in Alluxio", check: isNumber, Doc: "Group shown for all files."},
+	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits hidden from all files."},
+	{Name: "passthrough", Option: "passthrough", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
+		Doc: "Let the kernel read a local worker's block files itself."},
+	{Name: "shortCircuit", Option: "short_circuit", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
+		Doc: "Read a local worker's block files directly."},
+	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Load whole blocks on random reads."},
+	{Name: "defaultPermissions", Option: DefaultPermissions, Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
+		Doc: "Let the kernel check permission bits."},
+	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings bring attributes with them."},
+	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Threads that receive this volume's requests on devfuse."},
+	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
+	{Name: "watchdog", Option: "watchdog", Allowed: "seconds", Default: "the gateway's", check: isNumber, Doc: "Age at which a request is reported as stuck."},
+
+	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: isPath,
+		Doc: "Folder below which provisioned volumes lie."},
+	{Name: PathPattern, Controller: true, Allowed: "relative path with ${pv.name}, ${pvc.name}, ${pvc.namespace}, ${pvc.labels.KEY}", Default: "${pv.name}", check: isText,
+		Doc: "Folder of a provisioned volume, below basePath."},
+	{Name: OnDelete, Controller: true, Allowed: "delete, retain, archive", Default: "delete where pathPattern has ${pv.name}, else retain",
+		check: oneOf(Delete, Retain, Archive), Doc: "What happens to the folder with the volume; archive renames it to archived-…"},
+	{Name: DirectoryMode, Controller: true, Allowed: "octal, 000 to 777", Default: "777", check: isOctal, Doc: "Permission bits of a provisioned folder."},
+}
+
+const (
+	sizeWords  = "bytes, or a number with K, M, G, T (1024-based)"
+	onOffWords = "on, off"
+)
+
+// replaced answers options of other FUSE programs.
+var replaced = map[string]string{
+	"kernel_cache":  "the page cache is kept while a file's version is unchanged; for files that never change use consistency=immutable",
+	"direct_io":     "use consistency=close-to-open",
+	"attr_timeout":  "use consistency=ttl,metadata_ttl=SECONDS",
+	"entry_timeout": "use consistency=ttl,metadata_ttl=SECONDS",
+	"max_read":      "use read_ahead=SIZE",
+}
+
+// replacedProperties answers settings of AlluxioFuse and of the client that are attributes here.
+var replacedProperties = map[string]string{
+	"alluxio.fuse.auth.policy.class":                 "use uid, gid and umask",
+	"alluxio.fuse.cached.paths.max":                  "use cacheEntries",
+	"alluxio.fuse.jnifuse.libfuse.version":           "use transport",
+	"alluxio.fuse.mount.alluxio.path":                "use alluxioPath",
+	"alluxio.fuse.mount.options":                     "use mountOptions",
+	"alluxio.user.file.writetype.default":            "use writeType",
+	"alluxio.user.metadata.cache.enabled":            "metadata is always cached; see consistency",
+	"alluxio.user.metadata.cache.expiration.time":    "use metadataTtl",
+	"alluxio.user.metadata.cache.max.size":           "use cacheEntries",
+	"alluxio.user.short.circuit.enabled":             "use shortCircuit",
+	"alluxio.user.streaming.reader.chunk.size.bytes": "use readAhead",
+}
+
+// properties are the Alluxio client properties a volume may set; a trailing * stands for any rest.
+var properties = []string{
+	"alluxio.user.block.size.bytes.default",
+	"alluxio.user.client.cache.async.write.enabled",
+	"alluxio.user.client.cache.enabled",
+	"alluxio.user.client.cache.page.size",
+	"alluxio.user.client.cache.size",
+	"alluxio.user.file.metadata.sync.interval",
+	"alluxio.user.file.readtype.default",
+	"alluxio.user.file.replication.*",
+	"alluxio.user.network.*",
+	"alluxio.user.rpc.retry.*",
+	"alluxio.user.streaming.*",
+	"alluxio.user.ufs.block.read.*",
+}
+
+// secretProperties may be set by a secret besides the user.
+var secretProperties = []string{"alluxio.security.login.*"}
+
+// SecretUser is the key of a secret that names the Alluxio user.
+const SecretUser = "alluxioUser"
+
+func matches(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(allowed string) bool {
+		prefix, open := strings.CutSuffix(allowed, "*")
+		return name == allowed || open && strings.HasPrefix(name, prefix) && len(name) > len(prefix)
+	})
+}
+
+func find(match func(*Declaration) bool) *Declaration {
+	for i := range Declarations {
+		if match(&Declarations[i]) {
+			return &Declarations[i]
+		}
+	}
+	return nil
+}
+
+// Markdown is the text of csi/docs/attributes.md.
+func Markdown() string {
+	var text strings.Builder
+	text.WriteString("<!-- Generated from csi/internal/attributes/table.go by `make csi-generate`. -->\n# Volume attributes\n\n" +
+		"For `volumeAttributes` of a PersistentVolume or an inline volume and `parameters` of a StorageClass. " +
+		"The second column is the name in `mountOptions`. Anything else is refused, with a sentence in the pod's events.\n\n" +
+		"| attribute | mount option | allowed | default | meaning |\n|---|---|---|---|---|\n")
+	for _, only := range []bool{false, true} {
+		if only {
+			text.WriteString("\n## In a StorageClass only\n\n| parameter | mount option | allowed | default | meaning |\n|---|---|---|---|---|\n")
+		}
+		for _, d := range Declarations {
+			if d.Controller == only {
+				option := ""
+				if d.Option != "" {
+					option = "`" + d.Option + "`"
+				}
+				fmt.Fprintf(&text, "| `%s` | %s | %s | %s | %s |\n", d.Name, option, d.Allowed, d.Default, d.Doc)
+			}
+		}
+	}
+	text.WriteString("\n## Alluxio properties\n\nAttributes with these names go to the Alluxio client of the volume:\n\n")
+	for _, name := range properties {
+		fmt.Fprintf(&text, "- `%s`\n", name)
+	}
+	text.WriteString("\n## Secrets\n\n`nodeStageSecretRef`, `nodePublishSecretRef` and the provisioner's secret may have `" + SecretUser +
+		"` (the Alluxio user) and these properties; they are kept in memory only:\n\n")
+	for _, name := range secretProperties {
+		fmt.Fprintf(&text, "- `%s`\n", name)
+	}
+	text.WriteString("\n## What replaced options of other programs\n\n| option or property | instead |\n|---|---|\n")
+	for _, table := range []map[string]string{replaced, replacedProperties} {
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			fmt.Fprintf(&text, "| `%s` | %s |\n", name, table[name])
+		}
+	}
+	return text.String()
+}

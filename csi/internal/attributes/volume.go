@@ -1,0 +1,217 @@
+package attributes
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// Volume is what the attributes of a volume say, checked.
+type Volume struct {
+	AlluxioPath string
+	Masters     string
+	User        string
+	ReadOnly    bool
+	// Options as the gateway names them; Properties of the Alluxio client; Labels of metrics and logs.
+	Options    map[string]string
+	Properties map[string]string
+	Labels     map[string]string
+	// HasSecrets: User or Properties come from a secret and must not be stored.
+	HasSecrets bool
+}
+
+// Keys that Kubernetes adds by itself.
+const (
+	Ephemeral    = "csi.storage.k8s.io/ephemeral"
+	PVCName      = "csi.storage.k8s.io/pvc/name"
+	PVCNamespace = "csi.storage.k8s.io/pvc/namespace"
+	PVName       = "csi.storage.k8s.io/pv/name"
+	podNamespace = "csi.storage.k8s.io/pod.namespace"
+	// PVCLabels prefixes the labels of a claim, which the driver's own provisioner adds.
+	PVCLabels = "posixgateway.io/pvc-label/"
+)
+
+var labelOf = map[string]string{PVCName: "pvc", PVCNamespace: "namespace", PVName: "pv"}
+
+// fromKubernetes says whether a key is none of the user's.
+func fromKubernetes(key string) bool {
+	return strings.HasPrefix(key, "csi.storage.k8s.io/") || strings.HasPrefix(key, "storage.kubernetes.io/") ||
+		strings.HasPrefix(key, PVCLabels)
+}
+
+// Parse checks what is said about a volume: its attributes, the mount options of its PersistentVolume, and a secret.
+// The error is a sentence for the user; it never repeats a secret.
+func Parse(given map[string]string, mountFlags []string, secret map[string]string) (*Volume, error) {
+	volume := &Volume{Options: map[string]string{}, Properties: map[string]string{}, Labels: map[string]string{}}
+	for key, value := range given {
+		if err := volume.set(key, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, flags := range mountFlags {
+		if err := volume.setMountOptions(flags); err != nil {
+			return nil, err
+		}
+	}
+	if volume.AlluxioPath == "" {
+		return nil, fmt.Errorf("the volume attribute %s is missing: set it to the folder in Alluxio to mount, e.g. /datasets", AlluxioPath)
+	}
+	if given[Ephemeral] == "true" && volume.Labels["namespace"] == "" && isText(given[podNamespace]) {
+		volume.Labels["namespace"] = given[podNamespace]
+	}
+	return volume, volume.setSecret(secret)
+}
+
+func (v *Volume) set(key, value string) error {
+	if fromKubernetes(key) {
+		if label := labelOf[key]; label != "" && isText(value) {
+			v.Labels[label] = value
+		}
+		return nil
+	}
+	if strings.HasPrefix(key, "alluxio.") {
+		return v.setProperty(key, value)
+	}
+	declared := find(func(d *Declaration) bool { return d.Name == key && !d.Controller })
+	if declared == nil {
+		return fmt.Errorf("the volume attribute %.80q is not known: see csi/docs/attributes.md for those that are, and mind upper and lower case", key)
+	}
+	if !declared.check(value) {
+		return refusal("volume attribute", key, value, declared)
+	}
+	switch key {
+	case AlluxioPath:
+		v.AlluxioPath = value
+	case Masters:
+		v.Masters = value
+	case MountOptions:
+		return v.setMountOptions(value)
+	case JavaOptions:
+		return v.setJavaOptions(value)
+	default:
+		return v.setOption(declared, value)
+	}
+	return nil
+}
+
+func refusal(what, key, value string, declared *Declaration) error {
+	return fmt.Errorf("the %s %s is %.80q: allowed is %s", what, key, value, declared.Allowed)
+}
+
+// setOption takes one value of a declared option; the same option said twice must say the same.
+func (v *Volume) setOption(declared *Declaration, value string) error {
+	if declared.Name == ReadOnly {
+		v.ReadOnly = v.ReadOnly || value == "true"
+		return nil
+	}
+	if before, twice := v.Options[declared.Option]; twice && before != value {
+		return fmt.Errorf("%s is given twice, as %q and %q: give it once", declared.Option, before, value)
+	}
+	v.Options[declared.Option] = value
+	return nil
+}
+
+// setMountOptions takes "name=value,name,...".
+func (v *Volume) setMountOptions(text string) error {
+	if !isText(text) {
+		return fmt.Errorf("mount options %.80q: give at most %d printable characters", text, maxValueBytes)
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		name, value, hasValue := strings.Cut(item, "=")
+		if item == "" || name == "rw" && !hasValue || name == "allow_other" && !hasValue {
+			continue // how volumes of this driver are anyway
+		}
+		if instead := replaced[name]; instead != "" {
+			return fmt.Errorf("the mount option %s does not exist here: %s", name, instead)
+		}
+		declared := find(func(d *Declaration) bool { return d.Option == name && name != "" })
+		if declared == nil {
+			return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for those that are", name)
+		}
+		if !hasValue { // a switch is on by its name alone
+			value = "on"
+			if declared.Name == ReadOnly {
+				value = "true"
+			}
+		}
+		if !declared.check(value) {
+			return refusal("mount option", name, value, declared)
+		}
+		if err := v.setOption(declared, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Volume) setJavaOptions(text string) error {
+	for option := range strings.FieldsSeq(text) {
+		definition, isProperty := strings.CutPrefix(option, "-D")
+		name, value, hasValue := strings.Cut(definition, "=")
+		if !isProperty || !hasValue {
+			return fmt.Errorf("the Java option %.80q is refused: one JVM serves all volumes, so its options are values of the chart; "+
+				"only -Dalluxio.user.…=value may be given for a volume", option)
+		}
+		if err := v.setProperty(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Volume) setProperty(name, value string) error {
+	if instead := replacedProperties[name]; instead != "" {
+		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
+	}
+	if !matches(properties, name) {
+		return fmt.Errorf("the Alluxio property %.80q may not be set for a volume: allowed are those in csi/docs/attributes.md; "+
+			"others belong into alluxio-site.properties of the gateway", name)
+	}
+	if !propertyValue.MatchString(value) {
+		return fmt.Errorf("the Alluxio property %s is %.80q: give at most 512 letters, digits and . _ : / , @ = + -", name, value)
+	}
+	v.Properties[name] = value
+	return nil
+}
+
+func (v *Volume) setSecret(secret map[string]string) error {
+	for key, value := range secret {
+		switch {
+		case key == SecretUser:
+			if value == "" || len(value) > 255 || !isText(value) {
+				return fmt.Errorf("the secret's %s is no user name: give 1 to 255 printable characters", SecretUser)
+			}
+			v.User = value
+		case matches(secretProperties, key):
+			if len(value) > maxValueBytes || !isText(value) {
+				return fmt.Errorf("the secret's %s is not printable text", key)
+			}
+			v.Properties[key] = value
+		default:
+			return fmt.Errorf("the secret has the key %.80q: allowed are %s and %s", key, SecretUser, strings.Join(secretProperties, ", "))
+		}
+		v.HasSecrets = true
+	}
+	return nil
+}
+
+// WithoutSecrets is what may be written to disk.
+func (v *Volume) WithoutSecrets() *Volume {
+	plain := *v
+	if !v.HasSecrets {
+		return &plain
+	}
+	plain.User = ""
+	plain.Properties = maps.Clone(v.Properties)
+	maps.DeleteFunc(plain.Properties, func(name, _ string) bool { return matches(secretProperties, name) })
+	return &plain
+}
+
+// SetGroup makes group the group of all files, as a pod's fsGroup asks.
+func SetGroup(v *Volume, group string) error {
+	if !isNumber(group) {
+		return fmt.Errorf("the volume mount group %.80q is not a number", group)
+	}
+	v.Options["gid"] = group
+	return nil
+}

@@ -1,0 +1,305 @@
+package driver
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"posixgateway.io/csi/internal/attributes"
+	"posixgateway.io/csi/internal/keylock"
+	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/state"
+)
+
+// Node makes and removes the mounts of one node.
+type Node struct {
+	csi.UnimplementedNodeServer
+	Parts
+	store    *state.Store[volumeRecord]
+	bootID   string
+	locks    keylock.Locks
+	patience patience
+	stats    *statsCache
+}
+
+// NewNode opens the durable state. Call Reconcile before serving.
+func NewNode(parts Parts) (*Node, error) {
+	store, err := state.Open[volumeRecord](parts.StateDir + "/volumes")
+	if err != nil {
+		return nil, err
+	}
+	bootID, err := parts.Mounts.BootID()
+	if err != nil {
+		return nil, err
+	}
+	return &Node{Parts: parts, store: store, bootID: bootID, stats: newStatsCache(parts)}, nil
+}
+
+// NodeGetInfo implements csi.NodeServer.
+func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
+	answer := &csi.NodeGetInfoResponse{NodeId: n.NodeID, MaxVolumesPerNode: n.MaxVolumes}
+	if len(n.Topology) > 0 {
+		answer.AccessibleTopology = &csi.Topology{Segments: n.Topology}
+	}
+	return answer, nil
+}
+
+// NodeGetCapabilities implements csi.NodeServer.
+func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+	answer := &csi.NodeGetCapabilitiesResponse{}
+	for _, kind := range []csi.NodeServiceCapability_RPC_Type{
+		csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME,
+		csi.NodeServiceCapability_RPC_GET_VOLUME_STATS,
+		csi.NodeServiceCapability_RPC_VOLUME_CONDITION,
+		csi.NodeServiceCapability_RPC_VOLUME_MOUNT_GROUP,
+		csi.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER,
+	} {
+		answer.Capabilities = append(answer.Capabilities, &csi.NodeServiceCapability{
+			Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: kind}},
+		})
+	}
+	return answer, nil
+}
+
+// NodeStageVolume makes the volume's FUSE session at the staging path: (1) validate, (2) lock, (3) record the intent,
+// (4) mount by the keeper, attach the gateway, (5) record.
+func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
+	if err := n.checkVolume(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath()); err != nil {
+		return nil, err
+	}
+	volume, err := n.parse(request.GetVolumeCapability(), request.GetVolumeContext(), request.GetSecrets())
+	if err != nil {
+		return nil, err
+	}
+	id := sessionID(request.GetVolumeId())
+	unlock, free := n.locks.TryLock(id)
+	if !free {
+		return nil, busy(request.GetVolumeId())
+	}
+	defer unlock()
+	record, err := n.load(id)
+	if err != nil {
+		return nil, err
+	}
+	fresh := record == nil
+	if fresh {
+		record = &volumeRecord{
+			VolumeID: request.GetVolumeId(), Staging: request.GetStagingTargetPath(), BootID: n.bootID,
+			SingleWriter: isSingleWriter(request.GetVolumeCapability()), Volume: volume.WithoutSecrets(), Targets: map[string]bool{},
+		}
+	}
+	if err := record.matches(request.GetStagingTargetPath(), volume); err != nil {
+		return nil, err
+	}
+	if err := n.establish(ctx, id, record, volume, fresh); err != nil {
+		return nil, err
+	}
+	return &csi.NodeStageVolumeResponse{}, nil
+}
+
+// establish raises a session with its record written before and after; a fresh one that fails leaves nothing.
+func (n *Node) establish(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, fresh bool) error {
+	if fresh {
+		if err := n.store.Save(id, record); err != nil {
+			return coded("record volume "+id, err)
+		}
+	}
+	table, err := n.Mounts.Mounts()
+	if err == nil {
+		if _, mounted := n.at(table, record.Staging); !mounted {
+			err = n.Mounts.MakeFolder(record.Staging)
+		}
+	}
+	made := false
+	if err == nil {
+		made, err = n.raise(ctx, id, record, volume)
+	}
+	if err == nil && made && !fresh {
+		n.Metrics.Repaired("lost session")
+		err = n.rebind(record)
+	}
+	if err == nil && !record.Staged {
+		record.Staged = true
+		err = n.store.Save(id, record)
+	}
+	if err != nil && fresh {
+		_, detachErr := n.detachAll(record.Staging)
+		removeErr := n.store.Remove(id)
+		if detachErr != nil || removeErr != nil {
+			n.Log.Warn("a volume that could not be staged leaves traces until the next try", "volume", id, "detach", detachErr, "remove", removeErr)
+		}
+	}
+	n.count()
+	return coded("volume "+record.VolumeID, err)
+}
+
+// matches refuses a second staging that contradicts the first. The group may differ: kubelet brings that of the pod for
+// which it happens to stage.
+func (r *volumeRecord) matches(staging string, volume *attributes.Volume) error {
+	if r.Staging != staging {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is staged at %s: unstage it there first", r.VolumeID, r.Staging)
+	}
+	plain := volume.WithoutSecrets()
+	if r.Volume.AlluxioPath != plain.AlluxioPath || r.Volume.Masters != plain.Masters || r.Volume.ReadOnly != plain.ReadOnly ||
+		!sameButGroup(r.Volume.Options, plain.Options) || !maps.Equal(r.Volume.Properties, plain.Properties) {
+		return status.Errorf(codes.AlreadyExists, "volume %s is staged with other attributes: unstage it first", r.VolumeID)
+	}
+	return nil
+}
+
+func sameButGroup(one, other map[string]string) bool {
+	one, other = maps.Clone(one), maps.Clone(other)
+	delete(one, "gid")
+	delete(other, "gid")
+	return maps.Equal(one, other)
+}
+
+// NodeUnstageVolume ends the session: (1) validate, (2) lock, (3) nothing published any more, (4) detach the gateway,
+// unmount by the keeper, (5) forget.
+func (n *Node) NodeUnstageVolume(ctx context.Context, request *csi.NodeUnstageVolumeRequest) (*csi.NodeUnstageVolumeResponse, error) {
+	if err := n.checkVolume(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath()); err != nil {
+		return nil, err
+	}
+	id := sessionID(request.GetVolumeId())
+	unlock, free := n.locks.TryLock(id)
+	if !free {
+		return nil, busy(request.GetVolumeId())
+	}
+	defer unlock()
+	record, err := n.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if record != nil && record.Staging != request.GetStagingTargetPath() {
+		return &csi.NodeUnstageVolumeResponse{}, nil // it is staged elsewhere, so it is not staged here
+	}
+	if record != nil {
+		if still, err := n.published(record); err != nil {
+			return nil, coded("unstage "+record.VolumeID, err)
+		} else if still != "" {
+			return nil, status.Errorf(codes.FailedPrecondition, "volume %s is still published at %s: unpublish it first", record.VolumeID, still)
+		}
+	}
+	if err := n.lower(ctx, id, request.GetStagingTargetPath()); err != nil {
+		return nil, coded("unstage "+request.GetVolumeId(), err)
+	}
+	if err := n.forget(id); err != nil {
+		return nil, err
+	}
+	return &csi.NodeUnstageVolumeResponse{}, nil
+}
+
+// published returns a target at which the volume still is.
+func (n *Node) published(record *volumeRecord) (string, error) {
+	table, err := n.Mounts.Mounts()
+	if err != nil {
+		return "", err
+	}
+	for _, target := range slices.Sorted(maps.Keys(record.Targets)) {
+		if mount, found := n.at(table, target); found && ours(mount) {
+			return target, nil
+		}
+	}
+	return "", nil
+}
+
+func (n *Node) checkVolume(volumeID, what, path string) error {
+	if volumeID == "" {
+		return invalid("the volume id is missing")
+	}
+	return n.checkPath(what, path)
+}
+
+// load reads a volume's record, nil when there is none of this boot.
+func (n *Node) load(id string) (*volumeRecord, error) {
+	record, err := n.store.Load(id)
+	if err != nil {
+		return nil, coded("load", err)
+	}
+	if record != nil && record.BootID != n.bootID {
+		return nil, coded("forget", n.store.Remove(id))
+	}
+	return record, nil
+}
+
+func (n *Node) forget(id string) error {
+	err := n.store.Remove(id)
+	n.count()
+	return coded("forget volume "+id, err)
+}
+
+// count brings the gauges up to date.
+func (n *Node) count() {
+	keys, err := n.store.Keys()
+	if err != nil {
+		n.Log.Warn("volumes cannot be counted", "error", err)
+		return
+	}
+	n.Metrics.Volumes.Set(float64(len(keys)))
+	targets := 0
+	for _, key := range keys {
+		if record, err := n.store.Load(key); err == nil && record != nil {
+			targets += len(record.Targets)
+		}
+	}
+	n.Metrics.Published.Set(float64(targets))
+}
+
+// parse checks what is said about a volume, capability included.
+func (p *Parts) parse(capability *csi.VolumeCapability, given, secret map[string]string) (*attributes.Volume, error) {
+	if err := checkCapability(capability); err != nil {
+		return nil, err
+	}
+	volume, err := attributes.Parse(given, capability.GetMount().GetMountFlags(), secret)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	if isReader(capability.GetAccessMode().GetMode()) {
+		volume.ReadOnly = true
+	}
+	if group := capability.GetMount().GetVolumeMountGroup(); group != "" && volume.Options["gid"] == "" {
+		if err := attributes.SetGroup(volume, group); err != nil {
+			return nil, invalid("%v", err)
+		}
+	}
+	return volume, nil
+}
+
+func isReader(mode csi.VolumeCapability_AccessMode_Mode) bool {
+	return mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY || mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY
+}
+
+func isSingleWriter(capability *csi.VolumeCapability) bool {
+	return capability.GetAccessMode().GetMode() == csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER
+}
+
+// checkCapability accepts every access mode of a file system.
+func checkCapability(capability *csi.VolumeCapability) error {
+	if capability == nil {
+		return invalid("the volume capability is missing")
+	}
+	if capability.GetBlock() != nil {
+		return invalid("raw block volumes are not supported: set volumeMode: Filesystem")
+	}
+	if capability.GetMount() == nil {
+		return invalid("the volume capability has no access type: set volumeMode: Filesystem")
+	}
+	mode := capability.GetAccessMode().GetMode()
+	if _, known := csi.VolumeCapability_AccessMode_Mode_name[int32(mode)]; !known || mode == csi.VolumeCapability_AccessMode_UNKNOWN {
+		return invalid("the access mode %v is not known: use ReadWriteOnce, ReadWriteOncePod, ReadOnlyMany or ReadWriteMany", mode)
+	}
+	return nil
+}
+
+// stagingDevice is the file system a staging path shows.
+func (n *Node) stagingDevice(table mountinfo.Table, record *volumeRecord) (string, error) {
+	mount, found := n.at(table, record.Staging)
+	if !found || !ours(mount) {
+		return "", status.Errorf(codes.Internal, "volume %s is not mounted at %s", record.VolumeID, record.Staging)
+	}
+	return mount.Device, nil
+}

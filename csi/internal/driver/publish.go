@@ -1,0 +1,209 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"posixgateway.io/csi/internal/attributes"
+	"posixgateway.io/csi/internal/keeperapi"
+)
+
+// NodePublishVolume shows the volume at the target: (1) validate, (2) lock, (3) find or repair the session, (4) record
+// the intent, (5) bind. Kubelet repeats it (requiresRepublish), which is when dead mounts are found and replaced.
+func (n *Node) NodePublishVolume(ctx context.Context, request *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
+	if err := n.checkVolume(request.GetVolumeId(), "target path", request.GetTargetPath()); err != nil {
+		return nil, err
+	}
+	volume, err := n.parse(request.GetVolumeCapability(), request.GetVolumeContext(), request.GetSecrets())
+	if err != nil {
+		return nil, err
+	}
+	id := sessionID(request.GetVolumeId())
+	unlock, free := n.locks.TryLock(id)
+	if !free {
+		return nil, busy(request.GetVolumeId())
+	}
+	defer unlock()
+	record, err := n.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if request.GetVolumeContext()[attributes.Ephemeral] == "true" {
+		err = n.publishInline(ctx, id, record, volume, request)
+	} else {
+		err = n.publishStaged(ctx, id, record, volume, request)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &csi.NodePublishVolumeResponse{}, nil
+}
+
+// publishInline mounts a session at the target itself.
+func (n *Node) publishInline(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, request *csi.NodePublishVolumeRequest) error {
+	if !attributes.IsBelow(volume.AlluxioPath, n.InlineRoot) {
+		return status.Errorf(codes.PermissionDenied, "inline volumes may mount what lies below %s, not %s: use a PersistentVolume, or ask the administrator (--inline-root)",
+			n.InlineRoot, volume.AlluxioPath)
+	}
+	volume.ReadOnly = volume.ReadOnly || request.GetReadonly()
+	fresh := record == nil
+	if fresh {
+		record = &volumeRecord{
+			VolumeID: request.GetVolumeId(), Staging: request.GetTargetPath(), Inline: true, BootID: n.bootID,
+			Volume: volume.WithoutSecrets(), Targets: map[string]bool{},
+		}
+	}
+	if err := record.matches(request.GetTargetPath(), volume); err != nil {
+		return err
+	}
+	return n.establish(ctx, id, record, volume, fresh)
+}
+
+// publishStaged binds the staged session to the target.
+func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, request *csi.NodePublishVolumeRequest) error {
+	if request.GetStagingTargetPath() == "" {
+		return status.Error(codes.FailedPrecondition, "the staging target path is missing: stage the volume first")
+	}
+	if record == nil || !record.Staged || record.Inline || record.Staging != request.GetStagingTargetPath() {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is not staged at %s: stage it first", request.GetVolumeId(), request.GetStagingTargetPath())
+	}
+	target, readOnly := request.GetTargetPath(), request.GetReadonly() || volume.ReadOnly
+	if before, known := record.Targets[target]; known && before != readOnly {
+		return status.Errorf(codes.AlreadyExists, "volume %s is published at %s with read-only=%t: unpublish it first", record.VolumeID, target, before)
+	} else if !known && record.SingleWriter && len(record.Targets) > 0 {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and published for another pod already", record.VolumeID)
+	}
+	if err := n.establish(ctx, id, record, effective(record, volume), false); err != nil {
+		return err
+	}
+	if _, known := record.Targets[target]; !known {
+		record.Targets[target] = readOnly
+		if err := n.store.Save(id, record); err != nil {
+			return coded("record volume "+id, err)
+		}
+		n.count()
+	}
+	return coded("publish "+record.VolumeID, n.bind(record, target))
+}
+
+// effective is the volume as it was staged, with the secrets of the present call.
+func effective(record *volumeRecord, volume *attributes.Volume) *attributes.Volume {
+	if !record.Volume.HasSecrets || volume.HasSecrets {
+		staged := *record.Volume
+		staged.User, staged.Properties = volume.User, volume.Properties
+		return &staged
+	}
+	return record.Volume
+}
+
+// bind shows the session at target, in the place of anything of ours that is there and is not the session.
+func (n *Node) bind(record *volumeRecord, target string) error {
+	table, err := n.Mounts.Mounts()
+	if err != nil {
+		return err
+	}
+	device, err := n.stagingDevice(table, record)
+	if err != nil {
+		return err
+	}
+	readOnly := record.Targets[target]
+	present, mounted := n.at(table, target)
+	switch {
+	case mounted && !ours(present):
+		return status.Errorf(codes.FailedPrecondition, "%s carries a mount of %s: unmount it first", target, present.FSType)
+	case mounted && present.Device == device && (present.ReadOnly() || !readOnly):
+		return nil
+	case mounted:
+		if _, err := n.detachAll(target); err != nil {
+			return err
+		}
+		n.Metrics.Repaired("dead target")
+	default:
+		if err := n.Mounts.MakeFolder(target); err != nil {
+			return err
+		}
+	}
+	return n.Mounts.Bind(record.Staging, target, readOnly)
+}
+
+// rebind shows a session that was made anew at all targets of its predecessor.
+func (n *Node) rebind(record *volumeRecord) error {
+	var problems []error
+	for target := range record.Targets {
+		problems = append(problems, n.bind(record, target))
+	}
+	return errors.Join(problems...)
+}
+
+// NodeUnpublishVolume removes the target: (1) validate, (2) lock, (3) unmount, which asks nobody unless the volume is
+// inline, (4) remove the folder, (5) record.
+func (n *Node) NodeUnpublishVolume(ctx context.Context, request *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
+	if err := n.checkVolume(request.GetVolumeId(), "target path", request.GetTargetPath()); err != nil {
+		return nil, err
+	}
+	id := sessionID(request.GetVolumeId())
+	unlock, free := n.locks.TryLock(id)
+	if !free {
+		return nil, busy(request.GetVolumeId())
+	}
+	defer unlock()
+	record, err := n.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.unpublish(ctx, id, record, request.GetTargetPath()); err != nil {
+		return nil, coded("unpublish "+request.GetVolumeId(), err)
+	}
+	return &csi.NodeUnpublishVolumeResponse{}, nil
+}
+
+func (n *Node) unpublish(ctx context.Context, id string, record *volumeRecord, target string) error {
+	inline, err := n.isInline(ctx, id, record, target)
+	if err != nil {
+		return err
+	}
+	if inline {
+		if err := n.lower(ctx, id, target); err != nil {
+			return err
+		}
+	}
+	if _, err := n.detachAll(target); err != nil {
+		return err
+	}
+	if err := n.Mounts.RemoveFolder(target); err != nil {
+		return err
+	}
+	if inline {
+		return n.forget(id)
+	}
+	if record == nil {
+		return nil
+	}
+	if _, known := record.Targets[target]; !known {
+		return nil
+	}
+	delete(record.Targets, target)
+	err = n.store.Save(id, record)
+	n.count()
+	return err
+}
+
+// isInline says whether the volume's session is mounted at target itself. Without a record the keeper knows.
+func (n *Node) isInline(ctx context.Context, id string, record *volumeRecord, target string) (bool, error) {
+	if record != nil {
+		return record.Inline && record.Staging == target, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, quickCall)
+	defer cancel()
+	sessions, err := n.Keeper.List(ctx)
+	if err != nil {
+		return false, fmt.Errorf("ask the keeper: %w", err)
+	}
+	return slices.ContainsFunc(sessions, func(s keeperapi.Session) bool { return s.ID == id && s.Target == target }), nil
+}

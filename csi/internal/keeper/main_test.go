@@ -1,0 +1,9 @@
+package keeper
+
+import (
+	"testing"
+
+	"posixgateway.io/csi/internal/fusetest"
+)
+
+func TestMain(m *testing.M) { fusetest.Main(m) }

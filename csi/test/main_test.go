@@ -1,0 +1,61 @@
+// Package test runs the driver with a real keeper and a gateway, each a process of its own, on real mounts.
+package test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"posixgateway.io/csi/internal/app"
+	"posixgateway.io/csi/internal/driver"
+	"posixgateway.io/csi/internal/fusetest"
+	"posixgateway.io/csi/internal/gatewaytest"
+	"posixgateway.io/csi/internal/keeper"
+)
+
+// roleVariable makes this test binary one of the processes under test.
+const roleVariable = "PGW_TEST_ROLE"
+
+const driverName = "test.csi.posixgateway.io"
+
+// forceAfter is how long the driver under test waits for a gateway that does not let go.
+const forceAfter = time.Hour
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		fusetest.Main(m)
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := play(ctx, role, places{dir: os.Args[1]}, os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, role+":", err)
+		os.Exit(1)
+	}
+}
+
+func play(ctx context.Context, role string, p places, more []string) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	switch role {
+	case "keeper":
+		return keeper.Run(ctx, keeper.Config{Socket: p.keeperSocket(), Log: log})
+	case "gateway":
+		return gatewaytest.Run(ctx, p.gatewaySocket(), p.keeperSocket(), p.alluxio())
+	case "driver":
+		return app.Run(ctx, app.Config{
+			Config: driver.Config{
+				DriverName: driverName, NodeID: "node-1", KubeletDir: p.kubelet(), StateDir: p.state(), BasePath: basePath,
+				InlineRoot: "/", ForceAfter: forceAfter,
+			},
+			Mode: app.ModeAll, Endpoint: "unix://" + p.driverSocket(), GatewaySocket: p.gatewaySocket(), KeeperSocket: p.keeperSocket(),
+			HTTPAddress: more[0], Log: log,
+		})
+	}
+	return fmt.Errorf("no such role")
+}
