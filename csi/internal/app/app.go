@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/driver"
 	"posixgateway.io/csi/internal/gateway"
 	"posixgateway.io/csi/internal/keeperapi"
@@ -67,6 +68,8 @@ func (c *Config) check() (socket string, err error) {
 		return "", fmt.Errorf("--mode %q: use node, controller or all", c.Mode)
 	case !isUnix || !filepath.IsAbs(socket):
 		return "", fmt.Errorf("--endpoint %q: use unix:///path/to/csi.sock", c.Endpoint)
+	case !attributes.IsPath(c.BasePath) || !attributes.IsPath(c.InlineRoot):
+		return "", fmt.Errorf("--base-path %q, --inline-root %q: use absolute Alluxio paths without . and ..", c.BasePath, c.InlineRoot)
 	case c.Mode != ModeController && c.NodeID == "":
 		return "", errors.New("--node-id is missing: set it to the node's name")
 	case c.SelfRegister && c.Mode == ModeController:

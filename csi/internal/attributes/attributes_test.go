@@ -134,7 +134,7 @@ func TestTwoHundredHostileThingsAreRefused(t *testing.T) {
 		mustRefuse("the mount option "+text, err)
 		_, err = Parse(map[string]string{AlluxioPath: "/a"}, []string{"uid=" + text}, nil)
 		mustRefuse("the mount option uid="+text, err)
-		if !strings.HasPrefix(text, "/") || !isPath(text) {
+		if !strings.HasPrefix(text, "/") || !IsPath(text) {
 			_, err = Parse(map[string]string{AlluxioPath: text}, nil, nil)
 			mustRefuse("alluxioPath="+text, err)
 		}
@@ -143,7 +143,7 @@ func TestTwoHundredHostileThingsAreRefused(t *testing.T) {
 		t.Fatalf("only %d were tried", tried)
 	}
 	for _, path := range []string{"/..", "/../etc", "/a/../../etc", "/a/./b", "/a//b", "/a/", "/a\nb", "/\u202egnp.exe", "/a\u200bb", "/ a", "/a /b"} {
-		if isPath(path) {
+		if IsPath(path) {
 			t.Errorf("path %q was accepted", path)
 		}
 	}

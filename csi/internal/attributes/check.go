@@ -47,8 +47,8 @@ func isPrintable(value string) bool {
 	return !strings.ContainsFunc(value, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// isPath accepts absolute paths that mean what they look like.
-func isPath(value string) bool {
+// IsPath accepts absolute paths that mean what they look like.
+func IsPath(value string) bool {
 	if value == "/" {
 		return true
 	}

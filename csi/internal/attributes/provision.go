@@ -64,7 +64,7 @@ func ParseClass(name, defaultBase string, given, secret map[string]string) (*Pro
 		return nil, err
 	}
 	provision.Path = strings.TrimSuffix(provision.BasePath, "/") + "/" + relative
-	if !isPath(provision.Path) {
+	if !IsPath(provision.Path) {
 		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must give an absolute path without . and ..", provision.Path, BasePath, PathPattern)
 	}
 	provision.Attributes[AlluxioPath] = provision.Path

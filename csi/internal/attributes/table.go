@@ -47,7 +47,7 @@ const (
 
 // Declarations is the table from which validation and csi/docs/attributes.md are made.
 var Declarations = []Declaration{
-	{Name: AlluxioPath, Allowed: "absolute Alluxio path without . and ..", Default: "required", check: isPath,
+	{Name: AlluxioPath, Allowed: "absolute Alluxio path without . and ..", Default: "required", check: IsPath,
 		Doc: "Folder in Alluxio that becomes the root of the volume. Dynamic provisioning sets it."},
 	{Name: Masters, Allowed: "host:port[,host:port...]", Default: "as alluxio-site.properties of the gateway says", check: isMasters,
 		Doc: "The Alluxio masters."},
@@ -88,7 +88,7 @@ var Declarations = []Declaration{
 	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
 	{Name: "watchdog", Option: "watchdog", Allowed: "seconds", Default: "the gateway's", check: isNumber, Doc: "Age at which a request is reported as stuck."},
 
-	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: isPath,
+	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: IsPath,
 		Doc: "Folder below which provisioned volumes lie."},
 	{Name: PathPattern, Controller: true, Allowed: "relative path with ${pv.name}, ${pvc.name}, ${pvc.namespace}, ${pvc.labels.KEY}", Default: "${pv.name}", check: isText,
 		Doc: "Folder of a provisioned volume, below basePath."},

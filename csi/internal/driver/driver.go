@@ -101,8 +101,12 @@ func coded(doing string, err error) error {
 		}
 		return status.Errorf(code, "%s: %s", doing, refusal.Message)
 	}
-	if answer, ok := status.FromError(err); ok {
-		return status.Errorf(answer.Code(), "%s: %s", doing, answer.Message())
+	if answer, ok := errors.AsType[interface {
+		error
+		GRPCStatus() *status.Status
+	}](err); ok { // in its place in the sentence, without gRPC's own words
+		text := strings.Replace(err.Error(), answer.Error(), answer.GRPCStatus().Message(), 1)
+		return status.Errorf(answer.GRPCStatus().Code(), "%s: %s", doing, text)
 	}
 	code := codes.Internal
 	switch {

@@ -36,8 +36,9 @@ func parseID(id string) (*provisioned, error) {
 	p := &provisioned{
 		name: query.Get("name"), masters: query.Get("masters"), basePath: query.Get("base"), path: location.Path, onDelete: query.Get("onDelete"),
 	}
-	checked, err := attributes.ParseClass(p.name, p.basePath, map[string]string{attributes.OnDelete: p.onDelete}, nil)
-	if err != nil || checked.BasePath == p.path || !attributes.IsBelow(p.path, p.basePath) || p.id() != id {
+	intact := attributes.IsPath(p.path) && attributes.IsPath(p.basePath) && p.path != p.basePath && attributes.IsBelow(p.path, p.basePath)
+	_, err = attributes.ParseClass(p.name, p.basePath, map[string]string{attributes.OnDelete: p.onDelete}, nil)
+	if !intact || err != nil || p.id() != id {
 		return nil, fmt.Errorf("volume %.200q has a damaged id", id)
 	}
 	if p.masters != "" {
