@@ -66,6 +66,14 @@ public final class OptionValues {
         return unit == null || number > Long.MAX_VALUE / unit ? -1 : number * unit;
     }
 
+    /** The same, with one more value given. */
+    public OptionValues with(String name, String text) {
+        Map<Option, String> values = new LinkedHashMap<>();
+        given.forEach((other, value) -> values.put(declared(other), value));
+        values.put(declared(name), text);
+        return checked(options, values);
+    }
+
     /** Was it given? If not, getters answer the default. */
     public boolean given(String name) {
         return given.containsKey(declared(name).name());

@@ -1,0 +1,94 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.MountOptions;
+import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.fuse.session.FuseSession;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Alluxio with sample data, mounted. Made in steps; {@link #close} takes back whatever was made, in reverse order,
+ * and may be called by the shutdown hook while a step is under way.
+ */
+final class Demo implements AutoCloseable {
+    private final Path mountPoint;
+    private final boolean madeMountPoint;
+    private @Nullable EmbeddedAlluxio alluxio;
+    private @Nullable FuseSession session;
+    private boolean closed;
+
+    /** @param mountPoint is made if missing, and then removed at the end */
+    Demo(Path mountPoint) throws IOException {
+        this.mountPoint = mountPoint;
+        this.madeMountPoint = !Files.exists(mountPoint);
+        if (madeMountPoint) {
+            Files.createDirectories(mountPoint);
+        }
+    }
+
+    /** Starts master and worker, and puts the sample files into the UFS. */
+    EmbeddedAlluxio startAlluxio() throws IOException {
+        EmbeddedAlluxio started = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        boolean late;
+        synchronized (this) {
+            late = closed;
+            alluxio = started;
+        }
+        if (late) {
+            started.close();
+            throw new CommandException("interrupted");
+        }
+        SampleDataset.write(started.ufs());
+        return started;
+    }
+
+    /** Mounts the whole Alluxio. */
+    FuseSession mount(EmbeddedAlluxio running, OptionValues options) throws ServiceException {
+        AlluxioVolumes volumes = new AlluxioVolumes(null, null);
+        AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
+        FuseSession mounted = MountedSession.start(
+                volumes.open(place, options), mountPoint, MountOptions.mounted(options, "alluxio-demo"));
+        boolean late;
+        synchronized (this) {
+            late = closed;
+            session = mounted;
+        }
+        if (late) {
+            mounted.close();
+        }
+        return mounted;
+    }
+
+    /** Waits until it is unmounted. */
+    static void await(FuseSession mounted) throws InterruptedException {
+        while (!mounted.await(Duration.ofHours(1))) {
+            // A demo may last for a while.
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (session != null) {
+            session.close();
+            session = null;
+        }
+        if (alluxio != null) {
+            alluxio.close();
+            alluxio = null;
+        }
+        if (madeMountPoint) {
+            // Not empty, or a mount that would not go: left for its owner to see.
+            mountPoint.toFile().delete();
+        }
+    }
+}

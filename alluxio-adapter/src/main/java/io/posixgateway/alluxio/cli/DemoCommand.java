@@ -1,0 +1,106 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.fuse.session.FuseSession;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Shows the whole thing at work on one machine. */
+@Command(
+        name = "demo",
+        description = {
+            "Starts a real Alluxio (one master, one worker, on loopback), fills it with sample files, mounts it at"
+                    + " MOUNTPOINT (default ./mnt), and takes it all back on Ctrl-C.",
+            "With --check: compares every byte with what Alluxio stands on, writes through the mount and reads back by"
+                    + " Alluxio's shell, and ends."
+        },
+        footer = {"", "Examples:", "  posix-gateway demo", "  posix-gateway demo --check -o transport=libfuse"})
+final class DemoCommand implements Callable<Integer> {
+    @Parameters(arity = "0..1", paramLabel = "MOUNTPOINT", description = "Where to mount; made if missing.")
+    private @Nullable Path mountPoint;
+
+    @Option(names = "--check", description = "Verify, clean up, and say in one line how it went.")
+    private boolean check;
+
+    @Mixin
+    private MountFlags flags = new MountFlags();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        Demo demo = new Demo(place());
+        Thread atExit = new Thread(demo::close, "end-demo");
+        Runtime.getRuntime().addShutdownHook(atExit);
+        try (demo) {
+            out.println("starting a real Alluxio, with about 1,000 sample files…");
+            out.flush();
+            EmbeddedAlluxio alluxio = demo.startAlluxio();
+            FuseSession session = demo.mount(alluxio, options);
+            out.println(session.line());
+            out.flush();
+            if (check) {
+                out.println(verify(alluxio, session));
+            } else {
+                out.println(advice(alluxio));
+                out.flush();
+                Demo.await(session);
+            }
+        } catch (ServiceException e) {
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
+        out.flush();
+        return 0;
+    }
+
+    /** A check with no place given takes one of its own, so that it never meets another. */
+    private Path place() throws IOException {
+        if (mountPoint == null) {
+            mountPoint = check
+                    ? Path.of(
+                            System.getProperty("java.io.tmpdir"),
+                            "posix-gateway-demo-" + ProcessHandle.current().pid())
+                    : Path.of("mnt");
+        }
+        return mountPoint;
+    }
+
+    private String verify(EmbeddedAlluxio alluxio, FuseSession session) throws IOException {
+        Path mount = place();
+        DemoCheck verification = new DemoCheck();
+        verification.compare(alluxio.ufs(), mount);
+        Path scratch = Files.createTempDirectory(alluxio.logs(), "check");
+        verification.writeAndReadBack(mount, alluxio, scratch);
+        return verification.verdict(session.transportName());
+    }
+
+    private String advice(EmbeddedAlluxio alluxio) throws IOException {
+        String at = place().toString();
+        return String.join(
+                "\n",
+                "",
+                "Alluxio at " + alluxio.masters() + " is mounted at " + at + "; try in another terminal:",
+                "  ls -l " + at + "/pictures/class-0",
+                "  md5sum " + at + "/archives/*",
+                "  cp -r " + at + "/pictures/class-1 " + at + "/copy && diff -r " + at + "/pictures/class-1 " + at
+                        + "/copy",
+                "Ctrl-C unmounts and removes everything.");
+    }
+}

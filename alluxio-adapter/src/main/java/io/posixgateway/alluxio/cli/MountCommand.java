@@ -1,0 +1,95 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.MountOptions;
+import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.fuse.spi.FileSystem;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Mounts a path of an Alluxio. */
+@Command(
+        name = "mount",
+        description = "Mounts a path of Alluxio; returns when the mount answers, and serves it in the background.",
+        footer = {
+            "",
+            "Examples:",
+            "  posix-gateway mount alluxio://master:19998/data /mnt/data",
+            "  posix-gateway mount alluxio://m1:19998,m2:19998/data /mnt/data -o ro,consistency=immutable",
+            "  posix-gateway mount /data /mnt/data --site-properties /etc/alluxio/alluxio-site.properties --foreground"
+        })
+final class MountCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "ALLUXIO_URI", description = "alluxio://HOST:PORT/PATH, or /PATH.")
+    private String uri = "";
+
+    @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing folder.")
+    private Path mountPoint = Path.of("");
+
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            defaultValue = "",
+            description = "The user in Alluxio; default: who runs this.")
+    private String user = "";
+
+    @Option(
+            names = "--property",
+            paramLabel = "NAME=VALUE",
+            description = "A property of Alluxio's client, such as alluxio.user.block.size.bytes.default=16MB.")
+    private Map<String, String> properties = new LinkedHashMap<>();
+
+    @Option(
+            names = "--site-properties",
+            paramLabel = "FILE",
+            description = "Client settings: an alluxio-site.properties.")
+    private @Nullable Path siteProperties;
+
+    @Mixin
+    private MountFlags flags = new MountFlags();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        AlluxioOptions place = place();
+        OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
+        String name = place.masters().isEmpty() ? place.path() : "alluxio://" + place.masters() + place.path();
+        return MountedSession.run(
+                () -> open(place, options),
+                name,
+                mountPoint,
+                MountOptions.mounted(options, name),
+                flags,
+                Objects.requireNonNull(spec).commandLine().getOut());
+    }
+
+    private AlluxioOptions place() {
+        try {
+            AlluxioOptions of = AlluxioOptions.ofUri(uri);
+            return new AlluxioOptions(of.masters(), of.path(), user, properties);
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private FileSystem open(AlluxioOptions place, OptionValues options) {
+        try {
+            return new AlluxioVolumes(siteProperties, null).open(place, options);
+        } catch (ServiceException e) {
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
+    }
+}

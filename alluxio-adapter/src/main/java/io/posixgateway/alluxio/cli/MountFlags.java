@@ -1,0 +1,66 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.options.OptionTable;
+import io.posixgateway.alluxio.options.OptionValues;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What every mounting command takes. */
+final class MountFlags {
+    @Option(
+            names = "-o",
+            paramLabel = "NAME[=VALUE],...",
+            description = "Mount options; docs/configuration.md lists them.")
+    private List<String> options = new ArrayList<>();
+
+    @Option(
+            names = "--transport",
+            paramLabel = "WAY",
+            description = "Short for -o transport=WAY: auto, uring, devfuse or libfuse.")
+    private @Nullable String transport;
+
+    @Option(
+            names = {"-f", "--foreground"},
+            description = "Stay, log to the terminal, unmount on Ctrl-C.")
+    private boolean foreground;
+
+    @Option(names = "--log-file", paramLabel = "FILE", description = "Where a process in the background logs.")
+    private @Nullable Path logFile;
+
+    /** The options, checked against the table. */
+    OptionValues read(OptionTable table) {
+        Map<String, String> given = OptionTable.split(options);
+        if (transport != null) {
+            given.put("transport", transport);
+        }
+        return table.read(given);
+    }
+
+    /** Serve in this process? */
+    boolean serveHere() {
+        return foreground || Background.isChild();
+    }
+
+    /** The log of a process that serves this mount point in the background. */
+    Path logFile(Path mountPoint) {
+        if (logFile != null) {
+            return logFile;
+        }
+        String name =
+                mountPoint.toAbsolutePath().normalize().toString().substring(1).replace('/', '-');
+        return logFolder().resolve((name.isEmpty() ? "root" : name) + ".log");
+    }
+
+    private static Path logFolder() {
+        if (UmountCommand.isRoot()) {
+            return Path.of("/var/log/posix-gateway");
+        }
+        String state = System.getenv("XDG_STATE_HOME");
+        Path base = state == null ? Path.of(System.getProperty("user.home"), ".local", "state") : Path.of(state);
+        return base.resolve("posix-gateway");
+    }
+}

@@ -1,0 +1,72 @@
+package io.posixgateway.alluxio.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What is mounted, by /proc/self/mountinfo. Never touches a mount, so a hung one does no harm. */
+final class MountTable {
+    private static final Pattern ESCAPED = Pattern.compile("\\\\([0-7]{3})");
+
+    /** One mounted file system. */
+    record Mount(String target, String type, String source) {}
+
+    private MountTable() {}
+
+    /** The mounts, oldest first. */
+    static List<Mount> mounts() {
+        try {
+            // Names are bytes: Latin-1 keeps each as it is.
+            return Files.readAllLines(Path.of("/proc/self/mountinfo"), StandardCharsets.ISO_8859_1).stream()
+                    .map(MountTable::parse)
+                    .toList();
+        } catch (IOException e) {
+            throw new CommandException("/proc/self/mountinfo cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    /** The topmost mount at this path. */
+    static Optional<Mount> at(Path target) {
+        String wanted = withoutLinks(target).toString();
+        return mounts().stream().filter(mount -> mount.target().equals(wanted)).reduce((lower, upper) -> upper);
+    }
+
+    /** The path with its folder's symbolic links resolved; the last part, which may be a hung mount, is not looked at. */
+    static Path withoutLinks(Path target) {
+        Path whole = target.toAbsolutePath().normalize();
+        Path parent = whole.getParent();
+        Path name = whole.getFileName();
+        if (parent == null || name == null) {
+            return whole;
+        }
+        try {
+            return parent.toRealPath().resolve(name);
+        } catch (IOException e) {
+            return whole;
+        }
+    }
+
+    /** {@code id parent major:minor root target options fields… - type source options}. */
+    private static Mount parse(String line) {
+        String[] fields = line.split(" ", -1);
+        int dash = 6;
+        while (!fields[dash].equals("-")) {
+            dash++;
+        }
+        return new Mount(unescaped(fields[4]), fields[dash + 1], unescaped(fields[dash + 2]));
+    }
+
+    private static String unescaped(String text) {
+        String plain = ESCAPED.matcher(text).replaceAll(found -> escapedChar(found.group(1)));
+        return new String(plain.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+    }
+
+    private static String escapedChar(String octal) {
+        return Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(octal, 8)));
+    }
+}

@@ -1,0 +1,104 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.session.MountException;
+import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.spi.FileSystem;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/** Serves one mount in this process until it is unmounted, by whom ever, or the process is told to end. */
+final class MountedSession implements AutoCloseable {
+    private final FuseSession session;
+    private final Thread atExit = new Thread(this::endSession, "unmount");
+
+    private MountedSession(FuseSession session) {
+        this.session = session;
+    }
+
+    /** Mounts; Ctrl-C and SIGTERM unmount from now on. The session owns the file system. */
+    static MountedSession mount(FileSystem files, Path mountPoint, SessionOptions options) {
+        MountedSession mounted = new MountedSession(start(files, mountPoint, options));
+        Runtime.getRuntime().addShutdownHook(mounted.atExit);
+        return mounted;
+    }
+
+    /** Mounts; the file system is closed with the session, or now if there is none. */
+    static FuseSession start(FileSystem files, Path mountPoint, SessionOptions options) {
+        try {
+            return FuseSession.mount(files, mountPoint, options);
+        } catch (MountException e) {
+            files.close();
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        } catch (RuntimeException e) {
+            files.close();
+            throw e;
+        }
+    }
+
+    /**
+     * The whole life of a mounting command: in the background by default, here with {@code --foreground}.
+     *
+     * @param files makes the file system, in the process that serves it
+     * @param what for the first line printed, e.g. "alluxio://host:19998/data"
+     */
+    static int run(
+            Supplier<FileSystem> files,
+            String what,
+            Path mountPoint,
+            SessionOptions options,
+            MountFlags flags,
+            PrintWriter out) {
+        if (!flags.serveHere()) {
+            Path log = flags.logFile(mountPoint);
+            String line = Background.start(log);
+            out.println(what + " is mounted at " + mountPoint);
+            out.println(line);
+            out.println("log " + log);
+            out.flush();
+            return 0;
+        }
+        try (MountedSession mounted = mount(files.get(), mountPoint, options)) {
+            if (Background.isChild()) {
+                Background.reportReady(mounted.session().line());
+            } else {
+                out.println(what + " is mounted at " + mountPoint + "; Ctrl-C unmounts");
+                out.println(mounted.session().line());
+                out.flush();
+            }
+            mounted.await();
+        }
+        return 0;
+    }
+
+    FuseSession session() {
+        return session;
+    }
+
+    /** Waits until the session has ended. */
+    void await() {
+        try {
+            while (!session.await(Duration.ofHours(1))) {
+                // A mount may last for years.
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void endSession() {
+        session.close();
+    }
+
+    @Override
+    public void close() {
+        endSession();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException e) {
+            // The process is ending already, and the hook does the same.
+        }
+    }
+}

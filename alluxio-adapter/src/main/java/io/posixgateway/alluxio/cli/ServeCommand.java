@@ -1,0 +1,82 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.ServiceException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs the service of one node. */
+@Command(
+        name = "serve",
+        description = "Serves many volumes in one process: sessions come from the keeper, orders over a Unix socket.",
+        footer = {
+            "",
+            "SIGTERM ends the process and leaves its sessions with the keeper: the next one goes on with them.",
+            "",
+            "Example:",
+            "  posix-gateway serve --http 127.0.0.1:9400"
+        })
+final class ServeCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
+    @Option(
+            names = "--socket",
+            paramLabel = "PATH",
+            defaultValue = "/run/posix-gateway/control.sock",
+            description = "Unix socket of the control API; default ${DEFAULT-VALUE}.")
+    private Path socket = Path.of("");
+
+    @Option(
+            names = "--keeper",
+            paramLabel = "PATH",
+            defaultValue = "/run/posix-gateway/keeper.sock",
+            description = "Unix socket of the keeper; default ${DEFAULT-VALUE}.")
+    private Path keeper = Path.of("");
+
+    @Option(
+            names = "--http",
+            paramLabel = "HOST:PORT",
+            defaultValue = "0.0.0.0:9400",
+            description = "Where /metrics, /healthz and /readyz are; default ${DEFAULT-VALUE}.")
+    private String http = "";
+
+    @Option(names = "--spool", paramLabel = "DIR", description = "Folder of files being written.")
+    private @Nullable Path spool;
+
+    @Option(
+            names = "--site-properties",
+            paramLabel = "FILE",
+            description = "Client settings: an alluxio-site.properties.")
+    private @Nullable Path siteProperties;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        GatewayService.Addresses addresses = new GatewayService.Addresses(socket, keeper, address(http));
+        try (GatewayService service =
+                GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version())) {
+            Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
+            LOG.info("posix-gateway {} listens at {} and {}", Main.version(), socket, http);
+            service.awaitEnd();
+        } catch (IOException | ServiceException e) {
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
+        return 0;
+    }
+
+    private static InetSocketAddress address(String text) {
+        int colon = text.lastIndexOf(':');
+        try {
+            return new InetSocketAddress(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
+        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
+            throw new CommandException("--http " + text + ": give HOST:PORT, such as 127.0.0.1:9400", e);
+        }
+    }
+}

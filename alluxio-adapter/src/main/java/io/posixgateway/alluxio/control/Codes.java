@@ -1,0 +1,36 @@
+package io.posixgateway.alluxio.control;
+
+import io.grpc.Status;
+import io.posixgateway.alluxio.options.OptionException;
+import io.posixgateway.alluxio.service.ServiceException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The gRPC code of every failure. */
+final class Codes {
+    private static final Logger LOG = LoggerFactory.getLogger(Codes.class);
+
+    private Codes() {}
+
+    /** What nobody expected is INTERNAL and logged here; all else is told to the caller alone. */
+    static Status statusOf(Exception failure) {
+        if (failure instanceof OptionException) {
+            return Status.INVALID_ARGUMENT.withDescription(failure.getMessage());
+        }
+        if (!(failure instanceof ServiceException known)) {
+            LOG.error("A control call failed unexpectedly", failure);
+            return Status.INTERNAL.withDescription(failure.toString());
+        }
+        Status status =
+                switch (known.kind()) {
+                    case INVALID -> Status.INVALID_ARGUMENT;
+                    case NOT_FOUND -> Status.NOT_FOUND;
+                    case EXISTS -> Status.ALREADY_EXISTS;
+                    case DENIED -> Status.PERMISSION_DENIED;
+                    case UNAVAILABLE -> Status.UNAVAILABLE;
+                    case PRECONDITION -> Status.FAILED_PRECONDITION;
+                    case ABORTED -> Status.ABORTED;
+                };
+        return status.withDescription(known.getMessage());
+    }
+}

@@ -1,0 +1,30 @@
+package io.posixgateway.alluxio.gatewaymetrics;
+
+import io.posixgateway.alluxio.service.GatewayService;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+
+/** The text that Prometheus reads. Any thread. */
+public final class MetricsPage {
+    /** Of Prometheus's text format. */
+    public static final String CONTENT_TYPE = PrometheusTextFormatWriter.CONTENT_TYPE;
+
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final PrometheusTextFormatWriter writer =
+            PrometheusTextFormatWriter.builder().build();
+
+    public MetricsPage(GatewayService service) {
+        JvmMetrics.builder().register(registry);
+        registry.register(new GatewayCollector(service));
+    }
+
+    /** All metrics at this moment. */
+    public byte[] text() throws IOException {
+        ByteArrayOutputStream text = new ByteArrayOutputStream(16 << 10);
+        writer.write(text, registry.scrape());
+        return text.toByteArray();
+    }
+}

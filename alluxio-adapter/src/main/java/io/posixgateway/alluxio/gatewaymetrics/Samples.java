@@ -1,0 +1,87 @@
+package io.posixgateway.alluxio.gatewaymetrics;
+
+import io.posixgateway.fuse.metrics.Latencies;
+import io.posixgateway.fuse.metrics.LatencyBuckets;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** The values of one scrape, put together metric by metric. One thread. */
+final class Samples {
+    /** Of the fine buckets of a session, every eighth bound is told: each is four times the one before. */
+    private static final int FINE_PER_TOLD = 8;
+
+    private static final double NANOS = 1e9;
+
+    private final Map<GatewayMetric, CounterSnapshot.Builder> counters = new EnumMap<>(GatewayMetric.class);
+    private final Map<GatewayMetric, GaugeSnapshot.Builder> gauges = new EnumMap<>(GatewayMetric.class);
+    private final Map<GatewayMetric, HistogramSnapshot.Builder> histograms = new EnumMap<>(GatewayMetric.class);
+
+    /** @param labels values in the order of the metric's label names */
+    void add(GatewayMetric metric, long value, List<String> labels) {
+        Labels named = named(metric, labels);
+        if (metric.type() == GatewayMetric.Type.COUNTER) {
+            counters.computeIfAbsent(metric, key -> CounterSnapshot.builder()
+                            .name(key.plainName())
+                            .help(key.help()))
+                    .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                            .value((double) value)
+                            .labels(named)
+                            .build());
+        } else {
+            gauges.computeIfAbsent(
+                            metric,
+                            key -> GaugeSnapshot.builder().name(key.plainName()).help(key.help()))
+                    .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                            .value((double) value)
+                            .labels(named)
+                            .build());
+        }
+    }
+
+    void add(GatewayMetric metric, Latencies latencies, List<String> labels) {
+        histograms
+                .computeIfAbsent(
+                        metric,
+                        key -> HistogramSnapshot.builder().name(key.plainName()).help(key.help()))
+                .dataPoint(HistogramSnapshot.HistogramDataPointSnapshot.builder()
+                        .classicHistogramBuckets(buckets(latencies))
+                        .sum(latencies.sumNanos() / NANOS)
+                        .labels(named(metric, labels))
+                        .build());
+    }
+
+    private static ClassicHistogramBuckets buckets(Latencies latencies) {
+        ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
+        long count = 0;
+        for (int i = 0; i < LatencyBuckets.COUNT; i++) {
+            count += latencies.countIn(i);
+            boolean last = i == LatencyBuckets.COUNT - 1;
+            if (last || i % FINE_PER_TOLD == 0) {
+                buckets.bucket(last ? Double.POSITIVE_INFINITY : LatencyBuckets.upperBoundNanos(i) / NANOS, count);
+                count = 0;
+            }
+        }
+        return buckets.build();
+    }
+
+    private static Labels named(GatewayMetric metric, List<String> values) {
+        return Labels.of(metric.labels(), values);
+    }
+
+    MetricSnapshots snapshots() {
+        List<MetricSnapshot> all = new ArrayList<>();
+        counters.values().forEach(builder -> all.add(builder.build()));
+        gauges.values().forEach(builder -> all.add(builder.build()));
+        histograms.values().forEach(builder -> all.add(builder.build()));
+        return new MetricSnapshots(all);
+    }
+}

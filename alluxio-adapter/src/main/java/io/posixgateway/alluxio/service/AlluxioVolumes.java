@@ -1,0 +1,120 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.options.OptionException;
+import io.posixgateway.alluxio.options.OptionTable;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Opens paths of Alluxio with what a process was started with: its site properties and its spool folder. Any thread. */
+public final class AlluxioVolumes {
+    /** The options of a mount of Alluxio. */
+    public static final OptionTable OPTIONS = MountOptions.SESSION.and(AdapterOptions.TABLE);
+
+    /** Properties of the client that a volume may set; none names a class, a file or a folder of this machine. */
+    private static final Pattern ALLOWED_PROPERTY =
+            Pattern.compile("alluxio\\.(user|network|security\\.authentication)\\.[a-z0-9.]+");
+
+    private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
+
+    private final Map<String, String> siteProperties;
+    private final @Nullable Path spool;
+
+    /**
+     * @param siteProperties client settings for every volume; null: none but those Alluxio's client finds by itself
+     * @param spool where changed files of all volumes go; null: as the option says
+     * @throws ServiceException the file cannot be read
+     */
+    public AlluxioVolumes(@Nullable Path siteProperties, @Nullable Path spool) throws ServiceException {
+        this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
+        this.spool = spool;
+    }
+
+    private static Map<String, String> read(Path file) throws ServiceException {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new ServiceException(
+                    Kind.INVALID,
+                    "the site properties " + file + " cannot be read (" + e + "); give a readable file",
+                    e);
+        }
+        Map<String, String> values = new LinkedHashMap<>();
+        properties.stringPropertyNames().forEach(name -> values.put(name, properties.getProperty(name)));
+        return values;
+    }
+
+    /**
+     * The options of a volume that others ask for; they may not choose a folder of this machine.
+     *
+     * @throws OptionException for a name or value that is not allowed
+     */
+    OptionValues options(Map<String, String> given) {
+        if (given.containsKey("spool")) {
+            throw new OptionException(
+                    "option 'spool' is the gateway's own; it is set by --spool of posix-gateway serve");
+        }
+        return OPTIONS.read(given);
+    }
+
+    /**
+     * Checks properties that others ask for.
+     *
+     * @throws OptionException for one that is not allowed
+     */
+    static void checkProperties(Map<String, String> properties) {
+        for (String name : properties.keySet()) {
+            if (!ALLOWED_PROPERTY.matcher(name).matches()
+                    || FORBIDDEN_PROPERTY.matcher(name).matches()) {
+                throw new OptionException(
+                        "property '" + name + "' is not allowed in a volume; allowed are alluxio.user.*,"
+                                + " alluxio.network.* and alluxio.security.authentication.*, but none that names a class or a file;"
+                                + " put others into the gateway's --site-properties");
+            }
+        }
+    }
+
+    /**
+     * Opens a path that must be there; seconds when Alluxio does not answer.
+     *
+     * @return a file system that the caller owns
+     */
+    public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
+        Map<String, String> properties = new LinkedHashMap<>(siteProperties);
+        properties.putAll(place.properties());
+        AlluxioOptions whole = new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
+        try {
+            return AlluxioMount.open(
+                    whole, AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString())));
+        } catch (StoreException e) {
+            throw new ServiceException(kindOf(e.errno()), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** What an errno of work on a path means to a caller of the service. */
+    static Kind kindOf(int errno) {
+        return switch (errno) {
+            case Errno.EINVAL, Errno.ENAMETOOLONG -> Kind.INVALID;
+            case Errno.ENOENT -> Kind.NOT_FOUND;
+            case Errno.EEXIST -> Kind.EXISTS;
+            case Errno.EACCES, Errno.EPERM -> Kind.DENIED;
+            case Errno.ENOTDIR, Errno.ENOTEMPTY, Errno.EROFS, Errno.ELOOP -> Kind.PRECONDITION;
+            default -> Kind.UNAVAILABLE;
+        };
+    }
+}

@@ -1,0 +1,77 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Work on folders anywhere in an Alluxio, for the CSI controller. Any thread; opens the file system for each call. */
+public final class Directories {
+    private static final int DEFAULT_MODE = 0755;
+
+    private final AlluxioVolumes source;
+
+    public Directories(AlluxioVolumes source) {
+        this.source = source;
+    }
+
+    /** An entry of a folder. */
+    public record Entry(String name, boolean directory) {}
+
+    /**
+     * Makes a folder and those above; was anything changed?
+     *
+     * @param mode permission bits; 0: 0755
+     */
+    public boolean make(Cluster cluster, String path, int mode) throws ServiceException {
+        return with(cluster, tree -> tree.makeDirectory(path, mode == 0 ? DEFAULT_MODE : mode & 07777));
+    }
+
+    /** Removes a folder; false: it was gone. */
+    public boolean remove(Cluster cluster, String path, boolean recursive) throws ServiceException {
+        return with(cluster, tree -> tree.removeDirectory(path, recursive));
+    }
+
+    /** Renames a folder; false: done before. */
+    public boolean rename(Cluster cluster, String path, String newPath) throws ServiceException {
+        return with(cluster, tree -> tree.rename(path, newPath));
+    }
+
+    public List<Entry> list(Cluster cluster, String path) throws ServiceException {
+        return with(cluster, tree -> {
+            List<Entry> entries = new ArrayList<>();
+            for (FileTree.Child child : tree.list(path)) {
+                entries.add(new Entry(child.name().toString(), child.directory()));
+            }
+            return entries;
+        });
+    }
+
+    private interface Work<T> {
+        T on(FileTree tree) throws IOException;
+    }
+
+    private <T> T with(Cluster cluster, Work<T> work) throws ServiceException {
+        AlluxioVolumes.checkProperties(cluster.getPropertiesMap());
+        AlluxioOptions root =
+                new AlluxioOptions(cluster.getMasters(), "/", cluster.getUser(), cluster.getPropertiesMap());
+        AlluxioFileSystem files = source.open(root, source.options(Map.of()));
+        try {
+            return work.on(new FileTree(files));
+        } catch (IOException e) {
+            throw failure(e);
+        } finally {
+            files.close();
+        }
+    }
+
+    /** What a failure of work on a path means to a caller of the service. */
+    static ServiceException failure(IOException e) {
+        Kind kind = e instanceof TreeException tree ? AlluxioVolumes.kindOf(tree.errno()) : Kind.UNAVAILABLE;
+        return new ServiceException(kind, String.valueOf(e.getMessage()), e);
+    }
+}

@@ -1,0 +1,318 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.fuse.spi.DirectoryWriter;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.OpenReply;
+import io.posixgateway.fuse.spi.Stat;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Work on a file system by paths, for the gateway's own needs: it calls the SPI directly, past the kernel.
+ *
+ * <p>Paths are absolute below the file system's root, with neither "." nor "..". Every lookup is forgotten again, so the
+ * kernel's counts stay right. Any thread; methods wait for the file system.
+ */
+final class FileTree {
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final int MOST_DEPTH = 256;
+
+    private final FileSystem files;
+
+    FileTree(FileSystem files) {
+        this.files = files;
+    }
+
+    /** One entry of a folder. */
+    record Child(Name name, boolean directory) {}
+
+    /**
+     * The names of a path.
+     *
+     * @throws TreeException EINVAL
+     */
+    static List<Name> names(String path) throws TreeException {
+        if (!path.startsWith("/") || path.indexOf('\0') >= 0) {
+            throw new TreeException(Errno.EINVAL, "path '" + path + "': give an absolute path");
+        }
+        List<Name> names = new ArrayList<>();
+        for (String part : path.substring(1).split("/", -1)) {
+            if (part.equals(".") || part.equals("..")) {
+                throw new TreeException(Errno.EINVAL, "path '" + path + "': '.' and '..' are not allowed");
+            }
+            if (!part.isEmpty()) {
+                names.add(Name.of(part));
+            }
+        }
+        return names;
+    }
+
+    /** Makes a folder and those above it; false: it was there. */
+    boolean makeDirectory(String path, int mode) throws TreeException {
+        boolean changed = false;
+        long node = FileSystem.ROOT;
+        try (Held held = new Held()) {
+            for (Name name : names(path)) {
+                Entry entry = new Entry();
+                int result = files.lookup(OwnRequest.INSTANCE, node, name, entry);
+                if (result == -Errno.ENOENT || (result == 0 && entry.node == 0)) {
+                    entry.clear();
+                    result = files.mkdir(OwnRequest.INSTANCE, node, name, mode, entry);
+                    changed = true;
+                }
+                check(result, path);
+                node = held.add(entry.node);
+                if (!Stat.isDirectory(entry.attributes.mode)) {
+                    throw new TreeException(Errno.ENOTDIR, path + ": " + name + " is not a folder");
+                }
+            }
+        }
+        return changed;
+    }
+
+    /**
+     * Removes a folder; false: there is none.
+     *
+     * @param recursive with everything below it, else ENOTEMPTY
+     */
+    boolean removeDirectory(String path, boolean recursive) throws TreeException {
+        List<Name> names = names(path);
+        if (names.isEmpty()) {
+            throw new TreeException(Errno.EINVAL, "the root cannot be removed");
+        }
+        try (Held held = new Held()) {
+            long parent = held.nodeOf(parents(names), path);
+            long node = held.lookup(parent, last(names), path).node;
+            if (recursive) {
+                empty(node, path, 0);
+            }
+            check(files.rmdir(OwnRequest.INSTANCE, parent, last(names)), path);
+            return true;
+        } catch (TreeException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private void empty(long node, String path, int depth) throws TreeException {
+        checkDepth(depth, path);
+        for (Child child : children(node, path)) {
+            if (child.directory()) {
+                try (Held held = new Held()) {
+                    empty(held.lookup(node, child.name(), path).node, path, depth + 1);
+                }
+                check(files.rmdir(OwnRequest.INSTANCE, node, child.name()), path);
+            } else {
+                check(files.unlink(OwnRequest.INSTANCE, node, child.name()), path);
+            }
+        }
+    }
+
+    /** Renames; false: it had been done before (the old path is gone and the new one is there). */
+    boolean rename(String path, String newPath) throws TreeException {
+        List<Name> from = names(path);
+        List<Name> to = names(newPath);
+        if (from.isEmpty() || to.isEmpty()) {
+            throw new TreeException(Errno.EINVAL, "the root cannot be renamed");
+        }
+        try (Held held = new Held()) {
+            long newParent = held.nodeOf(parents(to), newPath);
+            int result = renameInto(from, path, newParent, last(to));
+            if (result == -Errno.ENOENT) {
+                held.lookup(newParent, last(to), newPath);
+                return false;
+            }
+            check(result, path);
+            return true;
+        }
+    }
+
+    private int renameInto(List<Name> from, String path, long newParent, Name newName) throws TreeException {
+        try (Held held = new Held()) {
+            long parent = held.nodeOf(parents(from), path);
+            return files.rename(OwnRequest.INSTANCE, parent, last(from), newParent, newName, Stat.RENAME_NOREPLACE);
+        } catch (TreeException e) {
+            return -e.errno();
+        }
+    }
+
+    /** What a folder holds. */
+    List<Child> list(String path) throws TreeException {
+        try (Held held = new Held()) {
+            return children(held.nodeOf(names(path), path), path);
+        }
+    }
+
+    /** Asks for the attributes of everything at and below the path, and reads the files if wanted. */
+    void walk(String path, boolean data, WalkProgress progress) throws TreeException {
+        List<Name> names = names(path);
+        try (Held held = new Held()) {
+            if (names.isEmpty()) {
+                walkFolder(FileSystem.ROOT, "", data, progress, 0);
+            } else {
+                long parent = held.nodeOf(parents(names), path);
+                visit(held.lookup(parent, last(names), path), path, data, progress, 0);
+            }
+        }
+    }
+
+    private boolean walkFolder(long node, String path, boolean data, WalkProgress progress, int depth)
+            throws TreeException {
+        checkDepth(depth, path);
+        for (Child child : children(node, path)) {
+            boolean goOn;
+            try (Held held = new Held()) {
+                String childPath = path + "/" + child.name();
+                goOn = visit(held.lookup(node, child.name(), childPath), childPath, data, progress, depth);
+            } catch (TreeException e) {
+                goOn = progress.add(0, true);
+            }
+            if (!goOn) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean visit(Entry entry, String path, boolean data, WalkProgress progress, int depth)
+            throws TreeException {
+        int mode = entry.attributes.mode;
+        boolean goOn = progress.add(data && Stat.isRegular(mode) ? read(entry.node, path) : 0, false);
+        return goOn && (!Stat.isDirectory(mode) || walkFolder(entry.node, path, data, progress, depth + 1));
+    }
+
+    private long read(long node, String path) throws TreeException {
+        OpenReply open = new OpenReply();
+        check(files.open(OwnRequest.INSTANCE, node, Stat.O_RDONLY, open), path);
+        try {
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            long offset = 0;
+            int count;
+            do {
+                chunk.clear();
+                count = files.read(OwnRequest.INSTANCE, node, open.handle, offset, chunk);
+                check(Math.min(count, 0), path);
+                offset += count;
+            } while (count == CHUNK_BYTES);
+            return offset;
+        } finally {
+            files.release(OwnRequest.INSTANCE, node, open.handle);
+        }
+    }
+
+    private static List<Name> parents(List<Name> names) {
+        return names.subList(0, names.size() - 1);
+    }
+
+    private static Name last(List<Name> names) {
+        return names.get(names.size() - 1);
+    }
+
+    private List<Child> children(long node, String path) throws TreeException {
+        OpenReply open = new OpenReply();
+        check(files.opendir(OwnRequest.INSTANCE, node, 0, open), path);
+        try {
+            Listing listing = new Listing();
+            int before;
+            do {
+                before = listing.count;
+                check(files.readdir(OwnRequest.INSTANCE, node, open.handle, listing.next, listing), path);
+            } while (listing.count > before);
+            return listing.children;
+        } finally {
+            files.releasedir(OwnRequest.INSTANCE, node, open.handle);
+        }
+    }
+
+    private static void checkDepth(int depth, String path) throws TreeException {
+        if (depth > MOST_DEPTH) {
+            throw new TreeException(Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep");
+        }
+    }
+
+    private static void check(int result, String path) throws TreeException {
+        if (result < 0) {
+            throw new TreeException(-result, path + ": " + text(-result));
+        }
+    }
+
+    private static String text(int errno) {
+        return switch (errno) {
+            case Errno.ENOENT -> "no such file or folder";
+            case Errno.EACCES, Errno.EPERM -> "Alluxio does not permit this";
+            case Errno.EEXIST -> "is there already";
+            case Errno.ENOTDIR -> "is not a folder";
+            case Errno.EISDIR -> "is a folder";
+            case Errno.ENOTEMPTY -> "the folder is not empty";
+            case Errno.EIO -> "Alluxio does not answer, or failed";
+            default -> "errno " + errno;
+        };
+    }
+
+    /** Nodes looked up, forgotten at the end. */
+    private final class Held implements AutoCloseable {
+        private final List<Long> nodes = new ArrayList<>();
+
+        long add(long node) {
+            nodes.add(node);
+            return node;
+        }
+
+        long nodeOf(List<Name> names, String path) throws TreeException {
+            long node = FileSystem.ROOT;
+            for (Name name : names) {
+                node = lookup(node, name, path).node;
+            }
+            return node;
+        }
+
+        Entry lookup(long parent, Name name, String path) throws TreeException {
+            Entry entry = new Entry();
+            int result = files.lookup(OwnRequest.INSTANCE, parent, name, entry);
+            check(result == 0 && entry.node == 0 ? -Errno.ENOENT : result, path);
+            add(entry.node);
+            return entry;
+        }
+
+        @Override
+        public void close() {
+            for (long node : nodes) {
+                files.forget(node, 1);
+            }
+        }
+    }
+
+    /** Gathers a listing; takes everything it is given. */
+    private static final class Listing implements DirectoryWriter {
+        private final List<Child> children = new ArrayList<>();
+        private long next;
+        private int count;
+
+        @Override
+        public boolean plus() {
+            return false;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, long inode, int type) {
+            String text = name.toString();
+            if (!text.equals(".") && !text.equals("..")) {
+                children.add(new Child(name.copy(), Stat.isDirectory(type)));
+            }
+            next = nextOffset;
+            count++;
+            return true;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, Entry entry) {
+            return add(name, nextOffset, entry.attributes.inode, entry.attributes.mode);
+        }
+    }
+}

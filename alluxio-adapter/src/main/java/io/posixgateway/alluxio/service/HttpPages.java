@@ -1,0 +1,90 @@
+package io.posixgateway.alluxio.service;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * /metrics, /healthz and /readyz by HTTP.
+ *
+ * <p>Two threads of its own, a short queue, and limits on how long a request or an answer may take: a slow or hostile reader
+ * harms only other readers of these pages.
+ */
+final class HttpPages implements AutoCloseable {
+    private static final int THREADS = 2;
+    private static final int QUEUE = 16;
+    private static final String LIMIT_SECONDS = "10";
+
+    private final HttpServer server;
+    private final ThreadPoolExecutor threads;
+    private final MetricsPage metrics;
+    private final BooleanSupplier ready;
+
+    HttpPages(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
+        System.setProperty("sun.net.httpserver.maxReqTime", LIMIT_SECONDS);
+        System.setProperty("sun.net.httpserver.maxRspTime", LIMIT_SECONDS);
+        this.metrics = metrics;
+        this.ready = ready;
+        this.server = bind(address);
+        this.threads = new ThreadPoolExecutor(
+                THREADS, THREADS, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), HttpPages::thread);
+        threads.allowCoreThreadTimeOut(true);
+        server.setExecutor(threads);
+        server.createContext(
+                "/metrics", exchange -> answer(exchange, 200, MetricsPage.CONTENT_TYPE, this.metrics.text()));
+        server.createContext(
+                "/healthz", exchange -> answer(exchange, 200, "text/plain", "ok\n".getBytes(StandardCharsets.UTF_8)));
+        server.createContext("/readyz", this::readiness);
+    }
+
+    private static HttpServer bind(InetSocketAddress address) throws IOException {
+        try {
+            return HttpServer.create(address, QUEUE);
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot listen at " + address + ": " + e.getMessage() + "; give another --http HOST:PORT", e);
+        }
+    }
+
+    private static Thread thread(Runnable task) {
+        Thread thread = new Thread(task, "http");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    void start() {
+        server.start();
+    }
+
+    /** Where it listens: the port chosen, when 0 was given. */
+    InetSocketAddress address() {
+        return server.getAddress();
+    }
+
+    private void readiness(HttpExchange exchange) throws IOException {
+        boolean yes = ready.getAsBoolean();
+        String text = yes ? "ready\n" : "sessions of the keeper are not all served yet\n";
+        answer(exchange, yes ? 200 : 503, "text/plain", text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void answer(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
+        try (exchange) {
+            exchange.getResponseHeaders().set("Content-Type", type);
+            exchange.sendResponseHeaders(status, body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,178 @@
+package io.posixgateway.alluxio.service;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.session.KeptSession;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Talks to the keeper: one connection for each question, one line of JSON each way, file descriptors with the answer.
+ *
+ * <p>Any thread; every call blocks for at most the time-out. A connection that ends without an answer (the keeper is being
+ * replaced by its successor) is tried once more: all questions may be repeated.
+ */
+public final class KeeperClient {
+    private static final int TAKEN_FDS = 2;
+    private static final int CHUNK_BYTES = 64 << 10;
+    private static final int LONGEST_ANSWER_BYTES = 64 << 20;
+
+    private final Path socket;
+    private final int timeoutMillis;
+
+    public KeeperClient(Path socket, int timeoutMillis) {
+        this.socket = socket;
+        this.timeoutMillis = timeoutMillis;
+    }
+
+    /** A session as the keeper lists it. */
+    public record Session(String id, String target, boolean mounted, boolean hasRecord) {}
+
+    /** The sessions it holds. */
+    public List<Session> list() throws KeeperException {
+        List<Session> sessions = new ArrayList<>();
+        for (JsonElement element : ask(question("list", null), new int[0]).getAsJsonArray("list")) {
+            JsonObject one = element.getAsJsonObject();
+            sessions.add(new Session(
+                    one.get("id").getAsString(),
+                    one.get("target").getAsString(),
+                    one.get("mounted").getAsBoolean(),
+                    one.get("has_record").getAsBoolean()));
+        }
+        return sessions;
+    }
+
+    /** Duplicates of the session's descriptors, which the caller owns. */
+    public KeptSession take(String id) throws KeeperException {
+        int[] fds = new int[TAKEN_FDS];
+        JsonObject answer = ask(question("take", id), fds);
+        if (fds[0] < 0 || fds[1] < 0) {
+            closeAll(fds);
+            throw new KeeperException("failed", "the keeper at " + socket + " sent no descriptors for session " + id);
+        }
+        return new KeptSession(
+                fds[0],
+                fds[1],
+                answer.get("target").getAsString(),
+                answer.get("read_only").getAsBoolean(),
+                answer.get("takes").getAsInt());
+    }
+
+    /** What was stored with the session; empty: nothing. */
+    public byte[] record(String id) throws KeeperException {
+        JsonElement data = ask(question("record", id), new int[0]).get("data");
+        return data == null || data.isJsonNull()
+                ? new byte[0]
+                : Base64.getDecoder().decode(data.getAsString());
+    }
+
+    /** Stores what the next gateway needs to serve the session again; empty deletes. */
+    public void store(String id, byte[] data) throws KeeperException {
+        JsonObject question = question("record", id);
+        question.addProperty("data", Base64.getEncoder().encodeToString(data));
+        ask(question, new int[0]);
+    }
+
+    private static JsonObject question(String operation, @Nullable String id) {
+        JsonObject question = new JsonObject();
+        question.addProperty("op", operation);
+        if (id != null) {
+            question.addProperty("id", id);
+        }
+        return question;
+    }
+
+    private JsonObject ask(JsonObject question, int[] fds) throws KeeperException {
+        try {
+            return askOnce(question, fds);
+        } catch (KeeperException e) {
+            if (!e.code().equals(KeeperException.UNAVAILABLE)) {
+                throw e;
+            }
+            return askOnce(question, fds);
+        }
+    }
+
+    private JsonObject askOnce(JsonObject question, int[] fds) throws KeeperException {
+        Arrays.fill(fds, -1);
+        int connection = Native.connectUnix(Native.pathBytes(socket.toString()), timeoutMillis);
+        if (connection < 0) {
+            throw unavailable("cannot be reached (errno " + -connection + "); start posix-gateway-keeper");
+        }
+        try {
+            send(connection, question + "\n");
+            JsonObject answer =
+                    JsonParser.parseString(receiveLine(connection, fds)).getAsJsonObject();
+            if (!answer.get("ok").getAsBoolean()) {
+                throw new KeeperException(
+                        answer.get("code").getAsString(), answer.get("error").getAsString());
+            }
+            return answer;
+        } catch (JsonParseException | IllegalStateException | NullPointerException e) {
+            closeAll(fds);
+            throw new KeeperException(
+                    "failed", "the keeper at " + socket + " answered what is no answer: " + e.getMessage());
+        } catch (KeeperException e) {
+            closeAll(fds);
+            throw e;
+        } finally {
+            Native.close(connection);
+        }
+    }
+
+    private void send(int connection, String line) throws KeeperException {
+        byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).put(0, bytes);
+        int result = Native.send(connection, buffer, bytes.length);
+        if (result < 0) {
+            throw unavailable("does not take requests (errno " + -result + ")");
+        }
+    }
+
+    /** The descriptors come with the first byte. */
+    private String receiveLine(int connection, int[] fds) throws KeeperException {
+        ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        byte[] bytes = new byte[CHUNK_BYTES];
+        int[] wanted = fds;
+        while (line.size() < LONGEST_ANSWER_BYTES) {
+            int count = Native.receive(connection, chunk, wanted);
+            wanted = new int[0];
+            if (count <= 0) {
+                throw unavailable(
+                        count == 0
+                                ? "closed the connection without an answer"
+                                : "does not answer (errno " + -count + ")");
+            }
+            chunk.get(0, bytes, 0, count);
+            line.write(bytes, 0, count);
+            if (bytes[count - 1] == '\n') {
+                return line.toString(StandardCharsets.UTF_8);
+            }
+        }
+        throw unavailable("answers without end");
+    }
+
+    private KeeperException unavailable(String what) {
+        return new KeeperException(KeeperException.UNAVAILABLE, "the keeper at " + socket + " " + what);
+    }
+
+    private static void closeAll(int[] fds) {
+        for (int i = 0; i < fds.length; i++) {
+            if (fds[i] >= 0) {
+                Native.close(fds[i]);
+                fds[i] = -1;
+            }
+        }
+    }
+}

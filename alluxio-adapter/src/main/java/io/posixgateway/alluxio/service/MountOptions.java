@@ -1,0 +1,129 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.options.Option;
+import io.posixgateway.alluxio.options.OptionTable;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.session.SessionOptions.Feature;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** The options of a session with the kernel, whatever the file system: declared, and turned into {@link SessionOptions}. */
+public final class MountOptions {
+    /** Options of every mount. */
+    public static final OptionTable SESSION = new OptionTable(
+            List.of(
+                    Option.oneOf(
+                            "transport",
+                            "auto",
+                            "How requests travel from the kernel; auto takes the first the kernel allows of uring, devfuse, libfuse.",
+                            "auto",
+                            "uring",
+                            "devfuse",
+                            "libfuse"),
+                    Option.onOff(
+                            "ro",
+                            false,
+                            "Mounted read-only; changes are refused by the kernel and again by the gateway."),
+                    Option.onOff("allow_other", false, "Other users than the one who mounts may enter."),
+                    Option.onOff("default_permissions", true, "The kernel checks permission bits."),
+                    new Option(
+                            "max_io",
+                            new Option.Size(128 << 10, 1 << 20),
+                            "1M",
+                            "Largest read or write the kernel may send at once; a multiple of 4K."),
+                    new Option(
+                            "max_threads",
+                            new Option.Whole(0, 1024),
+                            "0",
+                            "Threads that receive requests on devfuse; 0: two per CPU, at most 16."),
+                    new Option(
+                            "pool_threads",
+                            new Option.Whole(1, 4096),
+                            "32",
+                            "Most requests of this mount that wait for Alluxio at the same time."),
+                    new Option(
+                            "queue_depth",
+                            new Option.Whole(0, 1024),
+                            "0",
+                            "Entries of each uring queue; 0: by the number of CPUs."),
+                    new Option(
+                            "spin",
+                            new Option.Whole(0, 10_000),
+                            "0",
+                            "Microseconds a uring thread looks for work before it sleeps; 0: never."),
+                    Option.onOff(
+                            "enable_uring",
+                            false,
+                            "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
+                    Option.onOff("passthrough", true, "Local block files are read by the kernel itself where it can."),
+                    Option.onOff("readdirplus", true, "Listings bring attributes with them."),
+                    Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them.")),
+            replaced());
+
+    private MountOptions() {}
+
+    /**
+     * Of a session that this process mounts itself; a guard unmounts when the process is killed.
+     *
+     * @param values of a table that holds {@link #SESSION}
+     * @param sourceName first column of /proc/mounts
+     */
+    public static SessionOptions mounted(OptionValues values, String sourceName) {
+        return session(values, sourceName, values.on("ro"), true);
+    }
+
+    /** Of a session whose mount the keeper made and keeps. */
+    public static SessionOptions kept(OptionValues values, String sourceName, boolean readOnly) {
+        return session(values, sourceName, readOnly || values.on("ro"), false);
+    }
+
+    private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
+        Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
+        set(off, Feature.PASSTHROUGH, values.on("passthrough"));
+        set(off, Feature.READDIRPLUS, values.on("readdirplus"));
+        set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
+        return new SessionOptions(
+                TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),
+                sourceName,
+                readOnly,
+                values.on("allow_other"),
+                values.on("default_permissions"),
+                (int) values.bytes("max_io") & -4096,
+                (int) values.number("max_threads"),
+                (int) values.number("queue_depth"),
+                (int) values.number("pool_threads"),
+                (int) values.number("spin"),
+                values.on("enable_uring"),
+                guard,
+                off);
+    }
+
+    private static void set(Set<Feature> off, Feature feature, boolean wanted) {
+        if (wanted) {
+            off.remove(feature);
+        } else {
+            off.add(feature);
+        }
+    }
+
+    private static Map<String, String> replaced() {
+        Map<String, String> hints = new LinkedHashMap<>();
+        hints.put("attr_timeout", "replaced by metadata_ttl");
+        hints.put("entry_timeout", "replaced by metadata_ttl");
+        hints.put("kernel_cache", "not needed: cached pages are kept while the file's version is unchanged");
+        hints.put("auto_cache", "not needed: cached pages are kept while the file's version is unchanged");
+        hints.put("direct_io", "not needed: pages of a changed file are dropped when it is opened");
+        hints.put("max_read", "replaced by max_io");
+        hints.put("max_write", "replaced by max_io");
+        hints.put("big_writes", "not needed: always on");
+        hints.put("max_idle_threads", "replaced by max_threads");
+        hints.put("rw", "not needed: a mount is writable unless ro is given");
+        return hints;
+    }
+}

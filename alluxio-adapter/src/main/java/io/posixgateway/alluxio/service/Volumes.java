@@ -1,0 +1,222 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.options.OptionException;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
+import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.MountException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The volumes this process serves, by name.
+ *
+ * <p>Any thread. Attach, detach and resume of one volume exclude each other by that volume's lock, which is waited for with
+ * a limit; different volumes do not meet. {@code served} holds a volume exactly while its session runs here. Lock order: a
+ * volume's lock, nothing else below it.
+ */
+public final class Volumes {
+    private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
+    private static final long LOCK_SECONDS = 20;
+
+    private final AlluxioVolumes source;
+    private final KeeperClient keeper;
+    private final Executor background;
+    private final Map<String, Volume> served = new ConcurrentHashMap<>();
+    private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+    private volatile boolean draining;
+
+    /** @param background runs what must not hold up a caller */
+    public Volumes(AlluxioVolumes source, KeeperClient keeper, Executor background) {
+        this.source = source;
+        this.keeper = keeper;
+        this.background = background;
+    }
+
+    /** Those served now. */
+    public List<Volume> all() {
+        return List.copyOf(served.values());
+    }
+
+    /** @throws ServiceException NOT_FOUND */
+    public Volume named(String name) throws ServiceException {
+        Volume volume = served.get(name);
+        if (volume == null) {
+            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here");
+        }
+        return volume;
+    }
+
+    /** Serves the keeper's session of this name; the same request again gives the same answer. */
+    public Volume attach(AttachRequest request) throws ServiceException {
+        Target target = target(request);
+        return locked(request.getVolume(), () -> {
+            Volume there = served.get(request.getVolume());
+            if (there != null && !there.session().ended()) {
+                return same(there, request);
+            }
+            forget(there);
+            Volume volume = serve(request, target);
+            try {
+                keeper.store(request.getVolume(), request.toByteArray());
+            } catch (KeeperException e) {
+                forget(volume);
+                throw refusal(e);
+            }
+            return volume;
+        });
+    }
+
+    /** Goes on with a session that an earlier process served, by the request stored with the keeper. */
+    void resume(AttachRequest request) throws ServiceException {
+        Target target = target(request);
+        locked(request.getVolume(), () -> {
+            Volume there = served.get(request.getVolume());
+            return there != null ? there : serve(request, target);
+        });
+    }
+
+    /** Stops serving and forgets; nothing there is success. */
+    public void detach(String name) throws ServiceException {
+        checkName(name);
+        locked(name, () -> {
+            Volume there = served.get(name);
+            forget(there);
+            try {
+                keeper.store(name, new byte[0]);
+            } catch (KeeperException e) {
+                if (!e.code().equals("not_found")) {
+                    throw refusal(e);
+                }
+            }
+            LOG.info("Volume {} is detached", name);
+            return name;
+        });
+    }
+
+    /** Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. */
+    public int drain() {
+        draining = true;
+        List<Volume> volumes = all();
+        CompletableFuture.allOf(volumes.stream()
+                        .map(volume -> CompletableFuture.runAsync(() -> forget(volume), background))
+                        .toArray(CompletableFuture<?>[]::new))
+                .join();
+        return volumes.size();
+    }
+
+    private Volume serve(AttachRequest request, Target target) throws ServiceException {
+        String name = request.getVolume();
+        AlluxioFileSystem files = source.open(target.place(), target.options());
+        try {
+            KeptSession kept = keeper.take(name);
+            FuseSession session = FuseSession.serve(
+                    files, kept, MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()));
+            Capacity capacity = new Capacity(files, background, System::nanoTime);
+            Volume volume = new Volume(request, files, session, capacity, kept.takes());
+            served.put(name, volume);
+            LOG.info("Volume {} serves {}: {}", name, request.getAlluxioPath(), session.line());
+            return volume;
+        } catch (KeeperException e) {
+            files.close();
+            throw refusal(e);
+        } catch (MountException | RuntimeException e) {
+            files.close();
+            throw new ServiceException(Kind.PRECONDITION, "volume " + name + " cannot be served: " + e.getMessage(), e);
+        }
+    }
+
+    private void forget(@Nullable Volume volume) {
+        if (volume != null) {
+            volume.session().close();
+            served.remove(volume.name(), volume);
+        }
+    }
+
+    private static Volume same(Volume there, AttachRequest request) throws ServiceException {
+        if (!there.request().equals(request)) {
+            throw new ServiceException(
+                    Kind.EXISTS,
+                    "volume '" + request.getVolume() + "' is attached with other properties; detach it first");
+        }
+        return there;
+    }
+
+    /** What to open, and how. */
+    private record Target(AlluxioOptions place, OptionValues options) {}
+
+    /** Checks everything in a request that can be checked without asking anybody. */
+    private Target target(AttachRequest request) throws ServiceException {
+        checkName(request.getVolume());
+        try {
+            FileTree.names(request.getAlluxioPath());
+            AlluxioVolumes.checkProperties(request.getCluster().getPropertiesMap());
+            AlluxioOptions place = new AlluxioOptions(
+                    request.getCluster().getMasters(),
+                    request.getAlluxioPath(),
+                    request.getCluster().getUser(),
+                    request.getCluster().getPropertiesMap());
+            return new Target(place, source.options(request.getOptionsMap()));
+        } catch (OptionException | TreeException e) {
+            throw new ServiceException(Kind.INVALID, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static void checkName(String name) throws ServiceException {
+        if (!NAME.matcher(name).matches()) {
+            throw new ServiceException(
+                    Kind.INVALID, "volume name: give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
+        }
+    }
+
+    private interface Step<T> {
+        T run() throws ServiceException;
+    }
+
+    private <T> T locked(String name, Step<T> step) throws ServiceException {
+        ReentrantLock lock = locks.computeIfAbsent(name, key -> new ReentrantLock());
+        try {
+            if (!lock.tryLock(LOCK_SECONDS, TimeUnit.SECONDS)) {
+                throw new ServiceException(
+                        Kind.ABORTED, "another call for volume '" + name + "' is under way; try again");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException(Kind.ABORTED, "interrupted", e);
+        }
+        try {
+            if (draining) {
+                throw new ServiceException(Kind.UNAVAILABLE, "this gateway is ending; its successor will answer");
+            }
+            return step.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static ServiceException refusal(KeeperException e) {
+        Kind kind =
+                switch (e.code()) {
+                    case "not_found" -> Kind.NOT_FOUND;
+                    case "exists" -> Kind.EXISTS;
+                    case "invalid" -> Kind.INVALID;
+                    case KeeperException.UNAVAILABLE -> Kind.UNAVAILABLE;
+                    default -> Kind.PRECONDITION;
+                };
+        return new ServiceException(kind, String.valueOf(e.getMessage()), e);
+    }
+}

@@ -1,0 +1,161 @@
+package io.posixgateway.alluxio.harness;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Readers and writers that work on a mount and check every byte, until stopped. A file's bytes follow from its number, so
+ * that anybody can tell what must be there.
+ */
+public final class Load implements AutoCloseable {
+    private static final int FILES = 64;
+    private static final int FILE_BYTES = 150_000;
+    private static final int PIECE_BYTES = 16_000;
+
+    private final Path mount;
+    private final List<Thread> threads = new ArrayList<>();
+    private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+    private final AtomicLong reads = new AtomicLong();
+    private final AtomicLong writes = new AtomicLong();
+    private final AtomicLong longestNanos = new AtomicLong();
+    private volatile boolean stopped;
+
+    private Load(Path mount) {
+        this.mount = mount;
+    }
+
+    /** Makes the files that are read, in the folder behind the mount. */
+    public static void prepare(Path folder) throws IOException {
+        for (int i = 0; i < FILES; i++) {
+            Files.write(folder.resolve("read-" + i), content(i));
+        }
+    }
+
+    /** Starts working; each failure is noted and the work goes on. */
+    public static Load start(Path mount, int readers, int writers) {
+        Load load = new Load(mount);
+        for (int i = 0; i < readers; i++) {
+            int seed = i;
+            load.thread("reader-" + i, () -> load.read(new Random(seed)));
+        }
+        for (int i = 0; i < writers; i++) {
+            int number = i;
+            load.thread("writer-" + i, () -> load.write(number));
+        }
+        return load;
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private void thread(String name, Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    while (!stopped) {
+                        long began = System.nanoTime();
+                        try {
+                            work.run();
+                        } catch (IOException | RuntimeException e) {
+                            failures.add(name + ": " + e);
+                        }
+                        longestNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
+                    }
+                },
+                name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    /** Opens a file, reads a few pieces at any place, closes it. */
+    private void read(Random random) throws IOException {
+        int number = random.nextInt(FILES);
+        byte[] expected = content(number);
+        try (FileChannel file = FileChannel.open(mount.resolve("read-" + number))) {
+            for (int i = 0; i < 8; i++) {
+                int at = random.nextInt(FILE_BYTES - PIECE_BYTES);
+                ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES);
+                int count = file.read(piece, at);
+                if (count != PIECE_BYTES
+                        || ByteBuffer.wrap(expected, at, PIECE_BYTES).mismatch(piece.flip()) >= 0) {
+                    throw new IOException("read-" + number + " has wrong bytes at " + at + " (" + count + " read)");
+                }
+                reads.incrementAndGet();
+            }
+        }
+    }
+
+    /** Writes a new file, reads it back, renames it, removes it. */
+    private void write(int writer) throws IOException {
+        long number = writes.incrementAndGet();
+        byte[] content = content(1000 + number);
+        Path file = mount.resolve("write-" + writer + "-" + number);
+        Path renamed = mount.resolve("done-" + writer + "-" + number);
+        Files.write(file, content, StandardOpenOption.CREATE_NEW);
+        check(file, content);
+        Files.move(file, renamed);
+        check(renamed, content);
+        Files.delete(renamed);
+        if (Files.exists(renamed)) {
+            throw new IOException(renamed + " is there after it was deleted");
+        }
+    }
+
+    private static void check(Path file, byte[] content) throws IOException {
+        if (!Arrays.equals(Files.readAllBytes(file), content)) {
+            throw new IOException(file + " has wrong bytes");
+        }
+    }
+
+    private static byte[] content(long number) {
+        byte[] content = new byte[FILE_BYTES];
+        new Random(number).nextBytes(content);
+        return content;
+    }
+
+    /** Stops everything; those that do not stop are a failure. */
+    public void stop() throws InterruptedException {
+        stopped = true;
+        for (Thread thread : threads) {
+            thread.join(TimeUnit.SECONDS.toMillis(120));
+            if (thread.isAlive()) {
+                failures.add(thread.getName() + " hangs");
+            }
+        }
+    }
+
+    public List<String> failures() {
+        return List.copyOf(failures);
+    }
+
+    public long reads() {
+        return reads.get();
+    }
+
+    public long writes() {
+        return writes.get();
+    }
+
+    /** The longest time that one round of work took. */
+    public long longestMillis() {
+        return longestNanos.get() / 1_000_000;
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+    }
+}

@@ -1,0 +1,28 @@
+package io.posixgateway.alluxio.harness;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** What is mounted, without touching it. */
+public final class Mounts {
+    private Mounts() {}
+
+    public static boolean isMounted(Path target) throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/mountinfo")).stream()
+                .anyMatch(line -> line.split(" ", -1)[4].equals(target.toString()));
+    }
+
+    /** For the end of a test: takes a mount away however it is, if it is still there. */
+    public static void discard(Path target) throws IOException, InterruptedException {
+        for (int i = 0; i < 3 && isMounted(target); i++) {
+            Process umount = new ProcessBuilder("umount", "-l", target.toString())
+                    .redirectErrorStream(true)
+                    .start();
+            if (!umount.waitFor(30, TimeUnit.SECONDS)) {
+                umount.destroyForcibly();
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package io.posixgateway.alluxio.harness;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.control.ControlGrpc;
+import io.posixgateway.alluxio.control.InfoRequest;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.StandardProtocolFamily;
+import java.net.URI;
+import java.net.UnixDomainSocketAddress;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What runs on a node: a real keeper, and a real {@code posix-gateway serve} that can be killed and started again. Everything
+ * it made is gone after {@link #close}.
+ */
+public final class Node implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
+
+    private final Path folder;
+    private final Program keeper;
+    private final List<Path> mounts = new ArrayList<>();
+    private final EventLoopGroup loop = new EpollEventLoopGroup(1);
+    private final ManagedChannel channel;
+    private final int httpPort;
+    private Program gateway;
+
+    /** Starts the keeper and the gateway; their sockets and output go into the folder, whose path must be short. */
+    public Node(Path folder) throws Exception {
+        this.folder = folder;
+        try (ServerSocket free = new ServerSocket(0)) {
+            this.httpPort = free.getLocalPort();
+        }
+        this.keeper = Program.start(
+                folder,
+                List.of(Built.keeper().toString(), "--socket", keeperSocket().toString()));
+        this.channel = NettyChannelBuilder.forAddress(
+                        new DomainSocketAddress(controlSocket().toString()))
+                .eventLoopGroup(loop)
+                .channelType(EpollDomainSocketChannel.class)
+                .usePlaintext()
+                .build();
+        Waiting.until("the keeper listens", LIMIT, () -> Files.exists(keeperSocket()));
+        this.gateway = startGateway();
+    }
+
+    private Path keeperSocket() {
+        return folder.resolve("keeper.sock");
+    }
+
+    public Path controlSocket() {
+        return folder.resolve("control.sock");
+    }
+
+    private Program startGateway() throws IOException {
+        return Program.gateway(
+                folder,
+                "serve",
+                "--socket",
+                controlSocket().toString(),
+                "--keeper",
+                keeperSocket().toString(),
+                "--http",
+                "127.0.0.1:" + httpPort,
+                "--spool",
+                folder.resolve("spool").toString());
+    }
+
+    /** kill -9 of the gateway, and a new one at once. */
+    public void killAndRestartGateway() throws Exception {
+        gateway.kill();
+        gateway = startGateway();
+    }
+
+    /** Waits for the end of a gateway that was asked to end, and starts another. */
+    public void replaceEndedGateway() throws Exception {
+        gateway.await(LIMIT);
+        gateway = startGateway();
+    }
+
+    public Program gateway() {
+        return gateway;
+    }
+
+    /** The control API; calls wait for a gateway, and fail after a while. */
+    public ControlGrpc.ControlBlockingStub control() {
+        return ControlGrpc.newBlockingStub(channel)
+                .withWaitForReady()
+                .withDeadlineAfter(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** Waits until the gateway serves everything the keeper holds. */
+    public void awaitReady() throws Exception {
+        Waiting.until("the gateway is ready", LIMIT, () -> {
+            channel.resetConnectBackoff();
+            try {
+                return ControlGrpc.newBlockingStub(channel)
+                        .withDeadlineAfter(2, TimeUnit.SECONDS)
+                        .info(InfoRequest.getDefaultInstance())
+                        .getReady();
+            } catch (io.grpc.StatusRuntimeException e) {
+                return false;
+            }
+        });
+    }
+
+    /** Lets the keeper mount a session. */
+    public Path mount(String volume) throws IOException {
+        Path target = Files.createDirectory(folder.resolve("mnt-" + volume));
+        mounts.add(target);
+        JsonObject question = new JsonObject();
+        question.addProperty("op", "mount");
+        question.addProperty("id", volume);
+        question.addProperty("target", target.toString());
+        question.addProperty("allow_other", true);
+        question.addProperty("default_permissions", true);
+        ask(question);
+        return target;
+    }
+
+    /** Lets the keeper unmount it. */
+    public void unmount(String volume) throws IOException {
+        JsonObject question = new JsonObject();
+        question.addProperty("op", "unmount");
+        question.addProperty("id", volume);
+        ask(question);
+    }
+
+    private void ask(JsonObject question) throws IOException {
+        try (SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            socket.connect(UnixDomainSocketAddress.of(keeperSocket()));
+            socket.write(ByteBuffer.wrap((question + "\n").getBytes(StandardCharsets.UTF_8)));
+            ByteBuffer answer = ByteBuffer.allocate(64 << 10);
+            while (socket.read(answer) >= 0 && answer.get(answer.position() - 1) != '\n') {
+                // The line is not complete.
+            }
+            String line = new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
+            if (!JsonParser.parseString(line).getAsJsonObject().get("ok").getAsBoolean()) {
+                throw new IOException("the keeper refuses " + question + ": " + line);
+            }
+        }
+    }
+
+    /** An attach request for a path of this Alluxio. */
+    public static AttachRequest request(String volume, String masters, String path) {
+        return AttachRequest.newBuilder()
+                .setVolume(volume)
+                .setCluster(Cluster.newBuilder().setMasters(masters))
+                .setAlluxioPath(path)
+                .build();
+    }
+
+    /** GET of a page of the gateway. */
+    public HttpResponse<String> page(String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+                .timeout(LIMIT)
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    public int httpPort() {
+        return httpPort;
+    }
+
+    @Override
+    public void close() throws Exception {
+        channel.shutdownNow();
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(5, TimeUnit.SECONDS);
+        for (Path mount : mounts) {
+            Mounts.discard(mount);
+        }
+        gateway.close();
+        keeper.close();
+        for (Path mount : mounts) {
+            Mounts.discard(mount);
+        }
+    }
+}

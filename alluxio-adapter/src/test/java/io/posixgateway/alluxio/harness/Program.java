@@ -1,0 +1,91 @@
+package io.posixgateway.alluxio.harness;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A program that a test runs as a process of its own; its output goes to a file. Ended with the test, whatever happens. */
+public final class Program implements AutoCloseable {
+    private final Process process;
+    private final Path output;
+
+    private Program(Process process, Path output) {
+        this.process = process;
+        this.output = output;
+    }
+
+    /** Starts it; standard output and error go together into a new file in the folder. */
+    public static Program start(Path folder, List<String> command) throws IOException {
+        Path output = Files.createTempFile(folder, "program-", ".out");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        process.getOutputStream().close();
+        return new Program(process, output);
+    }
+
+    /** Starts {@code posix-gateway} with these arguments. */
+    public static Program gateway(Path folder, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(Built.gateway().toString()));
+        command.addAll(List.of(arguments));
+        return start(folder, command);
+    }
+
+    /** Waits for its end; its exit code. */
+    public int await(Duration limit) throws InterruptedException, IOException {
+        if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError("did not end within " + limit.toSeconds() + " s; it said:\n" + output());
+        }
+        return process.exitValue();
+    }
+
+    /** Waits until it has printed this. */
+    public void awaitOutput(String text, Duration limit) throws Exception {
+        Waiting.until("'" + text + "' in the output of " + process.info().command(), limit, () -> {
+            if (!process.isAlive() && !output().contains(text)) {
+                throw new AssertionError(
+                        "ended with " + process.exitValue() + " before it said '" + text + "':\n" + output());
+            }
+            return output().contains(text);
+        });
+    }
+
+    /** What it has printed so far. */
+    public String output() throws IOException {
+        return Files.readString(output);
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** kill -9. */
+    public void kill() throws InterruptedException {
+        process.destroyForcibly();
+        process.waitFor(30, TimeUnit.SECONDS);
+    }
+
+    /** SIGTERM. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (process.isAlive()) {
+            process.destroy();
+            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                kill();
+            }
+        }
+    }
+}

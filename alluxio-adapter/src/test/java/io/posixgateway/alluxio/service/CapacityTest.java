@@ -1,0 +1,48 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.memory.MemoryFileSystem;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+class CapacityTest {
+    private final Queue<Runnable> asked = new ArrayDeque<>();
+    private final long[] now = {1_000_000_000L};
+    private final Capacity capacity = new Capacity(new MemoryFileSystem(64 << 20), asked::add, () -> now[0]);
+
+    private void seconds(long count) {
+        now[0] += count * 1_000_000_000L;
+    }
+
+    @Test
+    void the_first_question_answers_at_once_and_starts_one_look() {
+        assertThat(capacity.now().capacityBytes()).isZero();
+        assertThat(capacity.now().condition()).isEmpty();
+        assertThat(asked).hasSize(1);
+    }
+
+    @Test
+    void figures_are_kept_and_their_age_is_told() {
+        capacity.now();
+        asked.remove().run();
+        seconds(5);
+        assertThat(capacity.now().capacityBytes()).isEqualTo(64 << 20);
+        assertThat(capacity.now().ageMillis()).isEqualTo(5000);
+        assertThat(asked).isEmpty();
+        seconds(11);
+        capacity.now();
+        assertThat(asked).hasSize(1);
+    }
+
+    @Test
+    void a_question_without_an_answer_makes_the_volume_unhealthy_and_is_not_asked_again() {
+        capacity.now();
+        seconds(16);
+        assertThat(capacity.now().condition()).isEqualTo("Alluxio has not answered for 16 s");
+        assertThat(asked).hasSize(1);
+        asked.remove().run();
+        assertThat(capacity.now().condition()).isEmpty();
+    }
+}

@@ -1,0 +1,268 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.control.DetachRequest;
+import io.posixgateway.alluxio.control.DirectoryRequest;
+import io.posixgateway.alluxio.control.DrainRequest;
+import io.posixgateway.alluxio.control.InfoRequest;
+import io.posixgateway.alluxio.control.InvalidateRequest;
+import io.posixgateway.alluxio.control.ListRequest;
+import io.posixgateway.alluxio.control.RenameDirectoryRequest;
+import io.posixgateway.alluxio.control.SetLogLevelRequest;
+import io.posixgateway.alluxio.control.StatsRequest;
+import io.posixgateway.alluxio.control.WarmupProgress;
+import io.posixgateway.alluxio.control.WarmupRequest;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The service with a real keeper and a real Alluxio, over its sockets. */
+class ServeIT {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
+
+    @TempDir
+    private static Path folder;
+
+    private static EmbeddedAlluxio alluxio;
+    private static Node node;
+    private static String masters;
+
+    @BeforeAll
+    static void start() throws Exception {
+        Built.keeper();
+        Built.gateway();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        masters = alluxio.masters();
+        node = new Node(folder);
+        node.awaitReady();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        if (node != null) {
+            node.close();
+        }
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    private static Path data(String name) throws Exception {
+        Path data = Files.createDirectory(alluxio.ufs().resolve(name));
+        Files.writeString(data.resolve("file"), "text of " + name);
+        return data;
+    }
+
+    private static void failsWith(Status.Code code, String text, ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+            assertThat(e.getStatus().getCode()).isEqualTo(code);
+            assertThat(e.getStatus().getDescription()).contains(text);
+        });
+    }
+
+    @Test
+    void a_volume_is_attached_served_and_detached_and_every_call_may_be_repeated() throws Exception {
+        data("attached");
+        Path mount = node.mount("vol-1");
+        AttachRequest request = Node.request("vol-1", masters, "/attached");
+        String line = node.control().attach(request).getSessionLine();
+        assertThat(line).contains("transport devfuse");
+        assertThat(node.control().attach(request).getSessionLine()).isEqualTo(line);
+        assertThat(mount.resolve("file")).hasContent("text of attached");
+        assertThat(node.control().list(ListRequest.getDefaultInstance()).getVolumesList())
+                .anySatisfy(volume -> {
+                    assertThat(volume.getVolume()).isEqualTo("vol-1");
+                    assertThat(volume.getAlluxioPath()).isEqualTo("/attached");
+                    assertThat(volume.getTransport()).isEqualTo("devfuse");
+                });
+        AttachRequest other = request.toBuilder().putOptions("umask", "077").build();
+        failsWith(Status.Code.ALREADY_EXISTS, "detach it first", () -> node.control()
+                .attach(other));
+        DetachRequest detach = DetachRequest.newBuilder().setVolume("vol-1").build();
+        node.control().detach(detach);
+        node.control().detach(detach);
+        node.unmount("vol-1");
+        node.control().detach(detach);
+    }
+
+    @Test
+    void what_is_wrong_with_an_attach_is_told_with_a_fixed_code() throws Exception {
+        AttachRequest good = Node.request("vol-2", masters, "/");
+        failsWith(Status.Code.NOT_FOUND, "vol-2", () -> node.control().attach(good));
+        failsWith(Status.Code.INVALID_ARGUMENT, "volume name", () -> node.control()
+                .attach(good.toBuilder().setVolume("a/b").build()));
+        failsWith(Status.Code.INVALID_ARGUMENT, "'..'", () -> node.control()
+                .attach(good.toBuilder().setAlluxioPath("/a/../b").build()));
+        failsWith(Status.Code.INVALID_ARGUMENT, "option 'colour' is not known", () -> node.control()
+                .attach(good.toBuilder().putOptions("colour", "red").build()));
+        failsWith(Status.Code.INVALID_ARGUMENT, "--spool", () -> node.control()
+                .attach(good.toBuilder().putOptions("spool", "/etc").build()));
+        failsWith(Status.Code.INVALID_ARGUMENT, "alluxio.home", () -> node.control()
+                .attach(good.toBuilder()
+                        .setCluster(Cluster.newBuilder().setMasters(masters).putProperties("alluxio.home", "/"))
+                        .build()));
+        failsWith(Status.Code.NOT_FOUND, "/missing", () -> node.control()
+                .attach(good.toBuilder().setAlluxioPath("/missing").build()));
+        failsWith(Status.Code.UNAVAILABLE, "127.0.0.1:1", () -> node.control()
+                .attach(Node.request("vol-2", "127.0.0.1:1", "/")));
+        failsWith(Status.Code.NOT_FOUND, "not attached", () -> node.control()
+                .stats(StatsRequest.newBuilder().setVolume("none").build()));
+    }
+
+    @Test
+    void a_transport_that_cannot_be_kept_is_refused_with_a_sentence() throws Exception {
+        Path mount = node.mount("vol-3");
+        AttachRequest request = Node.request("vol-3", masters, "/").toBuilder()
+                .putOptions("transport", "libfuse")
+                .build();
+        failsWith(
+                Status.Code.FAILED_PRECONDITION, "libfuse", () -> node.control().attach(request));
+        node.control()
+                .attach(request.toBuilder().putOptions("transport", "devfuse").build());
+        assertThat(mount.toFile().list()).isNotNull();
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-3").build());
+        node.unmount("vol-3");
+    }
+
+    @Test
+    void stats_warmup_and_invalidate_answer_for_a_volume() throws Exception {
+        Path data = data("warm");
+        Files.createDirectory(data.resolve("sub"));
+        Files.writeString(data.resolve("sub").resolve("other"), "x");
+        node.mount("vol-4");
+        node.control().attach(Node.request("vol-4", masters, "/warm"));
+        StatsRequest stats = StatsRequest.newBuilder().setVolume("vol-4").build();
+        Waiting.until(
+                "capacity is known", LIMIT, () -> node.control().stats(stats).getCapacityBytes() > 0);
+        assertThat(node.control().stats(stats).getHealthy()).isTrue();
+        List<WarmupProgress> progress = new ArrayList<>();
+        node.control()
+                .warmup(WarmupRequest.newBuilder()
+                        .setVolume("vol-4")
+                        .setPath("/")
+                        .setData(true)
+                        .build())
+                .forEachRemaining(progress::add);
+        WarmupProgress last = progress.get(progress.size() - 1);
+        assertThat(last.getDone()).isTrue();
+        assertThat(last.getEntries()).isEqualTo(3);
+        assertThat(last.getBytes()).isEqualTo("text of warm".length() + 1);
+        assertThat(last.getFailed()).isZero();
+        InvalidateRequest invalidate =
+                InvalidateRequest.newBuilder().setVolume("vol-4").setPath("/").build();
+        assertThat(node.control().invalidate(invalidate).getEntries()).isGreaterThanOrEqualTo(3);
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-4").build());
+        node.unmount("vol-4");
+    }
+
+    @Test
+    void folders_are_made_listed_renamed_and_removed_for_the_controller() {
+        Cluster cluster = Cluster.newBuilder().setMasters(masters).build();
+        DirectoryRequest made = DirectoryRequest.newBuilder()
+                .setCluster(cluster)
+                .setPath("/volumes/pvc-1")
+                .setMode(0777)
+                .build();
+        assertThat(node.control().makeDirectory(made).getChanged()).isTrue();
+        assertThat(node.control().makeDirectory(made).getChanged()).isFalse();
+        RenameDirectoryRequest rename = RenameDirectoryRequest.newBuilder()
+                .setCluster(cluster)
+                .setPath("/volumes/pvc-1")
+                .setNewPath("/volumes/archived-pvc-1")
+                .build();
+        assertThat(node.control().renameDirectory(rename).getChanged()).isTrue();
+        assertThat(node.control().renameDirectory(rename).getChanged()).isFalse();
+        DirectoryRequest parent = made.toBuilder().setPath("/volumes").build();
+        assertThat(node.control().listDirectory(parent).getEntriesList())
+                .singleElement()
+                .satisfies(entry -> {
+                    assertThat(entry.getName()).isEqualTo("archived-pvc-1");
+                    assertThat(entry.getDirectory()).isTrue();
+                });
+        failsWith(Status.Code.FAILED_PRECONDITION, "not empty", () -> node.control()
+                .removeDirectory(parent));
+        DirectoryRequest whole = parent.toBuilder().setRecursive(true).build();
+        assertThat(node.control().removeDirectory(whole).getChanged()).isTrue();
+        assertThat(node.control().removeDirectory(whole).getChanged()).isFalse();
+    }
+
+    @Test
+    void pages_tell_health_and_metrics_though_a_reader_hangs() throws Exception {
+        data("metered");
+        Path mount = node.mount("vol-5");
+        node.control()
+                .attach(Node.request("vol-5", masters, "/metered").toBuilder()
+                        .putLabels("pvc", "claim")
+                        .putLabels("namespace", "team")
+                        .build());
+        assertThat(mount.resolve("file")).hasContent("text of metered");
+        try (Socket hanging = new Socket("127.0.0.1", node.httpPort())) {
+            hanging.getOutputStream().write("GET /metrics HTTP/1.1\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(node.page("/healthz").body()).isEqualTo("ok\n");
+            assertThat(node.page("/readyz").statusCode()).isEqualTo(200);
+            assertThat(node.page("/metrics").body())
+                    .contains(
+                            "posix_gateway_requests_total{namespace=\"team\",op=\"lookup\",pvc=\"claim\",volume=\"vol-5\"}")
+                    .contains(
+                            "posix_gateway_request_duration_seconds_bucket{", "posix_gateway_ready 1.0", "jvm_memory");
+        }
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-5").build());
+        node.unmount("vol-5");
+    }
+
+    @Test
+    void the_control_socket_is_private_and_levels_are_checked() throws Exception {
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(node.controlSocket())))
+                .isEqualTo("rw-------");
+        node.control()
+                .setLogLevel(SetLogLevelRequest.newBuilder().setLevel("DEBUG").build());
+        node.control()
+                .setLogLevel(SetLogLevelRequest.newBuilder().setLevel("INFO").build());
+        failsWith(Status.Code.INVALID_ARGUMENT, "LOUD", () -> node.control()
+                .setLogLevel(SetLogLevelRequest.newBuilder().setLevel("LOUD").build()));
+    }
+
+    @Test
+    void after_a_drain_the_next_process_goes_on_with_the_mount() throws Exception {
+        data("drained");
+        Path mount = node.mount("vol-6");
+        node.control().attach(Node.request("vol-6", masters, "/drained"));
+        assertThat(mount.resolve("file")).hasContent("text of drained");
+        long before = node.control().info(InfoRequest.getDefaultInstance()).getPid();
+        assertThat(node.control().drain(DrainRequest.getDefaultInstance()).getVolumes())
+                .isPositive();
+        node.replaceEndedGateway();
+        node.awaitReady();
+        assertThat(node.control().info(InfoRequest.getDefaultInstance()).getPid())
+                .isNotEqualTo(before);
+        assertThat(mount.resolve("file")).hasContent("text of drained");
+        assertThat(node.control().list(ListRequest.getDefaultInstance()).getVolumesList())
+                .anySatisfy(volume -> {
+                    assertThat(volume.getVolume()).isEqualTo("vol-6");
+                    assertThat(volume.getTakeovers()).isEqualTo(1);
+                });
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-6").build());
+        node.unmount("vol-6");
+    }
+}
