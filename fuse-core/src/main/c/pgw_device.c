@@ -12,14 +12,12 @@
 #define IOCTL_BACKING_OPEN _IOW(229, 1, struct pgw_backing_map)
 #define IOCTL_BACKING_CLOSE _IOW(229, 2, uint32_t)
 
-int pgw_device_open(void)
-{
+int pgw_device_open(void) {
     int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-int pgw_device_clone(int fd)
-{
+int pgw_device_clone(int fd) {
     uint32_t source = (uint32_t)fd;
     int clone = pgw_device_open();
     if (clone < 0) {
@@ -33,8 +31,7 @@ int pgw_device_clone(int fd)
     return clone;
 }
 
-long pgw_device_read(int fd, void *into, size_t capacity)
-{
+long pgw_device_read(int fd, void *into, size_t capacity) {
     for (;;) {
         ssize_t bytes = read(fd, into, capacity);
         if (bytes >= 0) {
@@ -47,8 +44,7 @@ long pgw_device_read(int fd, void *into, size_t capacity)
     }
 }
 
-int pgw_device_write(int fd, const void *message, size_t bytes)
-{
+int pgw_device_write(int fd, const void *message, size_t bytes) {
     ssize_t written;
     do {
         written = write(fd, message, bytes);
@@ -56,13 +52,11 @@ int pgw_device_write(int fd, const void *message, size_t bytes)
     return written < 0 ? -errno : 0;
 }
 
-int pgw_device_write_message(int fd, const void *message)
-{
+int pgw_device_write_message(int fd, const void *message) {
     return pgw_device_write(fd, message, ((const struct pgw_out_header *)message)->len);
 }
 
-int pgw_device_open_backing(int fd, const char *path)
-{
+int pgw_device_open_backing(int fd, const char *path) {
     struct pgw_backing_map map = {.flags = 0};
     int result;
 
@@ -78,8 +72,7 @@ int pgw_device_open_backing(int fd, const char *path)
     return result;
 }
 
-int pgw_device_close_backing(int fd, int32_t backing_id)
-{
+int pgw_device_close_backing(int fd, int32_t backing_id) {
     uint32_t id = (uint32_t)backing_id;
     return ioctl(fd, IOCTL_BACKING_CLOSE, &id) < 0 ? -errno : 0;
 }

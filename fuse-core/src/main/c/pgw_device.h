@@ -1,4 +1,5 @@
-/* /dev/fuse: opening, cloning, receiving and sending messages, backing files. Every function is safe on any thread. */
+/* /dev/fuse: opening, cloning, receiving and sending messages, backing files. Every function is
+ * safe on any thread. */
 #ifndef PGW_DEVICE_H
 #define PGW_DEVICE_H
 
@@ -8,12 +9,13 @@
 /* A fresh connection, not yet mounted. Gives the descriptor, or -errno. */
 int pgw_device_open(void);
 
-/* One more descriptor of the connection `fd` belongs to, with requests of its own. Gives it, or -errno. */
+/* One more descriptor of the connection `fd` belongs to, with requests of its own. Gives it, or
+ * -errno. */
 int pgw_device_clone(int fd);
 
 /*
- * Waits for a message. Returns its bytes; -EINTR when woken (pgw_wake.h), -ENODEV or -ECONNABORTED when
- * the connection has ended, else another -errno.
+ * Waits for a message. Returns its bytes; -EINTR when woken (pgw_wake.h), -ENODEV or -ECONNABORTED
+ * when the connection has ended, else another -errno.
  */
 long pgw_device_read(int fd, void *into, size_t capacity);
 
@@ -23,7 +25,8 @@ int pgw_device_write(int fd, const void *message, size_t bytes);
 /* The same for a message whose out-header tells its length. */
 int pgw_device_write_message(int fd, const void *message);
 
-/* Gives the kernel a file to read and write by itself. The backing id, or -errno. Closes what it opens. */
+/* Gives the kernel a file to read and write by itself. The backing id, or -errno. Closes what it
+ * opens. */
 int pgw_device_open_backing(int fd, const char *path);
 
 int pgw_device_close_backing(int fd, int32_t backing_id);

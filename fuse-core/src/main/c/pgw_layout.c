@@ -280,8 +280,7 @@ static const struct {
     NUMBER(ECANCELED),
 };
 
-long pgw_layout_find(const char *name)
-{
+long pgw_layout_find(const char *name) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(table[i].name, name) == 0) {
             return (long)table[i].value;

@@ -35,8 +35,9 @@ static pthread_once_t lib_once = PTHREAD_ONCE_INIT;
 static pthread_key_t lane_key;
 
 /*
- * libfuse 2.9's struct fuse_session, by its beginning. Its fuse_session_process_buf hands the session's
- * *data* on where a session is expected, so the data is given this shape, with the true data in its place.
+ * libfuse 2.9's struct fuse_session, by its beginning. Its fuse_session_process_buf hands the
+ * session's *data* on where a session is expected, so the data is given this shape, with the true
+ * data in its place.
  */
 struct session_shape {
     struct fuse_session_ops ops;
@@ -58,8 +59,7 @@ struct pgw_libfuse {
 };
 
 /* Runs when a thread ends, by libfuse's choice or its cancellation. */
-static void lane_end(void *data)
-{
+static void lane_end(void *data) {
     struct pgw_libfuse_lane *lane = data;
     struct pgw_libfuse *session = lane->session;
     struct pgw_libfuse_lane **at;
@@ -73,18 +73,18 @@ static void lane_end(void *data)
     free(lane);
 }
 
-static void load_library(void)
-{
+#define WANTED(function) {"fuse_" #function, (void *)&lib.function}
+
+static void load_library(void) {
     void *library = dlopen("libfuse.so.2", RTLD_NOW | RTLD_LOCAL);
     struct {
         const char *name;
         void *place;
     } wanted[] = {
-        {"fuse_session_new", &lib.session_new},         {"fuse_session_add_chan", &lib.session_add_chan},
-        {"fuse_session_destroy", &lib.session_destroy}, {"fuse_session_exit", &lib.session_exit},
-        {"fuse_session_exited", &lib.session_exited},   {"fuse_session_loop_mt", &lib.session_loop_mt},
-        {"fuse_chan_new", &lib.chan_new},               {"fuse_chan_data", &lib.chan_data},
-        {"fuse_chan_fd", &lib.chan_fd},                 {"fuse_chan_send", &lib.chan_send},
+        WANTED(session_new),  WANTED(session_add_chan), WANTED(session_destroy),
+        WANTED(session_exit), WANTED(session_exited),   WANTED(session_loop_mt),
+        WANTED(chan_new),     WANTED(chan_data),        WANTED(chan_fd),
+        WANTED(chan_send),
     };
     if (library == NULL || pthread_key_create(&lane_key, lane_end) != 0) {
         return;
@@ -94,19 +94,17 @@ static void load_library(void)
         if (symbol == NULL) {
             return;
         }
-        memcpy(wanted[i].place, &symbol, sizeof symbol);
+        memcpy(wanted[i].place, (const void *)&symbol, sizeof symbol);
     }
     lib_found = true;
 }
 
-int pgw_libfuse_probe(void)
-{
+int pgw_libfuse_probe(void) {
     pthread_once(&lib_once, load_library);
     return lib_found ? 0 : -ENOSYS;
 }
 
-static struct pgw_libfuse_lane *lane_begin(struct pgw_libfuse *session)
-{
+static struct pgw_libfuse_lane *lane_begin(struct pgw_libfuse *session) {
     struct pgw_libfuse_lane *lane = calloc(1, sizeof *lane);
     if (lane == NULL) {
         return NULL;
@@ -126,8 +124,7 @@ static struct pgw_libfuse_lane *lane_begin(struct pgw_libfuse *session)
 }
 
 /* This thread's lane; NULL when there is none to be had yet. Not to be cancelled half-way. */
-static struct pgw_libfuse_lane *lane_of_thread(struct pgw_libfuse *session)
-{
+static struct pgw_libfuse_lane *lane_of_thread(struct pgw_libfuse *session) {
     struct pgw_libfuse_lane *lane = pthread_getspecific(lane_key);
     int state;
     if (lane == NULL) {
@@ -139,8 +136,7 @@ static struct pgw_libfuse_lane *lane_of_thread(struct pgw_libfuse *session)
 }
 
 /* libfuse's hook: 0 ends the thread, -EINTR asks again. */
-static int receive(struct fuse_chan **channel, char *buffer, size_t capacity)
-{
+static int receive(struct fuse_chan **channel, char *buffer, size_t capacity) {
     struct pgw_libfuse *session = lib.chan_data(*channel);
     struct pgw_libfuse_lane *lane = lane_of_thread(session);
     long bytes;
@@ -160,20 +156,19 @@ static int receive(struct fuse_chan **channel, char *buffer, size_t capacity)
         lib.session_exit(session->fuse);
         return bytes == -ENODEV || bytes == -EINTR || bytes >= 0 ? 0 : (int)bytes;
     }
-    memcpy(buffer, lane->slot, capacity < sizeof(struct pgw_in_header) ? capacity : sizeof(struct pgw_in_header));
+    memcpy(buffer, lane->slot,
+           capacity < sizeof(struct pgw_in_header) ? capacity : sizeof(struct pgw_in_header));
     return (int)bytes;
 }
 
-static int send_message(struct fuse_chan *channel, const struct iovec *parts, size_t count)
-{
+static int send_message(struct fuse_chan *channel, const struct iovec *parts, size_t count) {
     if (count != 1) {
         return -EINVAL;
     }
     return pgw_device_write(lib.chan_fd(channel), parts[0].iov_base, parts[0].iov_len);
 }
 
-static void process(void *data, const char *buffer, size_t bytes, struct fuse_chan *channel)
-{
+static void process(void *data, const char *buffer, size_t bytes, struct fuse_chan *channel) {
     struct pgw_libfuse *session = data;
     struct pgw_libfuse_lane *lane = pthread_getspecific(lane_key);
     (void)buffer;
@@ -186,8 +181,7 @@ static void process(void *data, const char *buffer, size_t bytes, struct fuse_ch
     }
 }
 
-struct pgw_libfuse *pgw_libfuse_open(int fd, const struct pgw_libfuse_hooks *hooks, void *owner)
-{
+struct pgw_libfuse *pgw_libfuse_open(int fd, const struct pgw_libfuse_hooks *hooks, void *owner) {
     struct fuse_session_ops session_ops = {.process = process};
     struct fuse_chan_ops channel_ops = {.receive = receive, .send = send_message};
     struct pgw_libfuse *session;
@@ -214,13 +208,11 @@ struct pgw_libfuse *pgw_libfuse_open(int fd, const struct pgw_libfuse_hooks *hoo
     return session;
 }
 
-int pgw_libfuse_run(struct pgw_libfuse *session)
-{
+int pgw_libfuse_run(struct pgw_libfuse *session) {
     return lib.session_loop_mt(session->fuse) == 0 ? 0 : -EIO;
 }
 
-void pgw_libfuse_stop(struct pgw_libfuse *session)
-{
+void pgw_libfuse_stop(struct pgw_libfuse *session) {
     lib.session_exit(session->fuse);
     pthread_mutex_lock(&session->lanes_lock);
     for (struct pgw_libfuse_lane *lane = session->lanes; lane != NULL; lane = lane->next) {
@@ -229,8 +221,7 @@ void pgw_libfuse_stop(struct pgw_libfuse *session)
     pthread_mutex_unlock(&session->lanes_lock);
 }
 
-void pgw_libfuse_close(struct pgw_libfuse *session)
-{
+void pgw_libfuse_close(struct pgw_libfuse *session) {
     if (session->fuse != NULL) {
         lib.session_destroy(session->fuse);
     }

@@ -1,9 +1,9 @@
 /*
  * libfuse 2.9's multi-threaded session loop, with messages taken and given raw.
  *
- * libfuse makes and ends the threads by its own policy; each gets a lane at its first message, and through
- * it a slot of memory that belongs to the owner. The library is opened at run time: without it only this
- * transport is missing.
+ * libfuse makes and ends the threads by its own policy; each gets a lane at its first message, and
+ * through it a slot of memory that belongs to the owner. The library is opened at run time: without
+ * it only this transport is missing.
  */
 #ifndef PGW_LIBFUSE_H
 #define PGW_LIBFUSE_H
@@ -37,10 +37,12 @@ struct pgw_libfuse;
 /* 0, or -ENOSYS: there is no libfuse.so.2 here. */
 int pgw_libfuse_probe(void);
 
-/* Borrows the descriptor of a mounted connection, the hooks and their owner. NULL: no libfuse, or no memory. */
+/* Borrows the descriptor of a mounted connection, the hooks and their owner. NULL: no libfuse, or
+ * no memory. */
 struct pgw_libfuse *pgw_libfuse_open(int fd, const struct pgw_libfuse_hooks *hooks, void *owner);
 
-/* Serves until the connection ends or is stopped, on this thread and those libfuse makes. 0, or -errno. */
+/* Serves until the connection ends or is stopped, on this thread and those libfuse makes. 0, or
+ * -errno. */
 int pgw_libfuse_run(struct pgw_libfuse *session);
 
 /* Asks pgw_libfuse_run to return; to be repeated until it has. Any thread. */

@@ -3,19 +3,17 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-void *pgw_memory_map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+void *pgw_memory_map(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-void *pgw_memory_map_shared(int fd, size_t bytes)
-{
+void *pgw_memory_map_shared(int fd, size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-int pgw_memory_unmap(void *memory, size_t bytes)
-{
+int pgw_memory_unmap(void *memory, size_t bytes) {
     return munmap(memory, bytes) != 0 ? -errno : 0;
 }

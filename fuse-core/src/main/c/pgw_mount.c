@@ -16,12 +16,11 @@
 #define OPTION_BYTES 1024
 #define COMMFD "_FUSE_COMMFD=%d"
 
-int pgw_mount_direct(int fd, const struct pgw_mount_request *request)
-{
+int pgw_mount_direct(int fd, const struct pgw_mount_request *request) {
     char options[OPTION_BYTES];
     unsigned long flags = MS_NOSUID | MS_NODEV | (request->read_only ? MS_RDONLY : 0UL);
-    int length = snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", fd, getuid(),
-                          getgid(), request->options);
+    int length = snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s",
+                          fd, getuid(), getgid(), request->options);
     if (length >= (int)sizeof options) {
         return -E2BIG;
     }
@@ -29,13 +28,13 @@ int pgw_mount_direct(int fd, const struct pgw_mount_request *request)
 }
 
 /* What a child says on its standard error, up to its end. */
-static void read_complaint(int fd, char *text, size_t capacity)
-{
+static void read_complaint(int fd, char *text, size_t capacity) {
     size_t used = 0;
     char rest[256];
     for (;;) {
         bool room = used + 1 < capacity;
-        ssize_t bytes = read(fd, room ? text + used : rest, room ? capacity - 1 - used : sizeof rest);
+        ssize_t bytes =
+            read(fd, room ? text + used : rest, room ? capacity - 1 - used : sizeof rest);
         if (bytes < 0 && errno == EINTR) {
             continue;
         }
@@ -47,11 +46,12 @@ static void read_complaint(int fd, char *text, size_t capacity)
     text[used] = '\0';
 }
 
-static int spawn(const char *program, const struct pgw_mount_request *request, int channel, int complaints, pid_t *child)
-{
+static int spawn(const char *program, const struct pgw_mount_request *request, int channel,
+                 int complaints, pid_t *child) {
     char variable[sizeof COMMFD + 16];
     char *environment[] = {variable, "PATH=/usr/bin:/bin:/usr/sbin:/sbin", NULL};
-    char *arguments[] = {"fusermount", "-o", (char *)request->options, "--", (char *)request->target, NULL};
+    char *arguments[] = {
+        "fusermount", "-o", (char *)request->options, "--", (char *)request->target, NULL};
     posix_spawn_file_actions_t actions;
     int error;
 
@@ -72,8 +72,7 @@ static int spawn(const char *program, const struct pgw_mount_request *request, i
     return -error;
 }
 
-static int receive_connection(int channel)
-{
+static int receive_connection(int channel) {
     char byte;
     int fd = -1;
     long bytes = pgw_socket_receive(channel, &byte, 1, &fd, 1);
@@ -83,9 +82,8 @@ static int receive_connection(int channel)
     return fd >= 0 ? fd : -EPERM;
 }
 
-int pgw_mount_fusermount(const char *program, const struct pgw_mount_request *request, char *complaint,
-                         size_t complaint_bytes)
-{
+int pgw_mount_fusermount(const char *program, const struct pgw_mount_request *request,
+                         char *complaint, size_t complaint_bytes) {
     int channel[2];
     int complaints[2];
     pid_t child;
@@ -115,7 +113,6 @@ int pgw_mount_fusermount(const char *program, const struct pgw_mount_request *re
     return result;
 }
 
-int pgw_mount_unmount(const char *target, bool lazy)
-{
+int pgw_mount_unmount(const char *target, bool lazy) {
     return umount2(target, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) != 0 ? -errno : 0;
 }

@@ -16,11 +16,12 @@ struct pgw_mount_request {
 int pgw_mount_direct(int fd, const struct pgw_mount_request *request);
 
 /*
- * Lets `program` (fusermount) mount; gives the connection's descriptor, or -errno: -ENOENT when there is no
- * such program, -EPERM when it refused and `complaint` says why (always ended by a NUL).
+ * Lets `program` (fusermount) mount; gives the connection's descriptor, or -errno: -ENOENT when
+ * there is no such program, -EPERM when it refused and `complaint` says why (always ended by a
+ * NUL).
  */
-int pgw_mount_fusermount(const char *program, const struct pgw_mount_request *request, char *complaint,
-                         size_t complaint_bytes);
+int pgw_mount_fusermount(const char *program, const struct pgw_mount_request *request,
+                         char *complaint, size_t complaint_bytes);
 
 /* Unmounts; `lazy` detaches a busy mount at once. Follows no symbolic link. 0 or -errno. */
 int pgw_mount_unmount(const char *target, bool lazy);

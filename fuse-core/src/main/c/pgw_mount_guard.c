@@ -1,9 +1,10 @@
 /*
  * pgw-mount-guard TARGET MAJOR:MINOR: unmounts when the server that started it is gone.
  *
- * Standard input is a pipe whose other end the server alone holds; its end means that the server has died
- * or closed the session. A mount that is no longer ours (another device at the place) is left alone. The
- * mount itself is never looked at, only the mount table: a look at a dead or stuck mount may hang.
+ * Standard input is a pipe whose other end the server alone holds; its end means that the server
+ * has died or closed the session. A mount that is no longer ours (another device at the place) is
+ * left alone. The mount itself is never looked at, only the mount table: a look at a dead or stuck
+ * mount may hang.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,11 +18,11 @@
 #define LINE_BYTES 8192
 
 /* Undoes the mount table's \040 and the like, in place. */
-static void unescape(char *text)
-{
+static void unescape(char *text) {
     char *to = text;
     for (const char *from = text; *from != '\0'; to++) {
-        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] != '\0' && from[3] != '\0') {
+        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] != '\0' &&
+            from[3] != '\0') {
             *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
             from += 4;
         } else {
@@ -32,8 +33,7 @@ static void unescape(char *text)
 }
 
 /* Is the topmost mount at the target the one with this device number? */
-static bool still_mounted(const char *target, const char *device)
-{
+static bool still_mounted(const char *target, const char *device) {
     char line[LINE_BYTES];
     char found[32];
     char *path = malloc(LINE_BYTES);
@@ -54,8 +54,7 @@ static bool still_mounted(const char *target, const char *device)
 }
 
 /* Until nobody holds the other end of the pipe any more. */
-static void wait_for_end(void)
-{
+static void wait_for_end(void) {
     char byte;
     ssize_t bytes;
     do {
@@ -63,8 +62,7 @@ static void wait_for_end(void)
     } while (bytes > 0 || (bytes < 0 && errno == EINTR));
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc != 3) {
         fprintf(stderr, "usage: pgw-mount-guard TARGET MAJOR:MINOR < pipe\n");
         return 2;

@@ -7,9 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int set_timeout(int socket, int timeout_ms)
-{
-    struct timeval time = {.tv_sec = timeout_ms / 1000, .tv_usec = (timeout_ms % 1000) * 1000};
+static int set_timeout(int socket, int timeout_ms) {
+    struct timeval time = {.tv_sec = timeout_ms / 1000, .tv_usec = (timeout_ms % 1000) * 1000L};
     if (setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) != 0 ||
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time) != 0) {
         return -errno;
@@ -17,8 +16,7 @@ static int set_timeout(int socket, int timeout_ms)
     return 0;
 }
 
-int pgw_socket_connect(const char *path, int timeout_ms)
-{
+int pgw_socket_connect(const char *path, int timeout_ms) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int result;
     int fd;
@@ -42,8 +40,7 @@ int pgw_socket_connect(const char *path, int timeout_ms)
     return fd;
 }
 
-int pgw_socket_send(int socket, const void *data, size_t bytes)
-{
+int pgw_socket_send(int socket, const void *data, size_t bytes) {
     const char *at = data;
     while (bytes > 0) {
         ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL);
@@ -60,10 +57,10 @@ int pgw_socket_send(int socket, const void *data, size_t bytes)
 }
 
 /* Moves the descriptors of a message into `fds`; closes those that have no place. */
-static void take_descriptors(struct msghdr *message, int *fds, int fd_count)
-{
+static void take_descriptors(struct msghdr *message, int *fds, int fd_count) {
     int found = 0;
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part)) {
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL;
+         part = CMSG_NXTHDR(message, part)) {
         size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
             continue;
@@ -80,15 +77,16 @@ static void take_descriptors(struct msghdr *message, int *fds, int fd_count)
     }
 }
 
-long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int fd_count)
-{
+long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int fd_count) {
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(int) * PGW_SOCKET_FDS)];
     } control;
     struct iovec data = {.iov_base = into, .iov_len = capacity};
-    struct msghdr message = {
-        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
     ssize_t bytes;
 
     for (int i = 0; i < fd_count; i++) {
@@ -104,9 +102,9 @@ long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int f
     return (long)bytes;
 }
 
-long pgw_socket_peer_uid(int socket)
-{
+long pgw_socket_peer_uid(int socket) {
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ? -errno : (long)peer.uid;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ? -errno
+                                                                           : (long)peer.uid;
 }

@@ -7,15 +7,17 @@
 /* Most descriptors one message brings. */
 #define PGW_SOCKET_FDS 8
 
-/* Connects; every later send and receive is bounded by the time-out (0: unbounded). The socket, or -errno. */
+/* Connects; every later send and receive is bounded by the time-out (0: unbounded). The socket, or
+ * -errno. */
 int pgw_socket_connect(const char *path, int timeout_ms);
 
 /* Sends all bytes. 0 or -errno (-EAGAIN: time-out). */
 int pgw_socket_send(int socket, const void *data, size_t bytes);
 
 /*
- * Receives what has come, up to `capacity` bytes, and up to `fd_count` (<= PGW_SOCKET_FDS) descriptors,
- * which the caller then owns; places without one are set to -1. Bytes (0: the peer closed), or -errno.
+ * Receives what has come, up to `capacity` bytes, and up to `fd_count` (<= PGW_SOCKET_FDS)
+ * descriptors, which the caller then owns; places without one are set to -1. Bytes (0: the peer
+ * closed), or -errno.
  */
 long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int fd_count);
 

@@ -26,8 +26,7 @@ struct pgw_uring {
     uint64_t wake_count; /* where the read of wake_fd puts its value */
 };
 
-static int make_ring(unsigned entries, struct io_uring *ring)
-{
+static int make_ring(unsigned entries, struct io_uring *ring) {
     struct io_uring_params params = {.flags = RING_FLAGS | IORING_SETUP_DEFER_TASKRUN};
     int result = io_uring_queue_init_params(entries, ring, &params);
     if (result == -EINVAL) {
@@ -37,8 +36,7 @@ static int make_ring(unsigned entries, struct io_uring *ring)
     return result;
 }
 
-int pgw_uring_probe(void)
-{
+int pgw_uring_probe(void) {
     struct io_uring ring;
     int result = make_ring(2, &ring);
     if (result == 0) {
@@ -47,8 +45,7 @@ int pgw_uring_probe(void)
     return result;
 }
 
-int pgw_uring_queues(void)
-{
+int pgw_uring_queues(void) {
     FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
     int first = 0;
     int last = 0;
@@ -62,14 +59,13 @@ int pgw_uring_queues(void)
     return (found == 2 ? last : first) + 1;
 }
 
-static char *slot_memory(const struct pgw_uring_geometry *geometry, int slot)
-{
+static char *slot_memory(const struct pgw_uring_geometry *geometry, int slot) {
     return geometry->memory + (size_t)slot * (PGW_URING_HEADER_BYTES + geometry->payload_bytes);
 }
 
-/* A cleared entry of double size. The ring holds one per slot and one to be woken, so there is room. */
-static struct io_uring_sqe *next_entry(struct pgw_uring *ring)
-{
+/* A cleared entry of double size. The ring holds one per slot and one to be woken, so there is
+ * room. */
+static struct io_uring_sqe *next_entry(struct pgw_uring *ring) {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->ring);
     while (sqe == NULL) {
         io_uring_submit(&ring->ring);
@@ -79,8 +75,8 @@ static struct io_uring_sqe *next_entry(struct pgw_uring *ring)
     return sqe;
 }
 
-static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, int slot, uint64_t commit_id)
-{
+static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, int slot,
+                                    uint64_t commit_id) {
     struct io_uring_sqe *sqe = next_entry(ring);
     struct pgw_uring_cmd_req request = {.commit_id = commit_id, .qid = ring->geometry.queue};
 
@@ -93,31 +89,29 @@ static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, in
     return sqe;
 }
 
-static void prepare_register(struct pgw_uring *ring, int slot)
-{
+static void prepare_register(struct pgw_uring *ring, int slot) {
     struct io_uring_sqe *sqe = prepare(ring, PGW_URING_CMD_REGISTER, slot, 0);
     sqe->addr = (uint64_t)(uintptr_t)ring->areas[slot];
     sqe->len = 2;
 }
 
-static void prepare_commits(struct pgw_uring *ring, int commits)
-{
+static void prepare_commits(struct pgw_uring *ring, int commits) {
+    const int32_t *replies = ring->geometry.box + ring->geometry.depth;
     for (int i = 0; i < commits; i++) {
-        int slot = ring->geometry.box[ring->geometry.depth + i];
-        const struct pgw_uring_req_header *header = (const void *)slot_memory(&ring->geometry, slot);
+        int slot = replies[i];
+        const struct pgw_uring_req_header *header =
+            (const void *)slot_memory(&ring->geometry, slot);
         prepare(ring, PGW_URING_CMD_COMMIT_AND_FETCH, slot, header->ring_ent.commit_id);
     }
 }
 
-static void prepare_wake(struct pgw_uring *ring)
-{
+static void prepare_wake(struct pgw_uring *ring) {
     struct io_uring_sqe *sqe = next_entry(ring);
     io_uring_prep_read(sqe, ring->wake_fd, &ring->wake_count, sizeof ring->wake_count, 0);
     sqe->user_data = WAKE_TAG;
 }
 
-static void pin_to_cpu(int cpu)
-{
+static void pin_to_cpu(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
@@ -126,8 +120,7 @@ static void pin_to_cpu(int cpu)
 }
 
 /* The first refusal among the completions so far; they stay for pgw_uring_enter. */
-static int registration_error(struct pgw_uring *ring)
-{
+static int registration_error(struct pgw_uring *ring) {
     struct io_uring_cqe *cqe;
     unsigned head;
     io_uring_for_each_cqe(&ring->ring, head, cqe) {
@@ -138,13 +131,13 @@ static int registration_error(struct pgw_uring *ring)
     return 0;
 }
 
-static int register_slots(struct pgw_uring *ring)
-{
+static int register_slots(struct pgw_uring *ring) {
     int result;
     for (int slot = 0; slot < ring->geometry.depth; slot++) {
         char *memory = slot_memory(&ring->geometry, slot);
         ring->areas[slot][0] = (struct iovec){memory, sizeof(struct pgw_uring_req_header)};
-        ring->areas[slot][1] = (struct iovec){memory + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
+        ring->areas[slot][1] =
+            (struct iovec){memory + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
         prepare_register(ring, slot);
     }
     prepare_wake(ring);
@@ -152,8 +145,7 @@ static int register_slots(struct pgw_uring *ring)
     return result < 0 ? result : registration_error(ring);
 }
 
-struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error)
-{
+struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error) {
     struct pgw_uring *ring = NULL;
 
     *error = -EINVAL;
@@ -194,8 +186,7 @@ err:
 }
 
 /* The kernel gave a slot back without a request. */
-static void slot_failed(struct pgw_uring *ring, int slot, int result)
-{
+static void slot_failed(struct pgw_uring *ring, int slot, int result) {
     if (result == -ENOENT || result == -EINTR || result == -EAGAIN) {
         prepare_register(ring, slot);
         return;
@@ -204,8 +195,7 @@ static void slot_failed(struct pgw_uring *ring, int slot, int result)
 }
 
 /* Puts the slots that are ready into the box; tells whether there was anything to return for. */
-static bool collect(struct pgw_uring *ring, int *ready)
-{
+static bool collect(struct pgw_uring *ring, int *ready) {
     struct io_uring_cqe *cqe;
     unsigned head;
     unsigned seen = 0;
@@ -231,16 +221,14 @@ static bool collect(struct pgw_uring *ring, int *ready)
     return woken || *ready > 0;
 }
 
-static int64_t monotonic_us(void)
-{
+static int64_t monotonic_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 /* Submits, and looks again and again for the time given. Requests found: true. */
-static bool spin(struct pgw_uring *ring, int spin_us)
-{
+static bool spin(struct pgw_uring *ring, int spin_us) {
     int64_t end = monotonic_us() + spin_us;
     bool found = false;
     while (!found && io_uring_submit_and_get_events(&ring->ring) >= 0 && monotonic_us() < end) {
@@ -249,8 +237,7 @@ static bool spin(struct pgw_uring *ring, int spin_us)
     return found;
 }
 
-int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us)
-{
+int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
     int ready = 0;
 
     prepare_commits(ring, commits);
@@ -270,21 +257,18 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us)
     }
 }
 
-void pgw_uring_flush(struct pgw_uring *ring, int commits)
-{
+void pgw_uring_flush(struct pgw_uring *ring, int commits) {
     prepare_commits(ring, commits);
     io_uring_submit(&ring->ring);
 }
 
-void pgw_uring_wake(struct pgw_uring *ring)
-{
+void pgw_uring_wake(struct pgw_uring *ring) {
     uint64_t one = 1;
     while (write(ring->wake_fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
 }
 
-void pgw_uring_close(struct pgw_uring *ring)
-{
+void pgw_uring_close(struct pgw_uring *ring) {
     if (ring->ring.ring_fd >= 0) {
         io_uring_queue_exit(&ring->ring);
     }

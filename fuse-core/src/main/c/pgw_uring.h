@@ -1,8 +1,9 @@
 /*
- * One queue of FUSE-over-io_uring: a ring whose entries each hold one request and, later, its reply.
+ * One queue of FUSE-over-io_uring: a ring whose entries each hold one request and, later, its
+ * reply.
  *
- * All but pgw_uring_wake belong to the one thread that opened the queue. The kernel uses the rings of a
- * connection once every possible CPU's queue has entries.
+ * All but pgw_uring_wake belong to the one thread that opened the queue. The kernel uses the rings
+ * of a connection once every possible CPU's queue has entries.
  */
 #ifndef PGW_URING_H
 #define PGW_URING_H
@@ -11,11 +12,12 @@
 #include <stdint.h>
 
 /*
- * A slot is a page with struct pgw_uring_req_header, then the payload. The payload must hold the largest
- * request: max(max_write, max_pages * 4096), never below 68 KiB. On Linux 6.18 a larger one is a BUG.
+ * A slot is a page with struct pgw_uring_req_header, then the payload. The payload must hold the
+ * largest request: max(max_write, max_pages * 4096), never below 68 KiB. On Linux 6.18 a larger one
+ * is a BUG.
  */
 #define PGW_URING_HEADER_BYTES 4096
-#define PGW_URING_LEAST_PAYLOAD_BYTES (68 * 1024)
+#define PGW_URING_LEAST_PAYLOAD_BYTES 69632
 
 struct pgw_uring_geometry {
     int fd;         /* of the connection; borrowed */
@@ -38,9 +40,9 @@ int pgw_uring_queues(void);
 struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error);
 
 /*
- * Commits the first `commits` replies of the box's second half, then waits for requests (first spinning for
- * `spin_us`): their slots are put into the box's first half. Returns how many (0: woken), -EINTR, or
- * -ENOTCONN once the connection has ended and the kernel holds no slot any more.
+ * Commits the first `commits` replies of the box's second half, then waits for requests (first
+ * spinning for `spin_us`): their slots are put into the box's first half. Returns how many (0:
+ * woken), -EINTR, or -ENOTCONN once the connection has ended and the kernel holds no slot any more.
  */
 int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us);
 

@@ -9,13 +9,11 @@
 /* The JDK uses SIGRTMAX - 2 for the same; libc takes the first two. */
 #define WAKE_SIGNAL (SIGRTMAX - 5)
 
-static void wake(int signal)
-{
+static void wake(int signal) {
     (void)signal;
 }
 
-int pgw_wake_install(void)
-{
+int pgw_wake_install(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = wake;
@@ -23,12 +21,10 @@ int pgw_wake_install(void)
     return sigaction(WAKE_SIGNAL, &action, NULL) != 0 ? -errno : 0;
 }
 
-int pgw_wake_self(void)
-{
+int pgw_wake_self(void) {
     return (int)syscall(SYS_gettid);
 }
 
-int pgw_wake_thread(int thread)
-{
+int pgw_wake_thread(int thread) {
     return syscall(SYS_tgkill, getpid(), thread, WAKE_SIGNAL) != 0 ? -errno : 0;
 }

@@ -1,8 +1,8 @@
 /*
  * Waking a thread out of a blocking system call by a signal whose handler does nothing.
  *
- * The signal is lost when it comes just before the call: who wakes sets a flag first and wakes again until
- * the thread has seen it.
+ * The signal is lost when it comes just before the call: who wakes sets a flag first and wakes
+ * again until the thread has seen it.
  */
 #ifndef PGW_WAKE_H
 #define PGW_WAKE_H

@@ -1,10 +1,10 @@
 /*
  * The FUSE messages of the Linux kernel ABI, protocol 7.45, as this project uses them.
  *
- * Facts of the kernel in our own names, so that an old <linux/fuse.h> does not matter; a C test holds
- * them against that header where it knows them. Features that change a layout (SETXATTR_EXT, security
- * contexts, map alignment) are never negotiated. Numbers are in host order. Every struct is a multiple of
- * 8 bytes or padded by name.
+ * Facts of the kernel in our own names, so that an old <linux/fuse.h> does not matter; a C test
+ * holds them against that header where it knows them. Features that change a layout (SETXATTR_EXT,
+ * security contexts, map alignment) are never negotiated. Numbers are in host order. Every struct
+ * is a multiple of 8 bytes or padded by name.
  */
 #ifndef PGW_WIRE_H
 #define PGW_WIRE_H
@@ -383,7 +383,7 @@ struct pgw_uring_cmd_req {
 
 enum { PGW_URING_CMD_REGISTER = 1, PGW_URING_CMD_COMMIT_AND_FETCH = 2 };
 
-#define PGW_SIZE(type, bytes) \
+#define PGW_SIZE(type, bytes)                                                                      \
     _Static_assert(sizeof(struct pgw_##type) == (bytes), "size of pgw_" #type)
 
 PGW_SIZE(in_header, 40);

@@ -1,8 +1,8 @@
 """Keeps a FUSE session while its server is killed again and again: KILLS FOLDER MOUNT_POINT COMMAND...
 
-Plays the keeper: mounts, holds the connection and the session memory, starts COMMAND as the server with both descriptors,
-and kills it with SIGKILL at random moments under readers and writers of the mount. Ends with status 0 when no call of theirs
-failed, none hangs, and what was written is there.
+Plays the keeper: mounts, holds the connection and the session memory, starts COMMAND as the server with both
+descriptors, and kills it with SIGKILL at random moments under readers and writers of the mount. Ends with status 0
+when no call of theirs failed, none hangs, and what was written is there.
 """
 
 import ctypes
@@ -35,8 +35,10 @@ class Load:
         self.stop = threading.Event()
         self.failures = []
         self.calls = 0
-        self.threads = [threading.Thread(target=self.run, args=(work, i), daemon=True)
-                        for i, work in enumerate([self.read, self.read, self.change, self.change])]
+        self.threads = [
+            threading.Thread(target=self.run, args=(work, i), daemon=True)
+            for i, work in enumerate([self.read, self.read, self.change, self.change])
+        ]
 
     def run(self, work, number):
         turn = 0
@@ -75,8 +77,9 @@ class Load:
 
 
 def start(command, fuse, memory, target, takes, folder):
-    server = subprocess.Popen([*command, str(fuse), str(memory), target, str(takes), folder],
-                              pass_fds=(fuse, memory), stdout=subprocess.PIPE)
+    server = subprocess.Popen(
+        [*command, str(fuse), str(memory), target, str(takes), folder], pass_fds=(fuse, memory), stdout=subprocess.PIPE
+    )
     line = server.stdout.readline().decode()
     if not line.startswith("serving transport devfuse"):
         raise RuntimeError("the server did not begin: " + line)

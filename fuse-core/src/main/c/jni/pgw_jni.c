@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-bool pgw_jni_text_get(JNIEnv *env, jbyteArray from, struct pgw_jni_text *text)
-{
+bool pgw_jni_text_get(JNIEnv *env, jbyteArray from, struct pgw_jni_text *text) {
     jsize length = (*env)->GetArrayLength(env, from);
     if (length >= (jsize)sizeof text->bytes) {
         return false;
@@ -13,8 +12,8 @@ bool pgw_jni_text_get(JNIEnv *env, jbyteArray from, struct pgw_jni_text *text)
     return memchr(text->bytes, '\0', (size_t)length) == NULL;
 }
 
-bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod *methods, int count)
-{
+bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod *methods,
+                      int count) {
     jclass owner = (*env)->FindClass(env, class_name);
     if (owner == NULL) {
         return false;
@@ -22,8 +21,7 @@ bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod
     return (*env)->RegisterNatives(env, owner, methods, count) == JNI_OK;
 }
 
-JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
-{
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
     JNIEnv *env = NULL;
     (void)reserved;
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK) {

@@ -13,13 +13,11 @@
 #define PGW_JNI_WRITE_FAILED 4096
 
 /* A native address in Java's hands. */
-static inline void *pgw_jni_pointer(jlong address)
-{
+static inline void *pgw_jni_pointer(jlong address) {
     return (void *)(intptr_t)address;
 }
 
-static inline jlong pgw_jni_address(const void *pointer)
-{
+static inline jlong pgw_jni_address(const void *pointer) {
     return (jlong)(intptr_t)pointer;
 }
 
@@ -32,7 +30,8 @@ struct pgw_jni_text {
 bool pgw_jni_text_get(JNIEnv *env, jbyteArray from, struct pgw_jni_text *text);
 
 /* Registers natives; false: a Java exception is pending. */
-bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod *methods, int count);
+bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod *methods,
+                      int count);
 
 /* Each file of the border registers its natives; called once by JNI_OnLoad. */
 bool pgw_jni_system_load(JNIEnv *env);

@@ -13,17 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
-
-static jlong layout(JNIEnv *env, jclass owner, jbyteArray name)
-{
+static jlong layout(JNIEnv *env, jclass owner, jbyteArray name) {
     struct pgw_jni_text text;
     (void)owner;
     return pgw_jni_text_get(env, name, &text) ? pgw_layout_find(text.bytes) : -1;
 }
 
-static jbyteArray error_bytes(JNIEnv *env, jclass owner, jint error)
-{
+static jbyteArray error_bytes(JNIEnv *env, jclass owner, jint error) {
     const char *text = strerrordesc_np(error);
     const char *known = text == NULL ? "unknown error" : text;
     jsize length = (jsize)strlen(known);
@@ -35,80 +31,70 @@ static jbyteArray error_bytes(JNIEnv *env, jclass owner, jint error)
     return bytes;
 }
 
-static jlong map(JNIEnv *env, jclass owner, jlong bytes)
-{
+static jlong map(JNIEnv *env, jclass owner, jlong bytes) {
     void *memory = pgw_memory_map((size_t)bytes);
     (void)env;
     (void)owner;
     return memory == NULL ? -errno : pgw_jni_address(memory);
 }
 
-static jlong map_shared(JNIEnv *env, jclass owner, jint fd, jlong bytes)
-{
+static jlong map_shared(JNIEnv *env, jclass owner, jint fd, jlong bytes) {
     void *memory = pgw_memory_map_shared(fd, (size_t)bytes);
     (void)env;
     (void)owner;
     return memory == NULL ? -errno : pgw_jni_address(memory);
 }
 
-static jint unmap(JNIEnv *env, jclass owner, jlong address, jlong bytes)
-{
+static jint unmap(JNIEnv *env, jclass owner, jlong address, jlong bytes) {
     (void)env;
     (void)owner;
     return pgw_memory_unmap(pgw_jni_pointer(address), (size_t)bytes);
 }
 
-static jobject buffer(JNIEnv *env, jclass owner, jlong address, jint bytes)
-{
+static jobject buffer(JNIEnv *env, jclass owner, jlong address, jint bytes) {
     (void)owner;
     return (*env)->NewDirectByteBuffer(env, pgw_jni_pointer(address), bytes);
 }
 
-static jint close_descriptor(JNIEnv *env, jclass owner, jint fd)
-{
+static jint close_descriptor(JNIEnv *env, jclass owner, jint fd) {
     (void)env;
     (void)owner;
     return close(fd) != 0 ? -errno : 0;
 }
 
-static jlong file_bytes(JNIEnv *env, jclass owner, jint fd)
-{
+static jlong file_bytes(JNIEnv *env, jclass owner, jint fd) {
     struct stat status;
     (void)env;
     (void)owner;
     return fstat(fd, &status) != 0 ? -errno : (jlong)status.st_size;
 }
 
-static jint open_device(JNIEnv *env, jclass owner)
-{
+static jint open_device(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_device_open();
 }
 
-static jint clone_device(JNIEnv *env, jclass owner, jint fd)
-{
+static jint clone_device(JNIEnv *env, jclass owner, jint fd) {
     (void)env;
     (void)owner;
     return pgw_device_clone(fd);
 }
 
-static jint read_message(JNIEnv *env, jclass owner, jint fd, jlong into, jint capacity)
-{
+static jint read_message(JNIEnv *env, jclass owner, jint fd, jlong into, jint capacity) {
     (void)env;
     (void)owner;
     return (jint)pgw_device_read(fd, pgw_jni_pointer(into), (size_t)capacity);
 }
 
-static jint write_message(JNIEnv *env, jclass owner, jint fd, jlong message)
-{
+static jint write_message(JNIEnv *env, jclass owner, jint fd, jlong message) {
     (void)env;
     (void)owner;
     return pgw_device_write_message(fd, pgw_jni_pointer(message));
 }
 
-static jint write_then_read(JNIEnv *env, jclass owner, jint fd, jlong message, jlong into, jint capacity)
-{
+static jint write_then_read(JNIEnv *env, jclass owner, jint fd, jlong message, jlong into,
+                            jint capacity) {
     int written = pgw_device_write_message(fd, pgw_jni_pointer(message));
     (void)env;
     (void)owner;
@@ -118,29 +104,26 @@ static jint write_then_read(JNIEnv *env, jclass owner, jint fd, jlong message, j
     return (jint)pgw_device_read(fd, pgw_jni_pointer(into), (size_t)capacity);
 }
 
-static jint write_buffer(JNIEnv *env, jclass owner, jint fd, jobject message, jint bytes)
-{
+static jint write_buffer(JNIEnv *env, jclass owner, jint fd, jobject message, jint bytes) {
     const void *data = (*env)->GetDirectBufferAddress(env, message);
     (void)owner;
     return data == NULL ? -EINVAL : pgw_device_write(fd, data, (size_t)bytes);
 }
 
-static jint open_backing(JNIEnv *env, jclass owner, jint fd, jbyteArray path)
-{
+static jint open_backing(JNIEnv *env, jclass owner, jint fd, jbyteArray path) {
     struct pgw_jni_text text;
     (void)owner;
-    return pgw_jni_text_get(env, path, &text) ? pgw_device_open_backing(fd, text.bytes) : -ENAMETOOLONG;
+    return pgw_jni_text_get(env, path, &text) ? pgw_device_open_backing(fd, text.bytes)
+                                              : -ENAMETOOLONG;
 }
 
-static jint close_backing(JNIEnv *env, jclass owner, jint fd, jint backing_id)
-{
+static jint close_backing(JNIEnv *env, jclass owner, jint fd, jint backing_id) {
     (void)env;
     (void)owner;
     return pgw_device_close_backing(fd, backing_id);
 }
 
-static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *into)
-{
+static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *into) {
     for (jsize i = 0; i < 3; i++) {
         jbyteArray text = (*env)->GetObjectArrayElement(env, texts, i);
         bool fits = text != NULL && pgw_jni_text_get(env, text, &into[i]);
@@ -152,73 +135,69 @@ static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *in
     return true;
 }
 
-static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts, jboolean read_only)
-{
+static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts,
+                         jboolean read_only) {
     struct pgw_jni_text text[3];
     (void)owner;
     if (!get_request(env, texts, text)) {
         return -ENAMETOOLONG;
     }
-    struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes, read_only == JNI_TRUE};
+    struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes,
+                                        read_only == JNI_TRUE};
     return pgw_mount_direct(fd, &request);
 }
 
-static jint mount_fusermount(JNIEnv *env, jclass owner, jobjectArray texts, jobject complaint)
-{
+static jint mount_fusermount(JNIEnv *env, jclass owner, jobjectArray texts, jobject complaint) {
     struct pgw_jni_text text[3];
     (void)owner;
     if (!get_request(env, texts, text)) {
         return -ENAMETOOLONG;
     }
     struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes, false};
-    return pgw_mount_fusermount("fusermount", &request, (*env)->GetDirectBufferAddress(env, complaint),
+    return pgw_mount_fusermount("fusermount", &request,
+                                (*env)->GetDirectBufferAddress(env, complaint),
                                 (size_t)(*env)->GetDirectBufferCapacity(env, complaint));
 }
 
-static jint unmount(JNIEnv *env, jclass owner, jbyteArray target, jboolean lazy)
-{
+static jint unmount(JNIEnv *env, jclass owner, jbyteArray target, jboolean lazy) {
     struct pgw_jni_text text;
     (void)owner;
-    return pgw_jni_text_get(env, target, &text) ? pgw_mount_unmount(text.bytes, lazy == JNI_TRUE) : -ENAMETOOLONG;
+    return pgw_jni_text_get(env, target, &text) ? pgw_mount_unmount(text.bytes, lazy == JNI_TRUE)
+                                                : -ENAMETOOLONG;
 }
 
-static jint install_wake(JNIEnv *env, jclass owner)
-{
+static jint install_wake(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_wake_install();
 }
 
-static jint current_thread(JNIEnv *env, jclass owner)
-{
+static jint current_thread(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_wake_self();
 }
 
-static jint wake_thread(JNIEnv *env, jclass owner, jint thread)
-{
+static jint wake_thread(JNIEnv *env, jclass owner, jint thread) {
     (void)env;
     (void)owner;
     return pgw_wake_thread(thread);
 }
 
-static jint connect_unix(JNIEnv *env, jclass owner, jbyteArray path, jint timeout_ms)
-{
+static jint connect_unix(JNIEnv *env, jclass owner, jbyteArray path, jint timeout_ms) {
     struct pgw_jni_text text;
     (void)owner;
-    return pgw_jni_text_get(env, path, &text) ? pgw_socket_connect(text.bytes, timeout_ms) : -ENAMETOOLONG;
+    return pgw_jni_text_get(env, path, &text) ? pgw_socket_connect(text.bytes, timeout_ms)
+                                              : -ENAMETOOLONG;
 }
 
-static jint send_bytes(JNIEnv *env, jclass owner, jint socket, jobject data, jint bytes)
-{
+static jint send_bytes(JNIEnv *env, jclass owner, jint socket, jobject data, jint bytes) {
     const void *from = (*env)->GetDirectBufferAddress(env, data);
     (void)owner;
     return from == NULL ? -EINVAL : pgw_socket_send(socket, from, (size_t)bytes);
 }
 
-static jint receive_bytes(JNIEnv *env, jclass owner, jint socket, jobject into, jintArray fds)
-{
+static jint receive_bytes(JNIEnv *env, jclass owner, jint socket, jobject into, jintArray fds) {
     int received[PGW_SOCKET_FDS];
     jsize count = (*env)->GetArrayLength(env, fds);
     void *to = (*env)->GetDirectBufferAddress(env, into);
@@ -227,20 +206,19 @@ static jint receive_bytes(JNIEnv *env, jclass owner, jint socket, jobject into, 
     if (to == NULL || count > PGW_SOCKET_FDS) {
         return -EINVAL;
     }
-    bytes = (jint)pgw_socket_receive(socket, to, (size_t)(*env)->GetDirectBufferCapacity(env, into), received, count);
+    bytes = (jint)pgw_socket_receive(socket, to, (size_t)(*env)->GetDirectBufferCapacity(env, into),
+                                     received, count);
     (*env)->SetIntArrayRegion(env, fds, 0, count, received);
     return bytes;
 }
 
-static jlong peer_uid(JNIEnv *env, jclass owner, jint socket)
-{
+static jlong peer_uid(JNIEnv *env, jclass owner, jint socket) {
     (void)env;
     (void)owner;
     return pgw_socket_peer_uid(socket);
 }
 
-bool pgw_jni_system_load(JNIEnv *env)
-{
+bool pgw_jni_system_load(JNIEnv *env) {
     static const JNINativeMethod methods[] = {
         {"layoutOf", "([B)J", layout},
         {"errorBytes", "(I)[B", error_bytes},
@@ -269,5 +247,6 @@ bool pgw_jni_system_load(JNIEnv *env)
         {"receive", "(ILjava/nio/ByteBuffer;[I)I", receive_bytes},
         {"peerUid", "(I)J", peer_uid},
     };
-    return pgw_jni_register(env, PGW_JNI_PACKAGE "Native", methods, sizeof methods / sizeof methods[0]);
+    return pgw_jni_register(env, PGW_JNI_PACKAGE "Native", methods,
+                            sizeof methods / sizeof methods[0]);
 }

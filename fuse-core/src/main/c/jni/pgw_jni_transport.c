@@ -1,4 +1,5 @@
-/* Natives of Uring and Libfuse in io.posixgateway.fuse.jni, and the up-calls of libfuse's threads. */
+/* Natives of Uring and Libfuse in io.posixgateway.fuse.jni, and the up-calls of libfuse's threads.
+ */
 #include "pgw_jni.h"
 
 #include "pgw_device.h"
@@ -7,8 +8,8 @@
 #include "pgw_wire.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static JavaVM *java_vm;
 static jmethodID upcall_enter;
@@ -26,20 +27,21 @@ struct served {
     size_t reply_at;
 };
 
-/* The environment of a thread of libfuse, which becomes one of Java's at its first call. NULL: refused. */
-static JNIEnv *attached(void)
-{
+/* The environment of a thread of libfuse, which becomes one of Java's at its first call. NULL:
+ * refused. */
+static JNIEnv *attached(void) {
     JNIEnv *env = NULL;
     JavaVMAttachArgs arguments = {JNI_VERSION_1_8, "pgw-libfuse", NULL};
     if ((*java_vm)->GetEnv(java_vm, (void **)&env, JNI_VERSION_1_8) == JNI_OK) {
         return env;
     }
-    return (*java_vm)->AttachCurrentThreadAsDaemon(java_vm, (void **)&env, &arguments) == JNI_OK ? env : NULL;
+    return (*java_vm)->AttachCurrentThreadAsDaemon(java_vm, (void **)&env, &arguments) == JNI_OK
+               ? env
+               : NULL;
 }
 
 /* Logs and clears what an up-call threw. */
-static bool threw(JNIEnv *env)
-{
+static bool threw(JNIEnv *env) {
     if (!(*env)->ExceptionCheck(env)) {
         return false;
     }
@@ -48,8 +50,7 @@ static bool threw(JNIEnv *env)
     return true;
 }
 
-static bool lane_enter(void *owner, struct pgw_libfuse_lane *lane)
-{
+static bool lane_enter(void *owner, struct pgw_libfuse_lane *lane) {
     struct served *served = owner;
     JNIEnv *env = attached();
     jlong entered;
@@ -65,15 +66,16 @@ static bool lane_enter(void *owner, struct pgw_libfuse_lane *lane)
     return true;
 }
 
-static void lane_handle(void *owner, struct pgw_libfuse_lane *lane, size_t bytes)
-{
+static void lane_handle(void *owner, struct pgw_libfuse_lane *lane, size_t bytes) {
     struct served *served = owner;
     JNIEnv *env = attached();
     char *reply = lane->slot + served->reply_at;
-    jint next = (*env)->CallIntMethod(env, served->target, upcall_handle, lane->number, (jint)bytes);
+    jint next =
+        (*env)->CallIntMethod(env, served->target, upcall_handle, lane->number, (jint)bytes);
     if (threw(env)) {
         const struct pgw_in_header *request = (const void *)lane->slot;
-        *(struct pgw_out_header *)(void *)reply = (struct pgw_out_header){sizeof(struct pgw_out_header), -EIO, request->unique};
+        const struct pgw_out_header failed = {sizeof failed, -EIO, request->unique};
+        memcpy(reply, &failed, sizeof failed);
         lane->reply = reply;
         return;
     }
@@ -83,8 +85,7 @@ static void lane_handle(void *owner, struct pgw_libfuse_lane *lane, size_t bytes
     lane->slot = served->memory + (size_t)(next >> 1) * served->stride;
 }
 
-static void lane_leave(void *owner, struct pgw_libfuse_lane *lane)
-{
+static void lane_leave(void *owner, struct pgw_libfuse_lane *lane) {
     struct served *served = owner;
     JNIEnv *env = attached();
     if (env != NULL) {
@@ -94,15 +95,13 @@ static void lane_leave(void *owner, struct pgw_libfuse_lane *lane)
     }
 }
 
-static jint libfuse_probe(JNIEnv *env, jclass owner)
-{
+static jint libfuse_probe(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_libfuse_probe();
 }
 
-static jlong libfuse_open(JNIEnv *env, jclass owner, jint fd, jobject target, jlongArray geometry)
-{
+static jlong libfuse_open(JNIEnv *env, jclass owner, jint fd, jobject target, jlongArray geometry) {
     jlong numbers[4];
     struct served *served = calloc(1, sizeof *served);
     (void)owner;
@@ -113,7 +112,8 @@ static jlong libfuse_open(JNIEnv *env, jclass owner, jint fd, jobject target, jl
     served->memory = pgw_jni_pointer(numbers[0]);
     served->stride = (size_t)numbers[1];
     served->reply_at = (size_t)numbers[2];
-    served->hooks = (struct pgw_libfuse_hooks){(size_t)numbers[3], lane_enter, lane_handle, lane_leave};
+    served->hooks =
+        (struct pgw_libfuse_hooks){(size_t)numbers[3], lane_enter, lane_handle, lane_leave};
     served->target = (*env)->NewGlobalRef(env, target);
     served->session = pgw_libfuse_open(fd, &served->hooks, served);
     if (served->session == NULL) {
@@ -124,24 +124,21 @@ static jlong libfuse_open(JNIEnv *env, jclass owner, jint fd, jobject target, jl
     return pgw_jni_address(served);
 }
 
-static jint libfuse_run(JNIEnv *env, jclass owner, jlong handle)
-{
+static jint libfuse_run(JNIEnv *env, jclass owner, jlong handle) {
     struct served *served = pgw_jni_pointer(handle);
     (void)env;
     (void)owner;
     return pgw_libfuse_run(served->session);
 }
 
-static void libfuse_stop(JNIEnv *env, jclass owner, jlong handle)
-{
+static void libfuse_stop(JNIEnv *env, jclass owner, jlong handle) {
     struct served *served = pgw_jni_pointer(handle);
     (void)env;
     (void)owner;
     pgw_libfuse_stop(served->session);
 }
 
-static void libfuse_close(JNIEnv *env, jclass owner, jlong handle)
-{
+static void libfuse_close(JNIEnv *env, jclass owner, jlong handle) {
     struct served *served = pgw_jni_pointer(handle);
     (void)owner;
     pgw_libfuse_close(served->session);
@@ -149,22 +146,19 @@ static void libfuse_close(JNIEnv *env, jclass owner, jlong handle)
     free(served);
 }
 
-static jint uring_probe(JNIEnv *env, jclass owner)
-{
+static jint uring_probe(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_uring_probe();
 }
 
-static jint uring_queues(JNIEnv *env, jclass owner)
-{
+static jint uring_queues(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
     return pgw_uring_queues();
 }
 
-static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject box)
-{
+static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject box) {
     jlong number[5];
     struct pgw_uring_geometry geometry;
     struct pgw_uring *ring;
@@ -181,48 +175,43 @@ static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject b
     return ring == NULL ? error : pgw_jni_address(ring);
 }
 
-static jint uring_enter(JNIEnv *env, jclass owner, jlong ring, jint commits, jint spin_us)
-{
+static jint uring_enter(JNIEnv *env, jclass owner, jlong ring, jint commits, jint spin_us) {
     (void)env;
     (void)owner;
     return pgw_uring_enter(pgw_jni_pointer(ring), commits, spin_us);
 }
 
-static void uring_flush(JNIEnv *env, jclass owner, jlong ring, jint commits)
-{
+static void uring_flush(JNIEnv *env, jclass owner, jlong ring, jint commits) {
     (void)env;
     (void)owner;
     pgw_uring_flush(pgw_jni_pointer(ring), commits);
 }
 
-static void uring_wake(JNIEnv *env, jclass owner, jlong ring)
-{
+static void uring_wake(JNIEnv *env, jclass owner, jlong ring) {
     (void)env;
     (void)owner;
     pgw_uring_wake(pgw_jni_pointer(ring));
 }
 
-static void uring_close(JNIEnv *env, jclass owner, jlong ring)
-{
+static void uring_close(JNIEnv *env, jclass owner, jlong ring) {
     (void)env;
     (void)owner;
     pgw_uring_close(pgw_jni_pointer(ring));
 }
 
-static bool find_upcalls(JNIEnv *env)
-{
+static bool find_upcalls(JNIEnv *env) {
     jclass target = (*env)->FindClass(env, PGW_JNI_PACKAGE "Libfuse$Target");
     if (target == NULL) {
         return false;
     }
     upcall_enter = (*env)->GetMethodID(env, target, "enter", "()J");
-    upcall_handle = upcall_enter == NULL ? NULL : (*env)->GetMethodID(env, target, "handle", "(II)I");
+    upcall_handle =
+        upcall_enter == NULL ? NULL : (*env)->GetMethodID(env, target, "handle", "(II)I");
     upcall_leave = upcall_handle == NULL ? NULL : (*env)->GetMethodID(env, target, "leave", "(I)V");
     return upcall_leave != NULL;
 }
 
-bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm)
-{
+bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm) {
     static const JNINativeMethod libfuse[] = {
         {"probe", "()I", libfuse_probe},
         {"open", "(IL" PGW_JNI_PACKAGE "Libfuse$Target;[J)J", libfuse_open},
@@ -241,6 +230,7 @@ bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm)
     };
     java_vm = vm;
     return find_upcalls(env) &&
-           pgw_jni_register(env, PGW_JNI_PACKAGE "Libfuse", libfuse, sizeof libfuse / sizeof libfuse[0]) &&
+           pgw_jni_register(env, PGW_JNI_PACKAGE "Libfuse", libfuse,
+                            sizeof libfuse / sizeof libfuse[0]) &&
            pgw_jni_register(env, PGW_JNI_PACKAGE "Uring", uring, sizeof uring / sizeof uring[0]);
 }

@@ -1,6 +1,7 @@
 /*
- * Each way that messages travel, on a mount of its own, with a file system of one empty folder in C: the
- * native code under ASan and UBSan without Java. Needs root; says so and passes where it cannot mount.
+ * Each way that messages travel, on a mount of its own, with a file system of one empty folder in
+ * C: the native code under ASan and UBSan without Java. Needs root; says so and passes where it
+ * cannot mount.
  */
 #include "pgw_device.h"
 #include "pgw_libfuse.h"
@@ -25,7 +26,7 @@
 
 #include <cmocka.h>
 
-#define MAX_WRITE (128 * 1024)
+#define MAX_WRITE 131072
 #define SLOT_BYTES (MAX_WRITE + 8192)
 #define REPLY_AT 4096
 #define QUEUES 16
@@ -47,8 +48,7 @@ struct fixture {
     atomic_int lanes;
 };
 
-static int init_reply(const struct fixture *fixture, void *body)
-{
+static int init_reply(const struct fixture *fixture, void *body) {
     struct pgw_init_out *out = body;
     memset(out, 0, sizeof *out);
     out->major = PGW_FUSE_MAJOR;
@@ -61,8 +61,7 @@ static int init_reply(const struct fixture *fixture, void *body)
     return (int)sizeof *out;
 }
 
-static int getattr_reply(void *body)
-{
+static int getattr_reply(void *body) {
     struct pgw_attr_out *out = body;
     memset(out, 0, sizeof *out);
     out->attr.ino = 1;
@@ -72,8 +71,7 @@ static int getattr_reply(void *body)
 }
 
 /* Puts the reply's body; its bytes, or -errno. */
-static int answer(const struct fixture *fixture, uint32_t opcode, void *body)
-{
+static int answer(const struct fixture *fixture, uint32_t opcode, void *body) {
     switch (opcode) {
     case PGW_OPCODE_INIT:
         return init_reply(fixture, body);
@@ -84,8 +82,7 @@ static int answer(const struct fixture *fixture, uint32_t opcode, void *body)
     }
 }
 
-static void put_header(void *place, uint64_t unique, int result)
-{
+static void put_header(void *place, uint64_t unique, int result) {
     struct pgw_out_header *header = place;
     header->len = (uint32_t)(sizeof *header + (result > 0 ? (size_t)result : 0));
     header->error = result < 0 ? result : 0;
@@ -93,8 +90,7 @@ static void put_header(void *place, uint64_t unique, int result)
 }
 
 /* Answers the message in a slot; where the reply lies, or NULL for those that get none. */
-static const void *answer_slot(const struct fixture *fixture, char *slot)
-{
+static const void *answer_slot(const struct fixture *fixture, char *slot) {
     const struct pgw_in_header *request = (const void *)slot;
     char *reply = slot + REPLY_AT - sizeof(struct pgw_out_header);
     if (request->opcode == PGW_OPCODE_FORGET || request->opcode == PGW_OPCODE_BATCH_FORGET) {
@@ -104,8 +100,7 @@ static const void *answer_slot(const struct fixture *fixture, char *slot)
     return reply;
 }
 
-static bool mount_fixture(struct fixture *fixture)
-{
+static bool mount_fixture(struct fixture *fixture) {
     struct pgw_mount_request request = {"pgw-test", target, ",default_permissions", false};
     snprintf(target, sizeof target, "/tmp/pgw-session-test-XXXXXX");
     assert_non_null(mkdtemp(target));
@@ -120,16 +115,14 @@ static bool mount_fixture(struct fixture *fixture)
     return true;
 }
 
-static int unmount_leftover(void **state)
-{
+static int unmount_leftover(void **state) {
     (void)state;
     pgw_mount_unmount(target, true);
     rmdir(target);
     return 0;
 }
 
-static void use_and_unmount(void)
-{
+static void use_and_unmount(void) {
     struct stat status;
     char name[128];
     for (int i = 0; i < STATS; i++) {
@@ -142,14 +135,12 @@ static void use_and_unmount(void)
     assert_int_equal(pgw_mount_unmount(target, false), 0);
 }
 
-static void end(const struct fixture *fixture)
-{
+static void end(const struct fixture *fixture) {
     close(fixture->fd);
     assert_int_equal(pgw_memory_unmap(fixture->memory, QUEUES * (size_t)SLOT_BYTES), 0);
 }
 
-static void *serve_device(void *data)
-{
+static void *serve_device(void *data) {
     struct fixture *fixture = data;
     while (pgw_device_read(fixture->fd, fixture->memory, SLOT_BYTES) > 0) {
         const void *reply = answer_slot(fixture, fixture->memory);
@@ -161,8 +152,7 @@ static void *serve_device(void *data)
     return NULL;
 }
 
-static void messages_travel_over_the_device(void **state)
-{
+static void messages_travel_over_the_device(void **state) {
     struct fixture fixture = {.fd = -1};
     pthread_t thread;
     (void)state;
@@ -175,36 +165,31 @@ static void messages_travel_over_the_device(void **state)
     end(&fixture);
 }
 
-static bool enter(void *owner, struct pgw_libfuse_lane *lane)
-{
+static bool enter(void *owner, struct pgw_libfuse_lane *lane) {
     struct fixture *fixture = owner;
     lane->number = fixture->lanes++;
     lane->slot = fixture->memory + (size_t)(lane->number % QUEUES) * SLOT_BYTES;
     return true;
 }
 
-static void handle(void *owner, struct pgw_libfuse_lane *lane, size_t bytes)
-{
+static void handle(void *owner, struct pgw_libfuse_lane *lane, size_t bytes) {
     assert_true(bytes >= sizeof(struct pgw_in_header));
     lane->reply = answer_slot(owner, lane->slot);
 }
 
-static void leave(void *owner, struct pgw_libfuse_lane *lane)
-{
+static void leave(void *owner, struct pgw_libfuse_lane *lane) {
     (void)owner;
     (void)lane;
 }
 
 static const struct pgw_libfuse_hooks hooks = {SLOT_BYTES, enter, handle, leave};
 
-static void *serve_libfuse(void *session)
-{
+static void *serve_libfuse(void *session) {
     pgw_libfuse_run(session);
     return NULL;
 }
 
-static void messages_travel_over_libfuse(void **state)
-{
+static void messages_travel_over_libfuse(void **state) {
     struct fixture fixture = {.fd = -1};
     struct pgw_libfuse *session;
     pthread_t thread;
@@ -229,8 +214,7 @@ struct queue {
     int32_t box[2 * DEPTH];
 };
 
-static void *serve_queue(void *data)
-{
+static void *serve_queue(void *data) {
     struct queue *queue = data;
     size_t bytes = DEPTH * (size_t)(PGW_URING_HEADER_BYTES + MAX_WRITE);
     struct pgw_uring_geometry geometry = {.fd = queue->fixture->fd,
@@ -245,7 +229,8 @@ static void *serve_queue(void *data)
 
     while (ready >= 0) {
         for (int i = 0; i < ready; i++) {
-            char *slot = geometry.memory + (size_t)queue->box[i] * (PGW_URING_HEADER_BYTES + MAX_WRITE);
+            char *slot =
+                geometry.memory + (size_t)queue->box[i] * (PGW_URING_HEADER_BYTES + MAX_WRITE);
             struct pgw_uring_req_header *header = (void *)slot;
             const struct pgw_in_header *request = (const void *)slot;
             int result = answer(queue->fixture, request->opcode, slot + PGW_URING_HEADER_BYTES);
@@ -262,8 +247,7 @@ static void *serve_queue(void *data)
     return NULL;
 }
 
-static bool uring_enabled(void)
-{
+static bool uring_enabled(void) {
     char value = 'N';
     int fd = open("/sys/module/fuse/parameters/enable_uring", O_RDWR | O_CLOEXEC);
     if (fd >= 0) {
@@ -274,8 +258,7 @@ static bool uring_enabled(void)
     return value == 'Y' && pgw_uring_probe() == 0 && pgw_uring_queues() <= QUEUES;
 }
 
-static void messages_travel_over_io_uring(void **state)
-{
+static void messages_travel_over_io_uring(void **state) {
     struct fixture fixture = {.fd = -1, .uring = true};
     struct queue queues[QUEUES];
     int count = pgw_uring_queues();
@@ -302,15 +285,13 @@ static void messages_travel_over_io_uring(void **state)
     end(&fixture);
 }
 
-static void *blocked_read(void *data)
-{
+static void *blocked_read(void *data) {
     struct fixture *fixture = data;
     fixture->lanes = pgw_wake_self();
     return (void *)pgw_device_read(fixture->fd, fixture->memory, SLOT_BYTES);
 }
 
-static void a_thread_that_waits_for_messages_can_be_woken(void **state)
-{
+static void a_thread_that_waits_for_messages_can_be_woken(void **state) {
     struct fixture fixture = {.fd = -1};
     pthread_t thread;
     void *result;
@@ -333,8 +314,7 @@ static void a_thread_that_waits_for_messages_can_be_woken(void **state)
     end(&fixture);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(messages_travel_over_the_device, unmount_leftover),
         cmocka_unit_test_teardown(messages_travel_over_libfuse, unmount_leftover),

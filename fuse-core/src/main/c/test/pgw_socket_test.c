@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-static void send_descriptors(int socket, int count)
-{
+static void send_descriptors(int socket, int count) {
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(4 * sizeof(int))];
@@ -34,16 +33,14 @@ static void send_descriptors(int socket, int count)
     assert_int_equal(sendmsg(socket, &message, 0), 1);
 }
 
-static int lowest_free_descriptor(void)
-{
+static int lowest_free_descriptor(void) {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     close(fd);
     return fd;
 }
 
-static void descriptors_come_with_the_data_and_empty_places_are_marked(void **state)
-{
+static void descriptors_come_with_the_data_and_empty_places_are_marked(void **state) {
     int pair[2];
     int fds[3];
     char byte;
@@ -61,8 +58,7 @@ static void descriptors_come_with_the_data_and_empty_places_are_marked(void **st
     close(pair[1]);
 }
 
-static void descriptors_without_a_place_are_closed(void **state)
-{
+static void descriptors_without_a_place_are_closed(void **state) {
     int pair[2];
     int fd;
     int before;
@@ -80,8 +76,7 @@ static void descriptors_without_a_place_are_closed(void **state)
     close(pair[1]);
 }
 
-static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state)
-{
+static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state) {
     int pair[2];
     char byte;
     (void)state;
@@ -97,8 +92,7 @@ static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state)
     close(pair[1]);
 }
 
-static void a_missing_socket_and_a_path_too_long_are_told_apart(void **state)
-{
+static void a_missing_socket_and_a_path_too_long_are_told_apart(void **state) {
     char path[200];
     (void)state;
 
@@ -108,8 +102,7 @@ static void a_missing_socket_and_a_path_too_long_are_told_apart(void **state)
     assert_int_equal(pgw_socket_connect(path, 100), -ENAMETOOLONG);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors_come_with_the_data_and_empty_places_are_marked),
         cmocka_unit_test(descriptors_without_a_place_are_closed),

@@ -1,4 +1,5 @@
-/* Our wire structs against the kernel's header, as far as that knows them; and the table that Java reads. */
+/* Our wire structs against the kernel's header, as far as that knows them; and the table that Java
+ * reads. */
 #include "pgw_layout.h"
 #include "pgw_wire.h"
 
@@ -10,10 +11,10 @@
 
 #include <cmocka.h>
 
-#define SAME_SIZE(ours, theirs) \
+#define SAME_SIZE(ours, theirs)                                                                    \
     _Static_assert(sizeof(struct pgw_##ours) == sizeof(struct theirs), "size of " #theirs)
-#define SAME_PLACE(name, field)                                                              \
-    _Static_assert(offsetof(struct pgw_##name, field) == offsetof(struct fuse_##name, field), \
+#define SAME_PLACE(name, field)                                                                    \
+    _Static_assert(offsetof(struct pgw_##name, field) == offsetof(struct fuse_##name, field),      \
                    "place of " #field " in " #name)
 
 SAME_SIZE(in_header, fuse_in_header);
@@ -57,23 +58,20 @@ SAME_PLACE(read_in, size);
 SAME_PLACE(write_in, write_flags);
 SAME_PLACE(lk_in, lk);
 
-static void sizes_places_and_errors_are_found_by_name(void **state)
-{
+static void sizes_places_and_errors_are_found_by_name(void **state) {
     (void)state;
     assert_int_equal(pgw_layout_find("read_in"), 40);
     assert_int_equal(pgw_layout_find("read_in.offset"), 8);
     assert_int_equal(pgw_layout_find("ENOENT"), ENOENT);
 }
 
-static void an_unknown_name_is_not_found(void **state)
-{
+static void an_unknown_name_is_not_found(void **state) {
     (void)state;
     assert_int_equal(pgw_layout_find("read_in.nothing"), -1);
     assert_int_equal(pgw_layout_find(""), -1);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_places_and_errors_are_found_by_name),
         cmocka_unit_test(an_unknown_name_is_not_found),

@@ -51,11 +51,22 @@ public final class FuseSession implements AutoCloseable {
         this.kernel = setup.kernel;
         this.handshake = setup.handshake;
         this.refused = setup.refused;
-        transport = maker.make(connection.fd(), metrics);
+        transport = make(maker);
         SessionOptions options = setup.options;
         dispatcher = new Dispatcher(
                 fileSystem, handshake, metrics, new DispatchOptions(options.readOnly(), options.poolThreads()));
         kernel.connect(transport, connection.fd());
+    }
+
+    /** A transport that cannot be made takes the mount with it. */
+    private Transport make(TransportMaker maker) {
+        try {
+            return maker.make(connection.fd(), metrics);
+        } catch (RuntimeException | Error e) {
+            connection.unmount();
+            connection.close();
+            throw e;
+        }
     }
 
     /** What is there before the connection is. */
@@ -239,13 +250,12 @@ public final class FuseSession implements AutoCloseable {
         if (connection.unmount()) {
             awaitQuietly();
         }
-        if (transport.ended()) {
-            dispatcher.close();
-        }
-        transport.close();
+        transport.stop();
         dispatcher.close();
-        kernel.disconnect();
-        connection.close();
+        transport.close();
+        if (kernel.disconnect()) {
+            connection.close();
+        }
     }
 
     private void awaitQuietly() {

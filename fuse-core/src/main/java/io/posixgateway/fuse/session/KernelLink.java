@@ -9,7 +9,11 @@ import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.transport.Transport;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Notifications and backing files of one session. Any thread; each builds its messages in a buffer of its own. */
 final class KernelLink implements Kernel {
@@ -24,7 +28,13 @@ final class KernelLink implements Kernel {
     private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
             () -> ByteBuffer.allocateDirect(MESSAGE_BYTES).order(ByteOrder.nativeOrder()));
 
+    private static final long DISCONNECT_SECONDS = 5;
+    private static final Logger LOG = LoggerFactory.getLogger(KernelLink.class);
+
     private final FileSystem fileSystem;
+    /** Read-locked while the descriptor is in use: a closed one may be another file's by then. */
+    private final ReentrantReadWriteLock line = new ReentrantReadWriteLock();
+
     private volatile @Nullable Transport transport;
     private volatile @Nullable Negotiated negotiated;
     private volatile int fd = -1;
@@ -48,10 +58,24 @@ final class KernelLink implements Kernel {
         }
     }
 
-    /** From now on everything is answered ENOTCONN. */
-    void disconnect() {
+    /**
+     * From now on everything is answered ENOTCONN.
+     *
+     * @return true: nothing uses the descriptor any more; false: a notification hangs in the kernel, leave it open
+     */
+    boolean disconnect() {
         transport = null;
         fd = -1;
+        try {
+            if (line.writeLock().tryLock(DISCONNECT_SECONDS, TimeUnit.SECONDS)) {
+                line.writeLock().unlock();
+                return true;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        LOG.error("a notification hangs in the kernel; the descriptor of the connection is left to it");
+        return false;
     }
 
     @Override
@@ -107,14 +131,16 @@ final class KernelLink implements Kernel {
     }
 
     private int send(ByteBuffer message, int code, int bodyBytes) {
-        Transport line = transport;
-        if (line == null) {
-            return -Errno.ENOTCONN;
-        }
         message.putInt(0, HEADER_BYTES + bodyBytes);
         message.putInt(4, code);
         message.putLong(8, 0);
-        return line.notify(message, HEADER_BYTES + bodyBytes);
+        line.readLock().lock();
+        try {
+            Transport carrier = transport;
+            return carrier == null ? -Errno.ENOTCONN : carrier.notify(message, HEADER_BYTES + bodyBytes);
+        } finally {
+            line.readLock().unlock();
+        }
     }
 
     @Override
@@ -123,13 +149,23 @@ final class KernelLink implements Kernel {
         if (outcome == null || !outcome.has(InitFeature.PASSTHROUGH)) {
             return -Errno.EOPNOTSUPP;
         }
-        int connection = fd;
-        return connection < 0 ? -Errno.ENOTCONN : Native.openBacking(connection, Native.pathBytes(path));
+        line.readLock().lock();
+        try {
+            int connection = fd;
+            return connection < 0 ? -Errno.ENOTCONN : Native.openBacking(connection, Native.pathBytes(path));
+        } finally {
+            line.readLock().unlock();
+        }
     }
 
     @Override
     public int closeBacking(int backingId) {
-        int connection = fd;
-        return connection < 0 ? -Errno.ENOTCONN : Native.closeBacking(connection, backingId);
+        line.readLock().lock();
+        try {
+            int connection = fd;
+            return connection < 0 ? -Errno.ENOTCONN : Native.closeBacking(connection, backingId);
+        } finally {
+            line.readLock().unlock();
+        }
     }
 }

@@ -17,11 +17,6 @@ final class Closing {
         boolean await(long timeoutNanos) throws InterruptedException;
     }
 
-    /** Ends the readers, then waits for what is handed over. True: nothing uses the slots any more. */
-    static boolean finish(DeviceReaders readers, MessageSlots slots) {
-        return wait("receiving threads", readers::stop) && wait("requests handed over", slots::awaitAnswered);
-    }
-
     /** Waits, though interrupted, for a bounded time; what still runs then is logged. */
     static boolean wait(String what, Wait wait) {
         boolean interrupted = false;

@@ -20,6 +20,9 @@ public final class DevFuseTransport implements Transport {
     private final MessageSlots slots;
     private final DeviceReaders readers;
     private final CountDownLatch ready;
+    /** No thread receives any more. */
+    private boolean stopped;
+
     private boolean closed;
 
     /**
@@ -85,12 +88,20 @@ public final class DevFuseTransport implements Transport {
     }
 
     @Override
+    public synchronized void stop() {
+        if (!stopped) {
+            stopped = Closing.wait("receiving threads", readers::stop);
+        }
+    }
+
+    @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
-        if (Closing.finish(readers, slots)) {
+        stop();
+        if (stopped && Closing.wait("requests handed over", slots::awaitAnswered)) {
             clones.forEach(Native::close);
             slots.unmap();
         }

@@ -30,6 +30,9 @@ public final class LibfuseTransport implements Transport {
     private final CountDownLatch ready = new CountDownLatch(1);
     private final CountDownLatch running = new CountDownLatch(1);
     private volatile long handle;
+    /** No thread receives any more. */
+    private boolean stopped;
+
     private boolean closed;
 
     /** @param fd of a mounted connection; borrowed */
@@ -95,12 +98,19 @@ public final class LibfuseTransport implements Transport {
     }
 
     @Override
+    public synchronized void stop() {
+        if (!stopped) {
+            stopped = handle <= 0 || Closing.wait("libfuse's threads", this::stop);
+        }
+    }
+
+    @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
-        boolean stopped = handle <= 0 || Closing.wait("libfuse's threads", this::stop);
+        stop();
         if (stopped && Closing.wait("requests handed over", slots::awaitAnswered)) {
             if (handle > 0) {
                 Libfuse.close(handle);

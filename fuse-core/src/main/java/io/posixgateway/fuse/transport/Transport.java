@@ -33,8 +33,14 @@ public interface Transport extends AutoCloseable {
     boolean await(long timeoutNanos) throws InterruptedException;
 
     /**
-     * Stops receiving, waits for the threads and for requests handed over, frees buffers; each wait is bounded, and what is
-     * still in use then is not freed. Idempotent. The connection itself belongs to the session.
+     * Stops receiving and waits, for a bounded time, for the threads that do. Requests handed over can still be answered.
+     * Idempotent.
+     */
+    void stop();
+
+    /**
+     * Stops, waits for requests handed over, frees buffers; the wait is bounded, and what is still in use then is not freed.
+     * Idempotent. The connection itself belongs to the session.
      */
     @Override
     void close();

@@ -39,6 +39,9 @@ public final class UringTransport implements Transport {
     private final CountDownLatch running = new CountDownLatch(queueCount);
     private volatile @Nullable String failure;
     private @Nullable RequestHandler handler;
+    /** No thread receives from the device any more. */
+    private boolean stopped;
+
     private boolean closed;
 
     /** @param fd of a mounted connection; borrowed */
@@ -155,16 +158,25 @@ public final class UringTransport implements Transport {
         return readers.await(timeoutNanos);
     }
 
+    /** The queues' threads go on until what is handed over has come back to them. */
+    @Override
+    public synchronized void stop() {
+        if (!stopped) {
+            stopped = Closing.wait("the thread of the device", readers::stop);
+            synchronized (queues) {
+                queues.forEach(UringQueue::stop);
+            }
+        }
+    }
+
     @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
-        boolean idle = Closing.finish(readers, slots);
-        synchronized (queues) {
-            queues.forEach(UringQueue::stop);
-        }
+        stop();
+        boolean idle = stopped;
         idle &= queues.isEmpty() || Closing.wait("queue threads", this::awaitQueues);
         idle &= Closing.wait("requests handed over", this::awaitAnswered);
         if (idle) {
