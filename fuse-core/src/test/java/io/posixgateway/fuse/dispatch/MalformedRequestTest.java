@@ -6,14 +6,18 @@ import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever bytes come, each request is answered exactly once, with an errno the kernel takes or a body that fits. */
+/**
+ * Whatever bytes come, each request is answered exactly once, with an errno the kernel takes or a body that fits. EIO would
+ * mean that something was thrown: the memory file system never answers it.
+ */
 class MalformedRequestTest {
-    private static final int REQUESTS = 200_000;
+    private static final int REQUESTS = 100_000;
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
 
     @ParameterizedTest
@@ -23,7 +27,7 @@ class MalformedRequestTest {
         MemoryExchange exchange = MemoryExchange.of(shape, HandOver.NONE);
         SessionMetrics metrics = new SessionMetrics();
         try (Dispatcher dispatcher = new Dispatcher(
-                new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(random.nextBoolean(), 1))) {
+                new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(false, 1))) {
             for (int i = 0; i < REQUESTS; i++) {
                 Opcode opcode = Opcode.of(random.nextInt(Opcode.CODES));
                 ask(exchange, opcode, random);
@@ -31,7 +35,7 @@ class MalformedRequestTest {
                 String which = "request %d (%s); again with -Dpgw.seed=%d".formatted(i, opcode, SEED);
                 assertThat(exchange.answers).as(which).isEqualTo(1);
                 if (opcode.answered()) {
-                    assertThat(exchange.error).as(which).isBetween(-511, 0);
+                    assertThat(exchange.error).as(which).isBetween(-511, 0).isNotEqualTo(-Errno.EIO);
                     assertThat(exchange.bodyBytes).as(which).isBetween(0, exchange.replyCapacity());
                 }
             }
