@@ -53,17 +53,15 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     @Override
     public void handle(Exchange exchange) {
-        metrics.handlerBegan();
+        metrics.requestBegan();
         Call call = callOf(exchange);
         call.begin(metrics.nanos());
-        metrics.requestBegan(call.opcode);
         int result = execute(call);
         if (result == FileSystem.WOULD_WAIT) {
             handOver(call);
         } else {
             finish(call, result);
         }
-        metrics.handlerEnded();
     }
 
     private static Call callOf(Exchange exchange) {
@@ -109,6 +107,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
         metrics.requestHandedOver();
         if (!pool.execute(() -> runOnPool(call))) {
+            metrics.requestResumed();
             waiting.remove(call);
             finish(call, -Errno.EIO);
         }
@@ -124,9 +123,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private void runOnPool(Call call) {
-        metrics.handlerBegan();
+        metrics.requestResumed();
         finishWaiting(call);
-        metrics.handlerEnded();
     }
 
     private void finishWaiting(Call call) {

@@ -52,10 +52,14 @@ final class FileOperations {
     }
 
     private int read(Call call) {
+        long offset = call.int64(Layouts.READ_IN_OFFSET);
+        if (offset < 0) {
+            return -Errno.EINVAL;
+        }
         ByteBuffer room = call.room(call.int32(Layouts.READ_IN_SIZE));
         int limit = room.limit();
         long handle = call.int64(Layouts.READ_IN_FH);
-        int bytes = fileSystem.read(call, call.node, handle, call.int64(Layouts.READ_IN_OFFSET), room);
+        int bytes = fileSystem.read(call, call.node, handle, offset, room);
         if (bytes > limit) {
             return -Errno.EIO;
         }
@@ -67,12 +71,13 @@ final class FileOperations {
 
     private int write(Call call) {
         int size = call.int32(Layouts.READ_IN_SIZE);
-        if (size < 0 || size > call.payloadBytes()) {
+        long offset = call.int64(Layouts.READ_IN_OFFSET);
+        if (offset < 0 || size < 0 || size > call.payloadBytes()) {
             return -Errno.EINVAL;
         }
         ByteBuffer data = call.data(size);
         long handle = call.int64(Layouts.READ_IN_FH);
-        int bytes = fileSystem.write(call, call.node, handle, call.int64(Layouts.READ_IN_OFFSET), data);
+        int bytes = fileSystem.write(call, call.node, handle, offset, data);
         if (bytes < 0) {
             return bytes;
         }

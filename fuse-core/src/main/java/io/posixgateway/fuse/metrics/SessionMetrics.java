@@ -9,7 +9,8 @@ import java.util.function.LongSupplier;
  * The counters of one session.
  *
  * <p>Hot counters are kept in stripes, one array each, and a thread always adds to the stripe of its id: adding is one
- * uncontended atomic add. A sum over the stripes is exact once the adding threads are quiet, and else a moment old; a
+ * uncontended atomic add, and an answered request costs three of them: it began, how long it took, in which bucket. All else
+ * is derived by the reader. A sum over the stripes is exact once the adding threads are quiet, and else a moment old; a
  * difference of two sums (in flight, busy) is read in the order that never lets it fall below zero.
  */
 public final class SessionMetrics {
@@ -17,18 +18,16 @@ public final class SessionMetrics {
     public static final int MAX_ERRNO = 133;
 
     /** The fields of a stripe: a few totals, then a row per opcode. */
-    private static final int HANDLERS_BEGAN = 0;
+    private static final int BEGAN = 0;
 
-    private static final int HANDLERS_ENDED = 1;
-    private static final int HANDED_OVER = 2;
+    private static final int HANDED_OVER = 1;
+    private static final int RESUMED = 2;
     private static final int BYTES_READ = 3;
     private static final int BYTES_WRITTEN = 4;
     private static final int TOTALS = 8;
 
-    private static final int ROW_BEGAN = 0;
-    private static final int ROW_ENDED = 1;
-    private static final int ROW_NANOS = 2;
-    private static final int ROW_BUCKETS = 3;
+    private static final int ROW_NANOS = 0;
+    private static final int ROW_BUCKETS = 1;
     private static final int ROW = ROW_BUCKETS + LatencyBuckets.COUNT;
 
     private final LongSupplier nanoClock;
@@ -70,24 +69,19 @@ public final class SessionMetrics {
         workersDestroyed.increment();
     }
 
-    /** A thread turns to a request, for the first time or on the pool. */
-    public void handlerBegan() {
-        stripe().incrementAndGet(HANDLERS_BEGAN);
+    /** A request came from the kernel, and the calling thread handles it. */
+    public void requestBegan() {
+        stripe().incrementAndGet(BEGAN);
     }
 
-    /** The thread is free again. */
-    public void handlerEnded() {
-        stripe().incrementAndGet(HANDLERS_ENDED);
-    }
-
-    /** A request came from the kernel. */
-    public void requestBegan(Opcode opcode) {
-        stripe().incrementAndGet(row(opcode) + ROW_BEGAN);
-    }
-
-    /** A request could not be answered at once, and goes to the pool. */
+    /** It could not be answered at once, and goes to the pool's queue; the calling thread is free again. */
     public void requestHandedOver() {
         stripe().incrementAndGet(HANDED_OVER);
+    }
+
+    /** A thread of the pool takes it up. */
+    public void requestResumed() {
+        stripe().incrementAndGet(RESUMED);
     }
 
     /**
@@ -99,7 +93,6 @@ public final class SessionMetrics {
     public void requestEnded(Opcode opcode, int errno, long nanos) {
         AtomicLongArray stripe = stripe();
         int row = row(opcode);
-        stripe.incrementAndGet(row + ROW_ENDED);
         stripe.addAndGet(row + ROW_NANOS, nanos);
         stripe.incrementAndGet(row + ROW_BUCKETS + LatencyBuckets.indexOf(nanos));
         if (errno != 0) {
@@ -135,21 +128,17 @@ public final class SessionMetrics {
 
     /** Worker threads that handle a request at this moment. */
     public long workersBusy() {
-        long ended = sum(HANDLERS_ENDED);
-        return sum(HANDLERS_BEGAN) - ended;
+        long resumed = sum(RESUMED);
+        return Math.max(0, inFlight() - (sum(HANDED_OVER) - resumed));
     }
 
     /** Requests that came and are not answered, those that wait for a pool thread included. */
     public long inFlight() {
         long ended = 0;
         for (Opcode opcode : Opcode.values()) {
-            ended += sum(row(opcode) + ROW_ENDED);
+            ended += requests(opcode);
         }
-        long began = 0;
-        for (Opcode opcode : Opcode.values()) {
-            began += requests(opcode);
-        }
-        return began - ended;
+        return sum(BEGAN) - ended;
     }
 
     /** Requests that went to the pool. */
@@ -165,9 +154,13 @@ public final class SessionMetrics {
         return sum(BYTES_WRITTEN);
     }
 
-    /** Requests that came. */
+    /** Requests answered, be it with an error. */
     public long requests(Opcode opcode) {
-        return sum(row(opcode) + ROW_BEGAN);
+        long total = 0;
+        for (int i = 0; i < LatencyBuckets.COUNT; i++) {
+            total += sum(row(opcode) + ROW_BUCKETS + i);
+        }
+        return total;
     }
 
     /** Requests answered with this error. */

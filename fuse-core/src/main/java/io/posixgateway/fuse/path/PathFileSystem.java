@@ -351,7 +351,7 @@ public abstract class PathFileSystem<H> implements FileSystem {
     public final int readdir(Request request, long node, long handle, long offset, DirectoryWriter writer) {
         return answer(request, () -> {
             List<String> names = listings.get(handle);
-            for (int i = (int) offset; i < names.size(); i++) {
+            for (int i = (int) Math.max(0, offset); i < names.size(); i++) {
                 if (!add(node, names.get(i), i + 1, writer)) {
                     break;
                 }

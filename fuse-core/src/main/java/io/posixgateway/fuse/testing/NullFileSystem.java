@@ -181,7 +181,7 @@ public final class NullFileSystem implements FileSystem {
         }
         Entry entry = new Entry();
         entry.validNanos = VALID_NANOS;
-        for (long i = offset; i < lengths.length(); i++) {
+        for (long i = Math.max(0, offset); i < lengths.length(); i++) {
             entry.node = FIRST_FILE + i;
             fill(entry.node, entry.attributes);
             if (!writer.add(Name.of("f" + i), i + 1, entry)) {

@@ -15,13 +15,7 @@ public final class EveryOperation implements AutoCloseable {
     /** Prepares files in the directory, and waits. */
     public EveryOperation(Path directory) throws IOException, InterruptedException {
         command = new Command("python3", scripts.path("every_operation.py"), directory.toString());
-        long deadline = System.nanoTime() + SECONDS * 1_000_000_000L;
-        while (!command.output().contains("ready")) {
-            if (System.nanoTime() > deadline) {
-                throw new AssertionError("not ready within " + SECONDS + " s: " + command.output());
-            }
-            Thread.sleep(10);
-        }
+        Eventually.holds("every_operation.py is ready", () -> command.output().contains("ready"));
     }
 
     /** Tries all; the error's name by operation, "ok" for success. */

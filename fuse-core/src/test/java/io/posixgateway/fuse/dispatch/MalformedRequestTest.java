@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * mean that something was thrown: the memory file system never answers it.
  */
 class MalformedRequestTest {
-    private static final int REQUESTS = 100_000;
+    private static final int REQUESTS = Integer.getInteger("pgw.requests", 100_000);
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
 
     @ParameterizedTest
@@ -26,8 +26,8 @@ class MalformedRequestTest {
         Random random = new Random(SEED);
         MemoryExchange exchange = MemoryExchange.of(shape, HandOver.NONE);
         SessionMetrics metrics = new SessionMetrics();
-        try (Dispatcher dispatcher = new Dispatcher(
-                new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(false, 1))) {
+        try (Dispatcher dispatcher =
+                new Dispatcher(new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(false, 1))) {
             for (int i = 0; i < REQUESTS; i++) {
                 Opcode opcode = Opcode.of(random.nextInt(Opcode.CODES));
                 ask(exchange, opcode, random);

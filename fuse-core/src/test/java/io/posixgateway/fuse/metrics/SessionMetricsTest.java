@@ -24,7 +24,7 @@ class SessionMetricsTest {
     void quantilesAreKnownToAQuarter() {
         SessionMetrics metrics = new SessionMetrics();
         for (int i = 1; i <= 1000; i++) {
-            metrics.requestBegan(Opcode.READ);
+            metrics.requestBegan();
             metrics.requestEnded(Opcode.READ, 0, i * 1000L);
         }
         Latencies latencies = metrics.latencies(Opcode.READ);
@@ -36,6 +36,21 @@ class SessionMetricsTest {
     }
 
     @Test
+    void aRequestInThePoolsQueueKeepsNoThreadBusy() {
+        SessionMetrics metrics = new SessionMetrics();
+        metrics.requestBegan();
+        assertThat(metrics.workersBusy()).isEqualTo(1);
+        metrics.requestHandedOver();
+        assertThat(metrics.workersBusy()).isZero();
+        assertThat(metrics.inFlight()).isEqualTo(1);
+        metrics.requestResumed();
+        assertThat(metrics.workersBusy()).isEqualTo(1);
+        metrics.requestEnded(Opcode.READ, 0, 1);
+        assertThat(metrics.workersBusy()).isZero();
+        assertThat(metrics.inFlight()).isZero();
+    }
+
+    @Test
     void whatManyThreadsCountAddsUp() throws InterruptedException {
         SessionMetrics metrics = new SessionMetrics(System::nanoTime, 4);
         List<Thread> threads = new ArrayList<>();
@@ -43,11 +58,9 @@ class SessionMetricsTest {
             Thread thread = new Thread(() -> {
                 metrics.workerStarted();
                 for (int k = 0; k < 10_000; k++) {
-                    metrics.handlerBegan();
-                    metrics.requestBegan(Opcode.OPEN);
+                    metrics.requestBegan();
                     metrics.requestEnded(Opcode.OPEN, k % 10 == 0 ? 2 : 0, k);
                     metrics.bytesRead(3);
-                    metrics.handlerEnded();
                 }
                 metrics.workerEnded();
             });

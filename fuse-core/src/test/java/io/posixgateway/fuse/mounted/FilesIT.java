@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.conformance.Command;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.conformance.Stress;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
@@ -24,7 +25,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -175,8 +175,8 @@ class FilesIT {
             int operations = Integer.getInteger("pgw.stress.operations", 4_000);
             Stress.run(mounted.root(), 3, operations, SEED % 1_000_000);
             assertThat(mounted.root()).isEmptyDirectory();
-            await("every inode but the root is freed", () -> memory.inodes() == 1);
-            await("their space is free again", () -> memory.usedBytes() <= 4096);
+            Eventually.holds("every inode but the root is freed", () -> memory.inodes() == 1);
+            Eventually.holds("their space is free again", () -> memory.usedBytes() <= 4096);
         }
     }
 
@@ -218,14 +218,6 @@ class FilesIT {
             }
         } finally {
             pool.shutdownNow();
-        }
-    }
-
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + 30_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-            Thread.sleep(20);
         }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.conformance.Command;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -81,8 +82,8 @@ class KernelFeaturesIT {
                 assertThat(sync.await(60)).isNotZero();
             }
             SessionMetrics metrics = mounted.session().metrics();
-            assertThat(metrics.requests(Opcode.INTERRUPT)).isPositive();
-            assertThat(metrics.errors(Opcode.FSYNC, Errno.EINTR)).isEqualTo(1);
+            Eventually.holds("the interrupt is counted", () -> metrics.requests(Opcode.INTERRUPT) > 0);
+            Eventually.holds("the fsync ended by it", () -> metrics.errors(Opcode.FSYNC, Errno.EINTR) == 1);
         }
     }
 
