@@ -84,9 +84,9 @@ def random_overwrites_agree_with_memory(d):
             at, count = generator.randrange(590_000), generator.randrange(1, 9000)
             data = generator.randbytes(count)
             os.pwrite(f, data, at)
-            model[at:at + count] = data
+            model[at : at + count] = data
             at = generator.randrange(590_000)
-            equal(os.pread(f, 5000, at), bytes(model[at:at + 5000]))
+            equal(os.pread(f, 5000, at), bytes(model[at : at + 5000]))
     equal(read(f"{d}/f"), bytes(model))
 
 

@@ -325,10 +325,22 @@ def a_removed_directory_takes_no_names(d):
 @case
 def names_are_bytes(d):
     base = os.fsencode(d)
-    wanted = sorted([
-        b"with space", b"new\nline", b"tab\t", b"quote'\"", b"back\\slash", b"-dash", b"\xf0\x9f\x90\xb3 whale",
-        "žluťoučký".encode(), "日本語".encode(), b"x" * 255, b"*?[]", b"...",
-    ])
+    wanted = sorted(
+        [
+            b"with space",
+            b"new\nline",
+            b"tab\t",
+            b"quote'\"",
+            b"back\\slash",
+            b"-dash",
+            b"\xf0\x9f\x90\xb3 whale",
+            "žluťoučký".encode(),
+            "日本語".encode(),
+            b"x" * 255,
+            b"*?[]",
+            b"...",
+        ]
+    )
     for name in wanted:
         write(base + b"/" + name, name)
     equal(sorted(os.listdir(base)), wanted)

@@ -15,7 +15,7 @@ MAX_BYTES = 300_000
 
 
 class Model:
-    """The tree as it must be: a file is a list holding its one bytearray, so that hard links share it; a folder a dict."""
+    """The tree as it must be: a file is a list of its one bytearray, so that hard links share it; a folder a dict."""
 
     def __init__(self, generator):
         self.tree = {}
@@ -64,10 +64,21 @@ class Stress:
         return result
 
     def step(self):
-        self.random.choice([
-            self.write, self.write, self.write, self.read, self.read, self.truncate, self.mkdir, self.remove,
-            self.rename, self.link, self.list,
-        ])()
+        self.random.choice(
+            [
+                self.write,
+                self.write,
+                self.write,
+                self.read,
+                self.read,
+                self.truncate,
+                self.mkdir,
+                self.remove,
+                self.rename,
+                self.link,
+                self.list,
+            ]
+        )()
 
     def write(self):
         path, folder = self.model.some_folder()
@@ -82,7 +93,7 @@ class Stress:
         node = folder.setdefault(name, [bytearray()])
         content = node[0]
         content.extend(bytes(max(0, at - len(content))))
-        content[at:at + count] = data
+        content[at : at + count] = data
 
     @staticmethod
     def put(path, at, data):
@@ -144,14 +155,18 @@ class Stress:
         to_path, to_folder = self.model.some_folder()
         name, to_name = self.model.some_name(folder, True), self.model.some_name(to_folder, False)
         node, there = folder.get(name), to_folder.get(to_name)
-        moves_below_itself = (to_path + (to_name,))[:len(path) + 1] == path + (name,)
-        replaces_what_it_is_in = (path + (name,))[:len(to_path) + 1] == to_path + (to_name,)
+        moves_below_itself = (to_path + (to_name,))[: len(path) + 1] == path + (name,)
+        replaces_what_it_is_in = (path + (name,))[: len(to_path) + 1] == to_path + (to_name,)
         if node is None or moves_below_itself or replaces_what_it_is_in:
             return
         wanted = self.rename_error(node, there)
         self.expect(
-            f"rename {path} {name} {to_path} {to_name}", wanted, os.rename, self.path(path, name),
-            self.path(to_path, to_name))
+            f"rename {path} {name} {to_path} {to_name}",
+            wanted,
+            os.rename,
+            self.path(path, name),
+            self.path(to_path, to_name),
+        )
         if wanted == 0 and node is not there:
             del folder[name]
             to_folder[to_name] = node
@@ -173,8 +188,12 @@ class Stress:
             return
         wanted = errno.EEXIST if to_name in to_folder else 0
         self.expect(
-            f"link {path} {name} {to_path} {to_name}", wanted, os.link, self.path(path, name),
-            self.path(to_path, to_name))
+            f"link {path} {name} {to_path} {to_name}",
+            wanted,
+            os.link,
+            self.path(path, name),
+            self.path(to_path, to_name),
+        )
         to_folder.setdefault(to_name, node)
 
     def list(self):
