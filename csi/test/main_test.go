@@ -33,8 +33,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	if err := play(ctx, role, places{dir: os.Args[1]}, os.Args[2:]); err != nil {
+	err := play(ctx, role, places{dir: os.Args[1]}, os.Args[2:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, role+":", err)
 		os.Exit(1)
 	}

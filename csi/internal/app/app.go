@@ -63,19 +63,21 @@ const (
 
 func (c *Config) check() (socket string, err error) {
 	socket, isUnix := strings.CutPrefix(c.Endpoint, "unix://")
-	switch {
-	case c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll:
-		return "", fmt.Errorf("--mode %q: use node, controller or all", c.Mode)
-	case !isUnix || !filepath.IsAbs(socket):
-		return "", fmt.Errorf("--endpoint %q: use unix:///path/to/csi.sock", c.Endpoint)
-	case !attributes.IsPath(c.BasePath) || !attributes.IsPath(c.InlineRoot):
-		return "", fmt.Errorf("--base-path %q, --inline-root %q: use absolute Alluxio paths without . and ..", c.BasePath, c.InlineRoot)
-	case c.Mode != ModeController && c.NodeID == "":
-		return "", errors.New("--node-id is missing: set it to the node's name")
-	case c.SelfRegister && c.Mode == ModeController:
-		return "", errors.New("--self-register is for nodes: use --mode node or all")
-	case c.Provision && c.Mode == ModeNode:
-		return "", errors.New("--provision is for controllers: use --mode controller or all")
+	for _, rule := range []struct {
+		broken bool
+		text   string
+	}{
+		{c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll, "--mode: use node, controller or all"},
+		{!isUnix || !filepath.IsAbs(socket), "--endpoint: use unix:///path/to/csi.sock"},
+		{!attributes.IsPath(c.BasePath), "--base-path: use an absolute Alluxio path, without . and .. in it"},
+		{!attributes.IsPath(c.InlineRoot), "--inline-root: use an absolute Alluxio path, without . and .. in it"},
+		{c.Mode != ModeController && c.NodeID == "", "--node-id is missing: set it to the node's name"},
+		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
+		{c.Mode == ModeNode && c.Provision, "--provision is for controllers: use --mode controller or all"},
+	} {
+		if rule.broken {
+			return "", errors.New(rule.text)
+		}
 	}
 	return socket, nil
 }

@@ -170,7 +170,7 @@ func TestWhereProvisionedVolumesLie(t *testing.T) {
 		{name: "an unknown variable", given: map[string]string{PathPattern: "${node}"}, says: "allowed are"},
 		{name: "an open variable", given: map[string]string{PathPattern: "${pv.name"}, says: "close every"},
 		{name: "a pattern that climbs", given: map[string]string{PathPattern: "../${pv.name}"}, says: "without . and .."},
-		{name: "an empty pattern", given: map[string]string{PathPattern: ""}, says: "without . and .."},
+		{name: "an empty pattern is none", given: map[string]string{PathPattern: ""}, path: "/kubernetes/pvc-1", onDelete: Delete},
 		{name: "one folder for all", given: map[string]string{AlluxioPath: "/a"}, says: "share one folder"},
 		{name: "an unknown parameter", given: map[string]string{"basepath": "/b"}, says: "not known"},
 		{name: "an attribute that is wrong", given: map[string]string{"uid": "root"}, says: "allowed is number"},

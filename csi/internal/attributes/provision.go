@@ -1,6 +1,7 @@
 package attributes
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -29,29 +30,20 @@ func ParseClass(name, defaultBase string, given, secret map[string]string) (*Pro
 			AlluxioPath, BasePath, PathPattern)
 	}
 	provision := &Provision{BasePath: defaultBase, DirectoryMode: 0o777, Attributes: map[string]string{}}
-	pattern := "${pv.name}"
+	pattern := cmp.Or(given[PathPattern], "${pv.name}")
 	for key, value := range given {
 		declared := find(func(d *Declaration) bool { return d.Name == key && d.Controller })
+		if strings.HasPrefix(key, PVCLabels) {
+			continue // for expand
+		}
 		if declared == nil {
-			if !strings.HasPrefix(key, PVCLabels) {
-				provision.Attributes[key] = value
-			}
+			provision.Attributes[key] = value
 			continue
 		}
 		if !declared.check(value) {
 			return nil, refusal("parameter", key, value, declared)
 		}
-		switch key {
-		case BasePath:
-			provision.BasePath = value
-		case PathPattern:
-			pattern = value
-		case OnDelete:
-			provision.OnDelete = value
-		case DirectoryMode:
-			mode, _ := strconv.ParseUint(value, 8, 32) // check has seen it
-			provision.DirectoryMode = uint32(mode)
-		}
+		provision.set(key, value)
 	}
 	if provision.OnDelete == "" { // a folder that two volumes may share must not go with the first
 		provision.OnDelete = Retain
@@ -65,11 +57,24 @@ func ParseClass(name, defaultBase string, given, secret map[string]string) (*Pro
 	}
 	provision.Path = strings.TrimSuffix(provision.BasePath, "/") + "/" + relative
 	if !IsPath(provision.Path) {
-		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must give an absolute path without . and ..", provision.Path, BasePath, PathPattern)
+		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must give an absolute path without . and .. in it", provision.Path, BasePath, PathPattern)
 	}
 	provision.Attributes[AlluxioPath] = provision.Path
 	provision.Volume, err = Parse(provision.Attributes, nil, secret)
 	return provision, err
+}
+
+// set takes a parameter that has been checked.
+func (p *Provision) set(key, value string) {
+	switch key {
+	case BasePath:
+		p.BasePath = value
+	case OnDelete:
+		p.OnDelete = value
+	case DirectoryMode:
+		mode, _ := strconv.ParseUint(value, 8, 32) // octal digits, as was checked
+		p.DirectoryMode = uint32(mode)
+	}
 }
 
 // expand puts values for the variables of a pattern. A value is one name of a path, so no label leads out of basePath.

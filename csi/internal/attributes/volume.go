@@ -64,9 +64,7 @@ func Parse(given map[string]string, mountFlags []string, secret map[string]strin
 
 func (v *Volume) set(key, value string) error {
 	if fromKubernetes(key) {
-		if label := labelOf[key]; label != "" && isText(value) {
-			v.Labels[label] = value
-		}
+		v.setLabel(labelOf[key], value)
 		return nil
 	}
 	if strings.HasPrefix(key, "alluxio.") {
@@ -94,6 +92,12 @@ func (v *Volume) set(key, value string) error {
 	return nil
 }
 
+func (v *Volume) setLabel(label, value string) {
+	if label != "" && isText(value) {
+		v.Labels[label] = value
+	}
+}
+
 func refusal(what, key, value string, declared *Declaration) error {
 	return fmt.Errorf("the %s %s is %.80q: allowed is %s", what, key, value, declared.Allowed)
 }
@@ -117,31 +121,36 @@ func (v *Volume) setMountOptions(text string) error {
 		return fmt.Errorf("mount options %.80q: give at most %d printable characters", text, maxValueBytes)
 	}
 	for item := range strings.SplitSeq(text, ",") {
-		name, value, hasValue := strings.Cut(item, "=")
-		if item == "" || name == "rw" && !hasValue || name == "allow_other" && !hasValue {
+		if item == "" || item == "rw" || item == "allow_other" {
 			continue // how volumes of this driver are anyway
 		}
-		if instead := replaced[name]; instead != "" {
-			return fmt.Errorf("the mount option %s does not exist here: %s", name, instead)
-		}
-		declared := find(func(d *Declaration) bool { return d.Option == name && name != "" })
-		if declared == nil {
-			return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for those that are", name)
-		}
-		if !hasValue { // a switch is on by its name alone
-			value = "on"
-			if declared.Name == ReadOnly {
-				value = "true"
-			}
-		}
-		if !declared.check(value) {
-			return refusal("mount option", name, value, declared)
-		}
-		if err := v.setOption(declared, value); err != nil {
+		if err := v.setMountOption(item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setMountOption takes "name=value" or the name of a switch.
+func (v *Volume) setMountOption(item string) error {
+	name, value, hasValue := strings.Cut(item, "=")
+	if instead := replaced[name]; instead != "" {
+		return fmt.Errorf("the mount option %s does not exist here: %s", name, instead)
+	}
+	declared := find(func(d *Declaration) bool { return d.Option == name && name != "" })
+	if declared == nil {
+		return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for those that are", name)
+	}
+	if !hasValue { // a switch is on by its name alone
+		value = "on"
+		if declared.Name == ReadOnly {
+			value = "true"
+		}
+	}
+	if !declared.check(value) {
+		return refusal("mount option", name, value, declared)
+	}
+	return v.setOption(declared, value)
 }
 
 func (v *Volume) setJavaOptions(text string) error {

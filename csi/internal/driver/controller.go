@@ -117,18 +117,8 @@ func checkCreate(request *csi.CreateVolumeRequest) error {
 	if request.GetName() == "" {
 		return invalid("the volume's name is missing")
 	}
-	if len(request.GetVolumeCapabilities()) == 0 {
-		return invalid("the volume capabilities are missing")
-	}
-	for _, capability := range request.GetVolumeCapabilities() {
-		if err := checkCapability(capability); err != nil {
-			return err
-		}
-		if flags := capability.GetMount().GetMountFlags(); len(flags) > 0 {
-			if _, err := attributes.Parse(map[string]string{attributes.AlluxioPath: "/"}, flags, nil); err != nil {
-				return invalid("%v", err)
-			}
-		}
+	if err := checkCapabilities(request.GetVolumeCapabilities()); err != nil {
+		return err
 	}
 	if request.GetVolumeContentSource() != nil {
 		return invalid("volumes cannot be made from snapshots or other volumes: Alluxio has no copy-on-write; copy the data")
@@ -139,6 +129,22 @@ func checkCreate(request *csi.CreateVolumeRequest) error {
 	required, limit := request.GetCapacityRange().GetRequiredBytes(), request.GetCapacityRange().GetLimitBytes()
 	if required < 0 || limit < 0 || limit > 0 && required > limit {
 		return status.Errorf(codes.OutOfRange, "capacity of at least %d and at most %d bytes cannot be", required, limit)
+	}
+	return nil
+}
+
+// checkCapabilities checks mount options too, so that a wrong one is told to who claims and not to every pod.
+func checkCapabilities(capabilities []*csi.VolumeCapability) error {
+	if len(capabilities) == 0 {
+		return invalid("the volume capabilities are missing")
+	}
+	for _, capability := range capabilities {
+		if err := checkCapability(capability); err != nil {
+			return err
+		}
+		if _, err := attributes.Parse(map[string]string{attributes.AlluxioPath: "/"}, capability.GetMount().GetMountFlags(), nil); err != nil {
+			return invalid("%v", err)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -103,38 +104,46 @@ func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolume
 
 // establish raises a session with its record written before and after; a fresh one that fails leaves nothing.
 func (n *Node) establish(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, fresh bool) error {
+	defer n.count()
 	if fresh {
 		if err := n.store.Save(id, record); err != nil {
 			return coded("record volume "+id, err)
 		}
 	}
-	table, err := n.Mounts.Mounts()
-	if err == nil {
-		if _, mounted := n.at(table, record.Staging); !mounted {
-			err = n.Mounts.MakeFolder(record.Staging)
-		}
-	}
-	made := false
-	if err == nil {
-		made, err = n.raise(ctx, id, record, volume)
-	}
-	if err == nil && made && !fresh {
-		n.Metrics.Repaired("lost session")
-		err = n.rebind(record)
-	}
-	if err == nil && !record.Staged {
-		record.Staged = true
-		err = n.store.Save(id, record)
-	}
+	err := n.complete(ctx, id, record, volume)
 	if err != nil && fresh {
 		_, detachErr := n.detachAll(record.Staging)
-		removeErr := n.store.Remove(id)
-		if detachErr != nil || removeErr != nil {
-			n.Log.Warn("a volume that could not be staged leaves traces until the next try", "volume", id, "detach", detachErr, "remove", removeErr)
+		if undone := errors.Join(detachErr, n.store.Remove(id)); undone != nil {
+			n.Log.Warn("a volume that could not be staged leaves traces until the next try", "volume", id, "error", undone)
 		}
 	}
-	n.count()
 	return coded("volume "+record.VolumeID, err)
+}
+
+// complete does what is still to be done for a recorded volume to be staged.
+func (n *Node) complete(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume) error {
+	table, err := n.Mounts.Mounts()
+	if err != nil {
+		return err
+	}
+	if _, mounted := n.at(table, record.Staging); !mounted {
+		if err := n.Mounts.MakeFolder(record.Staging); err != nil {
+			return err
+		}
+	}
+	made, err := n.raise(ctx, id, record, volume)
+	if err != nil {
+		return err
+	}
+	if record.Staged {
+		if !made {
+			return nil
+		}
+		n.Metrics.Repaired("lost session")
+		return n.rebind(record)
+	}
+	record.Staged = true
+	return n.store.Save(id, record)
 }
 
 // matches refuses a second staging that contradicts the first. The group may differ: kubelet brings that of the pod for

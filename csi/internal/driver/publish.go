@@ -67,17 +67,12 @@ func (n *Node) publishInline(ctx context.Context, id string, record *volumeRecor
 
 // publishStaged binds the staged session to the target.
 func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, request *csi.NodePublishVolumeRequest) error {
-	if request.GetStagingTargetPath() == "" {
-		return status.Error(codes.FailedPrecondition, "the staging target path is missing: stage the volume first")
+	if !record.isStagedAt(request.GetStagingTargetPath()) {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is not staged at %q: stage it first", request.GetVolumeId(), request.GetStagingTargetPath())
 	}
-	if record == nil || !record.Staged || record.Inline || record.Staging != request.GetStagingTargetPath() {
-		return status.Errorf(codes.FailedPrecondition, "volume %s is not staged at %s: stage it first", request.GetVolumeId(), request.GetStagingTargetPath())
-	}
-	target, readOnly := request.GetTargetPath(), request.GetReadonly() || volume.ReadOnly
-	if before, known := record.Targets[target]; known && before != readOnly {
-		return status.Errorf(codes.AlreadyExists, "volume %s is published at %s with read-only=%t: unpublish it first", record.VolumeID, target, before)
-	} else if !known && record.SingleWriter && len(record.Targets) > 0 {
-		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and published for another pod already", record.VolumeID)
+	target, readOnly := request.GetTargetPath(), request.GetReadonly() || volume.ReadOnly || record.Volume.ReadOnly
+	if err := record.admits(target, readOnly); err != nil {
+		return err
 	}
 	if err := n.establish(ctx, id, record, effective(record, volume), false); err != nil {
 		return err
@@ -90,6 +85,23 @@ func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecor
 		n.count()
 	}
 	return coded("publish "+record.VolumeID, n.bind(record, target))
+}
+
+// isStagedAt may be asked of no record at all.
+func (r *volumeRecord) isStagedAt(staging string) bool {
+	return r != nil && r.Staged && !r.Inline && r.Staging == staging
+}
+
+// admits refuses a target that contradicts those there are.
+func (r *volumeRecord) admits(target string, readOnly bool) error {
+	before, known := r.Targets[target]
+	if known && before != readOnly {
+		return status.Errorf(codes.AlreadyExists, "volume %s is published at %s with read-only=%t: unpublish it first", r.VolumeID, target, before)
+	}
+	if !known && r.SingleWriter && len(r.Targets) > 0 {
+		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and published for another pod already", r.VolumeID)
+	}
+	return nil
 }
 
 // effective is the volume as it was staged, with the secrets of the present call.
@@ -115,19 +127,18 @@ func (n *Node) bind(record *volumeRecord, target string) error {
 	readOnly := record.Targets[target]
 	present, mounted := n.at(table, target)
 	switch {
-	case mounted && !ours(present):
-		return status.Errorf(codes.FailedPrecondition, "%s carries a mount of %s: unmount it first", target, present.FSType)
-	case mounted && present.Device == device && (present.ReadOnly() || !readOnly):
+	case !mounted:
+		err = n.Mounts.MakeFolder(target)
+	case !ours(present):
+		err = status.Errorf(codes.FailedPrecondition, "%s carries a mount of %s: unmount it first", target, present.FSType)
+	case present.Device == device && present.ReadOnly() == readOnly:
 		return nil
-	case mounted:
-		if _, err := n.detachAll(target); err != nil {
-			return err
-		}
-		n.Metrics.Repaired("dead target")
 	default:
-		if err := n.Mounts.MakeFolder(target); err != nil {
-			return err
-		}
+		n.Metrics.Repaired("dead target")
+		_, err = n.detachAll(target)
+	}
+	if err != nil {
+		return err
 	}
 	return n.Mounts.Bind(record.Staging, target, readOnly)
 }

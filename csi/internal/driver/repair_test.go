@@ -140,12 +140,12 @@ func TestADriverThatStartsAgainCompletesWhatItFinds(t *testing.T) {
 	}{
 		{
 			name:   "cut off in the middle of staging: undone",
-			before: func(t *testing.T, m *machine, n *Node) { mustSave(t, n, false, nil); mustMountAtKeeper(t, n) },
+			before: func(t *testing.T, _ *machine, n *Node) { mustSave(t, n, false, nil); mustMountAtKeeper(t, n) },
 			after:  clean,
 		},
 		{
 			name: "cut off between record and bind: bound",
-			before: func(t *testing.T, m *machine, n *Node) {
+			before: func(t *testing.T, _ *machine, n *Node) {
 				mustStage(t, n)
 				mustSave(t, n, true, map[string]bool{target: true})
 			},

@@ -3,6 +3,7 @@
 package fusetest
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func Main(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	runtime.LockOSThread() // the child dies with this thread
-	self := exec.Command("/proc/self/exe", os.Args[1:]...)
+	self := exec.CommandContext(context.Background(), "/proc/self/exe", os.Args[1:]...)
 	self.Env = append(os.Environ(), inside+"=1")
 	self.Stdin, self.Stdout, self.Stderr = os.Stdin, os.Stdout, os.Stderr
 	self.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}

@@ -43,7 +43,7 @@ func (f *fakeSystem) keeper() *Keeper {
 			})
 			return request.Target, nil
 		},
-		unmount: func(mountPoint string, detach bool) error {
+		unmount: func(_ string, detach bool) error {
 			if f.stuck != nil {
 				<-f.stuck
 				return nil

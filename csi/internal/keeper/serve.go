@@ -154,8 +154,8 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 			_ = s.refuse(conn, refusal)
 			return // what follows on this connection cannot be told apart
 		}
-		if err := s.admit(peer, request.Op); err != nil {
-			err = s.refuse(conn, err)
+		if refusal := s.admit(peer, request.Op); refusal != nil {
+			err = s.refuse(conn, refusal)
 		} else {
 			err = s.dispatch(conn, request)
 		}

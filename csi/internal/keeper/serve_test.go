@@ -157,9 +157,9 @@ func mustNotBeMounted(t *testing.T, target string) {
 func TestTheKernelSeesTheOptionsAsked(t *testing.T) {
 	fusetest.RequireFuse(t)
 	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
-	real := t.TempDir()
+	folder := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(folder, link); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.client.Mount(t.Context(), keeperapi.Request{
@@ -171,11 +171,11 @@ func TestTheKernelSeesTheOptionsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mount, found := table.At(real)
+	mount, found := table.At(folder)
 	if !found || !mount.ReadOnly() || mount.Source != "pv,suid,dev one" || !strings.Contains(mount.Options, "nosuid,nodev") {
 		t.Fatalf("%+v", mount)
 	}
-	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "second", Target: real}); err == nil {
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "second", Target: folder}); err == nil {
 		t.Fatal("a second mount on top of the first")
 	}
 }

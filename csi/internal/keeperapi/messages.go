@@ -3,10 +3,12 @@
 package keeperapi
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // DefaultSocket is where a keeper listens unless told otherwise.
@@ -162,30 +164,25 @@ func CheckID(id string) error {
 
 // Check refuses a mount request that the keeper would not carry out, and fills in defaults.
 func (r *Request) Check() error {
+	r.FSType, r.Source, r.MemoryBytes = cmp.Or(r.FSType, FSType), cmp.Or(r.Source, r.ID), cmp.Or(r.MemoryBytes, DefaultMemoryBytes)
 	if err := CheckID(r.ID); err != nil {
 		return err
 	}
-	if !filepath.IsAbs(r.Target) || filepath.Clean(r.Target) != r.Target || r.Target == "/" ||
-		strings.ContainsAny(r.Target, "\x00\n") || len(r.Target) >= 4096 {
+	if !isTarget(r.Target) {
 		return Errorf(Invalid, "target %.80q: give the absolute path of a folder, without . or .. in it", r.Target)
-	}
-	if r.FSType == "" {
-		r.FSType = FSType
 	}
 	if r.FSType != FSType {
 		return Errorf(Invalid, "fstype %.80q: only %s is allowed", r.FSType, FSType)
 	}
-	if r.Source == "" {
-		r.Source = r.ID
-	}
-	if len(r.Source) > 1024 || strings.ContainsFunc(r.Source, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+	if len(r.Source) > 1024 || strings.ContainsFunc(r.Source, unicode.IsControl) {
 		return Errorf(Invalid, "source %.80q: give at most 1024 bytes without control characters", r.Source)
-	}
-	if r.MemoryBytes == 0 {
-		r.MemoryBytes = DefaultMemoryBytes
 	}
 	if r.MemoryBytes < 0 || r.MemoryBytes > MaxMemoryBytes {
 		return Errorf(Invalid, "memory_bytes %d: give 1 to %d, or 0 for %d", r.MemoryBytes, int64(MaxMemoryBytes), DefaultMemoryBytes)
 	}
 	return nil
+}
+
+func isTarget(path string) bool {
+	return filepath.IsAbs(path) && filepath.Clean(path) == path && path != "/" && len(path) < 4096 && !strings.ContainsAny(path, "\x00\n")
 }

@@ -34,8 +34,8 @@ const (
 
 // deletionSecret remembers on a PersistentVolume which secret deletes it; the official provisioner uses the same.
 const (
-	deletionSecretName  = "volume.kubernetes.io/provisioner-deletion-secret-name"
-	deletionSecretSpace = "volume.kubernetes.io/provisioner-deletion-secret-namespace"
+	deletionSecretName  = "volume.kubernetes.io/provisioner-deletion-secret-name"      //nolint:gosec // a key, no secret
+	deletionSecretSpace = "volume.kubernetes.io/provisioner-deletion-secret-namespace" //nolint:gosec // a key, no secret
 )
 
 // Provisioner implements controller.Provisioner on a CSI Controller.

@@ -15,7 +15,7 @@ import (
 )
 
 // serve offers a registration and dials it as kubelet does.
-func serve(t *testing.T, ctx context.Context) (client registerapi.RegistrationClient, ended chan error, socket string) {
+func serve(ctx context.Context, t *testing.T) (client registerapi.RegistrationClient, ended chan error, socket string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "reg") // short: sockets have paths of at most 107 bytes
 	if err != nil {
@@ -50,7 +50,7 @@ func await(t *testing.T, ended chan error) error {
 
 func TestKubeletLearnsWhatItNeedsAndTheSocketGoesWithTheDriver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	client, ended, socket := serve(t, ctx)
+	client, ended, socket := serve(ctx, t)
 	info, err := client.GetInfo(t.Context(), &registerapi.InfoRequest{}, grpc.WaitForReady(true))
 	if err != nil || info.GetType() != "CSIPlugin" || info.GetName() != "d" || info.GetEndpoint() != "/plugins/d/csi.sock" || len(info.GetSupportedVersions()) != 1 {
 		t.Fatal(info, err)
@@ -68,7 +68,7 @@ func TestKubeletLearnsWhatItNeedsAndTheSocketGoesWithTheDriver(t *testing.T) {
 }
 
 func TestARefusalEndsTheProcess(t *testing.T) {
-	client, ended, _ := serve(t, t.Context())
+	client, ended, _ := serve(t.Context(), t)
 	_, _ = client.NotifyRegistrationStatus(t.Context(), &registerapi.RegistrationStatus{Error: "wrong name"}, grpc.WaitForReady(true))
 	if err := await(t, ended); err == nil || !strings.Contains(err.Error(), "wrong name") {
 		t.Fatal(err)
