@@ -1,0 +1,46 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.posixgateway.fuse.conformance.ConformanceSuite;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.opentest4j.TestAbortedException;
+
+/** Every operation with its exact error number, on Alluxio, over the JNI-FUSE transport. */
+class AlluxioConformanceIT {
+    /** What Alluxio cannot do, each answered with an error rather than a false success. */
+    private static Map<String, String> exceptions() {
+        String links = "Alluxio has no hard links: EPERM";
+        String room = "room cannot be reserved nor holes punched in Alluxio: EOPNOTSUPP";
+        Map<String, String> known = new LinkedHashMap<>();
+        known.put("a_hard_link_is_the_same_file", links);
+        known.put("rename_between_links_of_one_file_does_nothing", links);
+        known.put("a_directory_counts_its_subdirectories", "Alluxio does not count them; a directory shows 2 links");
+        known.put("rename_exchange_swaps", "Alluxio cannot swap two names in one step: EINVAL");
+        known.put("names_are_bytes", "Alluxio takes a backslash for a slash: EINVAL");
+        known.put("names_need_not_be_utf8", "Alluxio's names are text: EINVAL for bytes that are no UTF-8");
+        known.put("a_sparse_file_holds_only_its_data", "Alluxio has no holes: spool_size counts them, then ENOSPC");
+        known.put("holes_and_data_are_found", "Alluxio has no holes: all is data");
+        known.put("fallocate_grows_and_keeps", room);
+        known.put("fallocate_punches_holes_and_zeroes", room);
+        return known;
+    }
+
+    @TestFactory
+    List<DynamicTest> conformance() throws Exception {
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                SharedAlluxio.open(SharedAlluxio.folder(), Map.of()), TransportChoice.LIBFUSE)) {
+            return ConformanceSuite.run(mounted.root(), exceptions());
+        } catch (TestAbortedException missing) {
+            return List.of(dynamicTest("available", () -> {
+                throw missing;
+            }));
+        }
+    }
+}

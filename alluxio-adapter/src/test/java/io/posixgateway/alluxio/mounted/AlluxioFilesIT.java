@@ -1,0 +1,160 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Many files, a big file, many readers, through real mounts of Alluxio, every byte compared. */
+class AlluxioFilesIT {
+    private static final int SMALL_FILES = Integer.getInteger("pgw.small.files", 10_000);
+    private static final int WRITERS = 8;
+    private static final int PIECE_BYTES = 1 << 20;
+    private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
+
+    private static byte[] content(long number, int bytes) {
+        byte[] content = new byte[bytes];
+        new Random(SEED + number).nextBytes(content);
+        return content;
+    }
+
+    @Test
+    void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")), TransportChoice.AUTO)) {
+            inParallel(WRITERS, writer -> {
+                for (int i = writer; i < SMALL_FILES; i += WRITERS) {
+                    Files.write(mounted.root().resolve("f" + i), content(i, 100 + i % 5000));
+                }
+                return writer;
+            });
+            try (Stream<Path> listed = Files.list(mounted.root())) {
+                assertThat(listed.map(path -> path.getFileName().toString()).distinct())
+                        .hasSize(SMALL_FILES);
+            }
+            inParallel(WRITERS, reader -> {
+                for (int i = reader; i < SMALL_FILES; i += WRITERS * 5) {
+                    Path file = mounted.root().resolve("f" + i);
+                    assertThat(Files.readAllBytes(file)).isEqualTo(content(i, 100 + i % 5000));
+                    assertThat(SharedAlluxio.ufs(folder).resolve("f" + i)).hasSize(100 + i % 5000);
+                }
+                return reader;
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "off"})
+    void aBigFileIsReadByManyFromBlockFilesAndThroughStreams(String shortCircuit) throws Exception {
+        String folder = SharedAlluxio.folder();
+        int pieces = shortCircuit.equals("on") ? 1024 : 128;
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("short_circuit", shortCircuit));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            Path big = mounted.root().resolve("big");
+            CRC32C written = new CRC32C();
+            try (FileChannel channel = FileChannel.open(big, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                for (int i = 0; i < pieces; i++) {
+                    byte[] piece = content(i, PIECE_BYTES);
+                    written.update(piece);
+                    channel.write(ByteBuffer.wrap(piece));
+                }
+            }
+            assertThat(Files.size(big)).isEqualTo((long) pieces * PIECE_BYTES);
+            assertThat(checksum(SharedAlluxio.ufs(folder).resolve("big"))).isEqualTo(written.getValue());
+            assertThat(checksum(big)).isEqualTo(written.getValue());
+            try (FileChannel channel = FileChannel.open(big)) {
+                inParallel(32, reader -> {
+                    Random random = new Random(SEED + reader);
+                    for (int k = 0; k < 5; k++) {
+                        int piece = random.nextInt(pieces);
+                        ByteBuffer part = ByteBuffer.allocate(4096);
+                        channel.read(part, (long) piece * PIECE_BYTES + 1000);
+                        assertThat(part.flip())
+                                .isEqualTo(ByteBuffer.wrap(content(piece, PIECE_BYTES), 1000, part.limit()));
+                    }
+                    return reader;
+                });
+            }
+            AlluxioFileSystem.Counts counts = fs.counts();
+            boolean local = shortCircuit.equals("on");
+            assertThat(local ? counts.remoteReadBytes() : counts.localReadBytes())
+                    .isZero();
+            assertThat(local ? counts.localReadBytes() : counts.remoteReadBytes())
+                    .isPositive();
+        }
+    }
+
+    private static long checksum(Path file) throws Exception {
+        CRC32C checksum = new CRC32C();
+        byte[] buffer = new byte[PIECE_BYTES];
+        try (InputStream in = Files.newInputStream(file)) {
+            int count = in.read(buffer);
+            while (count > 0) {
+                checksum.update(buffer, 0, count);
+                count = in.read(buffer);
+            }
+        }
+        return checksum.getValue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"with space", "new\nline", "emoji \uD83D\uDE00", "colon:name", "what?", "100%", "#x", "[a]*"})
+    void namesOfAllKindsAreKept(String name) throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Files.writeString(mounted.root().resolve(name), "x");
+            Files.move(mounted.root().resolve(name), mounted.root().resolve(name + "2"));
+            assertThat(SharedAlluxio.ufs(folder).resolve(name + "2")).hasContent("x");
+            try (Stream<Path> names = Files.list(mounted.root())) {
+                assertThat(names.map(path -> path.getFileName().toString())).containsExactly(name + "2");
+            }
+            Files.delete(mounted.root().resolve(name + "2"));
+        }
+    }
+
+    /** Work of one of several. */
+    private interface Work {
+        int run(int number) throws Exception;
+    }
+
+    private static void inParallel(int threads, Work work) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Future<Integer>> running = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                int number = i;
+                Callable<Integer> task = () -> work.run(number);
+                running.add(pool.submit(task));
+            }
+            for (Future<Integer> one : running) {
+                one.get(4, TimeUnit.MINUTES);
+            }
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+}

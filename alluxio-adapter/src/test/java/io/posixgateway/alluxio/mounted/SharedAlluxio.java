@@ -1,0 +1,76 @@
+package io.posixgateway.alluxio.mounted;
+
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One Alluxio for all tests of this JVM, started by the first; its servers end, and clean up, with the JVM. */
+final class SharedAlluxio {
+    private static final AtomicInteger FOLDERS = new AtomicInteger();
+
+    private SharedAlluxio() {}
+
+    private static final class Holder {
+        static final EmbeddedAlluxio RUNNING = start();
+
+        private static EmbeddedAlluxio start() {
+            try {
+                return EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, 3L << 30));
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        }
+    }
+
+    static EmbeddedAlluxio running() {
+        return Holder.RUNNING;
+    }
+
+    /** A new, empty directory of Alluxio. */
+    static String folder() throws StoreException {
+        String path = "/test-" + FOLDERS.incrementAndGet();
+        try (Store store = AlluxioMount.connect(at("/"), options(Map.of()))) {
+            store.makeDirectory(path, 0777, Map.of());
+        }
+        return path;
+    }
+
+    /** The same directory as a folder of the UFS. */
+    static Path ufs(String path) {
+        return running().ufs().resolve(path.substring(1));
+    }
+
+    static AlluxioFileSystem open(String path, Map<String, String> options) throws StoreException {
+        return AlluxioMount.open(at(path), options(options));
+    }
+
+    static AlluxioOptions at(String path) {
+        return AlluxioOptions.ofUri("alluxio://" + running().masters() + path);
+    }
+
+    /** Options as on the command line, and a spool folder of this test run. */
+    static AdapterOptions options(Map<String, String> given) {
+        Map<String, String> all = new HashMap<>(given);
+        all.putIfAbsent("spool", spool().toString());
+        return AdapterOptions.of(AdapterOptions.TABLE.read(all));
+    }
+
+    static Path spool() {
+        try {
+            return Files.createDirectories(running().ufs().resolveSibling("spool"));
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is written through a mount is in Alluxio's under file system when close returned, and nothing is lost on the way. */
+class WriteIT {
+    private final long seed = Long.getLong("pgw.seed", System.nanoTime());
+    private MountedFileSystem mounted;
+    private Path root;
+    private Path ufs;
+
+    @BeforeEach
+    void mount() throws Exception {
+        String folder = SharedAlluxio.folder();
+        ufs = SharedAlluxio.ufs(folder);
+        mounted = MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO);
+        root = mounted.root();
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        mounted.close();
+    }
+
+    private byte[] bytes(int count) {
+        byte[] bytes = new byte[count];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    @Test
+    void randomWritesTruncationsAndAppendsEndUpInTheUnderFileSystem() throws Exception {
+        byte[] model = bytes(3_000_000);
+        Path file = Files.write(root.resolve("f"), model);
+        assertThat(ufs.resolve("f")).hasBinaryContent(model);
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+            open.seek(1_000_000);
+            open.write(new byte[5000]);
+            Arrays.fill(model, 1_000_000, 1_005_000, (byte) 0);
+            open.setLength(2_000_000);
+            open.seek(10);
+            assertThat(open.read()).isEqualTo(model[10] & 0xFF);
+        }
+        model = Arrays.copyOf(model, 2_000_000);
+        Files.write(file, new byte[] {1, 2, 3}, StandardOpenOption.APPEND);
+        model = Arrays.copyOf(model, 2_000_003);
+        model[2_000_000] = 1;
+        model[2_000_001] = 2;
+        model[2_000_002] = 3;
+        assertThat(ufs.resolve("f")).hasBinaryContent(model);
+        assertThat(file).hasBinaryContent(model);
+        Files.write(file, new byte[] {9});
+        assertThat(ufs.resolve("f")).hasBinaryContent(new byte[] {9});
+        assertThat(SharedAlluxio.spool()).isEmptyDirectory();
+    }
+
+    @Test
+    void aReplacedCheckpointIsNeverMissingNorTorn() throws Exception {
+        Path checkpoint =
+                Files.write(root.resolve("checkpoint"), "0".repeat(100_000).getBytes(UTF_8));
+        AtomicBoolean stop = new AtomicBoolean();
+        String folder = "/" + ufs.getFileName();
+        try (MountedFileSystem other =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Path seen = other.root().resolve("checkpoint");
+            CompletableFuture<Integer> reader = CompletableFuture.supplyAsync(() -> readUntil(stop, seen));
+            for (int i = 1; i <= 15; i++) {
+                Path temporary = root.resolve("checkpoint.tmp");
+                try (FileChannel channel =
+                        FileChannel.open(temporary, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                    channel.write(ByteBuffer.wrap(
+                            Integer.toString(i % 10).repeat(100_000).getBytes(UTF_8)));
+                    channel.force(true);
+                }
+                Files.move(temporary, checkpoint, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            }
+            stop.set(true);
+            assertThat(reader.get(60, TimeUnit.SECONDS)).isPositive();
+        }
+        assertThat(ufs.resolve("checkpoint")).hasContent("5".repeat(100_000));
+    }
+
+    private static final java.nio.charset.Charset UTF_8 = java.nio.charset.StandardCharsets.UTF_8;
+
+    /** Reads it again and again; each time it must be whole, and of one version. */
+    private static int readUntil(AtomicBoolean stop, Path file) {
+        int reads = 0;
+        while (!stop.get()) {
+            String content;
+            try {
+                content = Files.readString(file);
+            } catch (java.io.IOException e) {
+                throw new AssertionError("read " + reads + " found no file", e);
+            }
+            if (content.length() != 100_000 || content.chars().distinct().count() != 1) {
+                throw new AssertionError("read " + reads + " is torn: " + content.length() + " characters");
+            }
+            reads++;
+        }
+        return reads;
+    }
+
+    @Test
+    void anOpenFileThatIsReplacedOrDeletedIsReadToItsEnd() throws Exception {
+        byte[] old = bytes(200_000);
+        Path replaced = Files.write(root.resolve("replaced"), old);
+        Path deleted = Files.write(root.resolve("deleted"), old);
+        Path fresh = Files.write(root.resolve("fresh"), bytes(10));
+        try (FileChannel first = FileChannel.open(replaced);
+                FileChannel second = FileChannel.open(deleted)) {
+            Files.move(fresh, replaced, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.delete(deleted);
+            for (FileChannel channel : new FileChannel[] {first, second}) {
+                ByteBuffer content = ByteBuffer.allocate(old.length);
+                while (content.hasRemaining() && channel.read(content) >= 0) {
+                    Thread.onSpinWait();
+                }
+                assertThat(content.array()).isEqualTo(old);
+            }
+            assertThat(Files.size(replaced)).isEqualTo(10);
+            try (Stream<Path> names = Files.list(root)) {
+                assertThat(names.map(path -> path.getFileName().toString())).containsExactly("replaced");
+            }
+        }
+    }
+
+    @Test
+    void whatIsRenamedWhileBeingWrittenKeepsWhatIsWrittenAfterwards() throws Exception {
+        try (FileChannel channel =
+                FileChannel.open(root.resolve("a"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[] {1}));
+            Files.move(root.resolve("a"), root.resolve("b"));
+            channel.write(ByteBuffer.wrap(new byte[] {2}));
+        }
+        assertThat(ufs.resolve("b")).hasBinaryContent(new byte[] {1, 2});
+        assertThat(ufs.resolve("a")).doesNotExist();
+    }
+
+    @Test
+    void aSpoolThatIsFullIsSaidAndTheOldContentStays() throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem small =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of("spool_size", "1M")), TransportChoice.AUTO)) {
+            Path file = Files.write(small.root().resolve("f"), bytes(1000));
+            assertThatThrownBy(() -> Files.write(file, bytes(3_000_000), StandardOpenOption.APPEND))
+                    .hasMessageContaining("No space left");
+            Files.write(small.root().resolve("g"), bytes(1000));
+            assertThat(SharedAlluxio.ufs(folder).resolve("g")).hasBinaryContent(bytes(1000));
+        }
+    }
+}
