@@ -38,7 +38,7 @@ final class FileOperations {
             return FileSystem.WOULD_WAIT;
         }
         if (!volume.drafts.has(inode)) {
-            int checked = check(request, inode, reply);
+            int checked = check(request, inode, writes, reply);
             if (checked != 0) {
                 return checked;
             }
@@ -56,8 +56,8 @@ final class FileOperations {
         return 0;
     }
 
-    /** Is the file there and whole, and may the kernel keep its pages of it? */
-    private int check(Request request, Inode inode, OpenReply reply) throws StoreException {
+    /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
+    private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
         Facts facts = volume.metadata.known(inode);
         boolean asks = facts == null || volume.freshness.asksAtOpen();
         boolean learns = volume.readers.wantsToLearn();
@@ -65,9 +65,13 @@ final class FileOperations {
             return FileSystem.WOULD_WAIT;
         }
         if (asks || facts == null) {
+            boolean placed = volume.table.parent(inode) != null;
             facts = volume.metadata.refresh(inode);
+            if (placed && volume.table.parent(inode) == null) {
+                return -Errno.ESTALE;
+            }
         }
-        if (!facts.raw().complete()) {
+        if (!facts.raw().complete() && !writes) {
             return -Errno.EBUSY;
         }
         if (learns && facts.lengthBytes() > 0) {

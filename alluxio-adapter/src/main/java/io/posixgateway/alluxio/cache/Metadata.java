@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What may be stale: anything, for as long as {@link Freshness} says. A path is only a hint: an answer counts for an inode
  * only when it carries the inode's file id. When it does not, Alluxio is asked where the file of that id is now, so a file
- * that others renamed is found again, and one that others replaced is not taken for the old one.
+ * that others renamed is found again. Where that file is gone, the one at its path has replaced it.
  */
 public final class Metadata {
     private static final int PAGE = 1000;
@@ -65,13 +65,22 @@ public final class Metadata {
     public Facts refresh(Inode inode) throws StoreException {
         String path = table.path(inode);
         FileStatus status = path == null ? null : statusOrNull(path);
-        if (status == null || status.id() != inode.fileId()) {
-            if (inode == table.root() && status != null) {
+        if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
+            return see(inode, status);
+        }
+        try {
+            return see(inode, find(inode));
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ESTALE && status != null && adopts(inode, status)) {
                 return see(inode, status);
             }
-            status = find(inode);
+            throw e;
         }
-        return see(inode, status);
+    }
+
+    /** A file that is gone, with another at its path: others replaced its content, as we do; it stays the same node. */
+    private boolean adopts(Inode inode, FileStatus status) {
+        return !status.directory() && !inode.isDirectory() && !inode.unlinked() && table.adopt(inode, status.id());
     }
 
     private FileStatus find(Inode inode) throws StoreException {
@@ -87,6 +96,7 @@ public final class Metadata {
                 throw e;
             }
         }
+        table.doubt(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
     }
 

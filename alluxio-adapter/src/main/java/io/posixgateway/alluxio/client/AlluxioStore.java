@@ -249,7 +249,6 @@ public final class AlluxioStore implements Store {
     public void close() {
         try {
             files.close();
-            context.close();
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(AlluxioStore.class)
                     .warn("Closing Alluxio's client failed: {}", e.toString());

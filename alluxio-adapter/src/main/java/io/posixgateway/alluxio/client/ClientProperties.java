@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import alluxio.conf.AlluxioProperties;
 import alluxio.conf.Configuration;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
@@ -34,13 +35,7 @@ final class ClientProperties {
     private ClientProperties() {}
 
     static InstancedConfiguration of(StoreOptions options) {
-        InstancedConfiguration configuration = new InstancedConfiguration(Configuration.copyProperties());
-        MOUNT_DEFAULTS.forEach((name, value) -> {
-            PropertyKey key = PropertyKey.fromString(name);
-            if (!configuration.isSetByUser(key)) {
-                set(configuration, key, value);
-            }
-        });
+        InstancedConfiguration configuration = new InstancedConfiguration(withMountDefaults());
         Map<String, String> own = new LinkedHashMap<>();
         masters(options.masters(), own);
         own.put("alluxio.user.file.writetype.default", options.writeType());
@@ -51,6 +46,18 @@ final class ClientProperties {
         own.putAll(options.properties());
         own.forEach((name, value) -> set(configuration, PropertyKey.fromString(name), value));
         return configuration;
+    }
+
+    /** Sets the defaults for the whole process, because Alluxio's retries look nowhere else; then copies all properties. */
+    private static synchronized AlluxioProperties withMountDefaults() {
+        InstancedConfiguration global = Configuration.modifiableGlobal();
+        MOUNT_DEFAULTS.forEach((name, value) -> {
+            PropertyKey key = PropertyKey.fromString(name);
+            if (!global.isSetByUser(key)) {
+                set(global, key, value);
+            }
+        });
+        return Configuration.copyProperties();
     }
 
     private static void set(InstancedConfiguration configuration, PropertyKey key, String value) {

@@ -93,6 +93,16 @@ public final class InodeTable {
         laterIds.put(newFileId + BASE, inode);
     }
 
+    /** As {@link #replaced}, by others; false when that file is a node of its own already. */
+    public synchronized boolean adopt(Inode inode, long newFileId) {
+        Inode later = laterIds.get(newFileId + BASE);
+        if ((later != null && later != inode) || nodes.get(nodeOf(newFileId)) != null) {
+            return false;
+        }
+        replaced(inode, newFileId);
+        return true;
+    }
+
     /** Puts an inode at a name. What was there before is taken out. */
     public synchronized void attach(Inode directory, Name name, Inode child, long nowNanos) {
         Inode oldParent = child.parent;

@@ -65,7 +65,7 @@ public final class Drafts implements AutoCloseable {
     public void begin(Inode inode, long mostBytes) throws StoreException {
         while (!has(inode)) {
             Facts facts = metadata.refresh(inode);
-            if (!facts.raw().complete()) {
+            if (!facts.raw().complete() && mostBytes > 0) {
                 throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
             }
             Draft draft = new Draft(inode, folder.make(), facts);

@@ -14,7 +14,8 @@ import io.posixgateway.alluxio.inode.InodeTable;
 /**
  * Brings a draft into Alluxio. Called under the draft's lock; waits.
  *
- * <p>A new file is written under its own name, which is taken since its creation. The content of a file that exists is
+ * <p>A new file is written under its own name, which is taken since its creation; when that fails the name is given up, as an
+ * incomplete file would be in everyone's way, and the next attempt goes as for a file that exists. The content of a file that exists is
  * written to a hidden file beside it, which then replaces it in one step of Alluxio's master: readers see the old content or
  * the new, never none, and a failure leaves the old one whole.
  */
@@ -57,6 +58,7 @@ public final class Publisher {
         } catch (StoreException e) {
             sink.cancel();
             draft.dirty = true;
+            deleteQuietly(metadata.pathOf(draft.inode));
             throw e;
         }
         published(draft, sink.fileId());

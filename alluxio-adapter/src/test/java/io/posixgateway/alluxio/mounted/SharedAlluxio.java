@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /** One Alluxio for all tests of this JVM, started by the first; its servers end, and clean up, with the JVM. */
 final class SharedAlluxio {
@@ -66,7 +67,13 @@ final class SharedAlluxio {
         return AdapterOptions.of(AdapterOptions.TABLE.read(all));
     }
 
-    static Path spool() {
+    static boolean isSpoolEmpty() throws IOException {
+        try (Stream<Path> files = Files.list(spool())) {
+            return files.findAny().isEmpty();
+        }
+    }
+
+    private static Path spool() {
         try {
             return Files.createDirectories(running().ufs().resolveSibling("spool"));
         } catch (IOException e) {

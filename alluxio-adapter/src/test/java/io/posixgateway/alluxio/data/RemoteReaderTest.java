@@ -1,0 +1,87 @@
+package io.posixgateway.alluxio.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.client.FileSource;
+import java.nio.ByteBuffer;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class RemoteReaderTest {
+    private final byte[] content = new byte[10_500_000];
+    private final BufferBudget budget = new BufferBudget(64 << 20);
+    private int streamReads;
+    private int singleReads;
+
+    /** Reads the content, and counts how. */
+    private final class CountingSource implements FileSource {
+        @Override
+        public int read(long offset, ByteBuffer into) {
+            streamReads++;
+            int count = (int) Math.min(into.remaining(), content.length - offset);
+            into.put(content, (int) offset, count);
+            return count;
+        }
+
+        @Override
+        public int readOnce(long offset, byte[] into, int count) {
+            singleReads++;
+            System.arraycopy(content, (int) offset, into, 0, count);
+            return count;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private RemoteReader reader(long readAheadBytes) {
+        new Random(7).nextBytes(content);
+        return new RemoteReader(CountingSource::new, content.length, readAheadBytes, budget);
+    }
+
+    private void check(RemoteReader reader, int offset, int count) throws Exception {
+        ByteBuffer into = ByteBuffer.allocateDirect(count);
+        int wanted = Math.max(0, Math.min(count, content.length - offset));
+        assertThat(reader.read(offset, into)).isEqualTo(wanted);
+        assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, Math.min(offset, content.length), wanted));
+    }
+
+    @Test
+    void requestsSlightlyOutOfOrderStillMakeOneStream() throws Exception {
+        try (RemoteReader reader = reader(8 << 20)) {
+            int step = 128 << 10;
+            for (int at = 0; at < content.length; at += 2 * step) {
+                check(reader, at + step, step);
+                check(reader, at, step);
+            }
+            assertThat(singleReads).isZero();
+            assertThat(streamReads).isEqualTo(11);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void randomRequestsAreReadByThemselves() throws Exception {
+        try (RemoteReader reader = reader(1 << 20)) {
+            Random random = new Random(8);
+            for (int i = 0; i < 100; i++) {
+                check(reader, (3 << 20) + random.nextInt(7_000_000), 4096);
+            }
+            assertThat(singleReads).isGreaterThan(80);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void withoutMemoryForAWindowAllIsStillRead() throws Exception {
+        budget.take(64 << 20);
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 1_000_000) {
+                check(reader, at, 1_000_000);
+            }
+            check(reader, content.length, 10);
+        }
+        budget.give(64 << 20);
+        assertThat(budget.usedBytes()).isZero();
+    }
+}

@@ -1,0 +1,88 @@
+package io.posixgateway.alluxio.inode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class InodeTableTest {
+    private static final int MOST = 100;
+
+    private final InodeTable table = new InodeTable("/base", 0, MOST);
+
+    private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
+        Inode inode = table.of(fileId, isDirectory);
+        table.attach(directory, Name.of(name), inode, 0);
+        return inode;
+    }
+
+    @Test
+    void theRootIsOneAndNoFileIdMeetsIt() {
+        assertThat(table.root().node()).isEqualTo(FileSystem.ROOT);
+        assertThat(table.of(0, true)).isSameAs(table.root());
+        assertThat(table.of(1, true).node()).isEqualTo(3);
+        assertThat(InodeTable.fileIdOf(InodeTable.nodeOf(1))).isEqualTo(1);
+    }
+
+    @Test
+    void aPathFollowsRenamesOfTheDirectoriesAboveIt() {
+        Inode a = at(table.root(), "a", 10, true);
+        Inode b = at(a, "b", 11, true);
+        Inode f = at(b, "f", 12, false);
+        assertThat(table.path(f)).isEqualTo("/base/a/b/f");
+        table.attach(table.root(), Name.of("z"), a, 0);
+        assertThat(table.path(f)).isEqualTo("/base/z/b/f");
+        assertThat(table.child(table.root(), Name.of("a"))).isNull();
+        table.detach(f);
+        assertThat(table.path(f)).isEqualTo("/base/z/b/f");
+    }
+
+    @Test
+    void newContentKeepsTheNode() {
+        Inode f = at(table.root(), "f", 20, false);
+        table.replaced(f, 21);
+        assertThat(table.of(21, false)).isSameAs(f);
+        assertThat(table.adopt(f, 22)).isTrue();
+        assertThat(table.of(22, false)).isSameAs(f);
+        Inode other = at(table.root(), "other", 23, false);
+        assertThat(table.adopt(f, other.fileId())).isFalse();
+    }
+
+    @Test
+    void whatTheKernelKnowsIsKeptAndTheRestIsBounded() {
+        Inode known = at(table.root(), "known", 1000, false);
+        known.lookedUp();
+        for (int i = 0; i < MOST * 5; i++) {
+            at(table.root(), "f" + i, 2000 + i, false);
+        }
+        assertThat(table.size()).isLessThanOrEqualTo(MOST + 1);
+        assertThat(table.get(known.node())).isSameAs(known);
+        table.forget(known.node(), 1);
+        for (int i = 0; i < MOST * 5; i++) {
+            at(table.root(), "g" + i, 9000 + i, false);
+        }
+        assertThat(table.get(known.node())).isNull();
+    }
+
+    @Test
+    void aLongTableAgreesWithAMap() {
+        long seed = Long.getLong("pgw.seed", System.nanoTime());
+        Random random = new Random(seed);
+        Map<Long, String> model = new HashMap<>();
+        LongTable<String> longs = new LongTable<>();
+        for (int i = 0; i < 100_000; i++) {
+            long key = 1 + random.nextInt(3000);
+            if (random.nextInt(3) == 0) {
+                assertThat(longs.remove(key)).as("seed %d", seed).isEqualTo(model.remove(key));
+            } else {
+                assertThat(longs.put(key, "v" + i)).as("seed %d", seed).isEqualTo(model.put(key, "v" + i));
+            }
+        }
+        assertThat(longs.size()).isEqualTo(model.size());
+        model.forEach((key, value) -> assertThat(longs.get(key)).isEqualTo(value));
+    }
+}

@@ -1,0 +1,65 @@
+package io.posixgateway.alluxio.posix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.spi.Stat;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PosixExtrasTest {
+    private static PosixExtras full() {
+        PosixExtras extras = new PosixExtras();
+        extras.present = PosixExtras.TYPE | PosixExtras.OWNER | PosixExtras.MODIFIED;
+        extras.type = Stat.S_IFLNK;
+        extras.uid = 1234;
+        extras.ownerThen = "alice";
+        extras.modifiedSeconds = -5;
+        extras.modifiedNanos = 999_999_999;
+        extras.target = "a/\u00e9".getBytes(StandardCharsets.UTF_8);
+        return extras;
+    }
+
+    @Test
+    void whatIsWrittenIsReadAgain() {
+        PosixExtras read = PosixExtras.decode(full().encode());
+        assertThat(read).usingRecursiveComparison().isEqualTo(full());
+        assertThat(read.ownerCounts("alice")).isTrue();
+        assertThat(read.ownerCounts("bob")).isFalse();
+        assertThat(read.groupCounts("alice")).isFalse();
+    }
+
+    @Test
+    void whatIsTruncatedOrOfAnotherVersionCountsAsNothing() {
+        byte[] bytes = full().encode();
+        for (int length = 0; length < bytes.length; length++) {
+            PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, length));
+            assertThat(read.present == 0 || length > bytes.length - 5).isTrue();
+        }
+        bytes[0] = 77;
+        assertThat(PosixExtras.decode(bytes).present).isZero();
+        assertThat(PosixExtras.decode(null).present).isZero();
+    }
+
+    @Test
+    void identitiesFollowTheirFiles(@TempDir Path folder) throws Exception {
+        AtomicLong clock = new AtomicLong();
+        Path passwd = Files.writeString(folder.resolve("passwd"), "alice:x:1001:1001::/:/bin/sh\nbroken\n");
+        Path group = Files.writeString(folder.resolve("group"), "staff:x:50:\n");
+        Identities identities = new Identities(passwd, group, clock::get);
+        assertThat(identities.uid("alice")).isEqualTo(1001);
+        assertThat(identities.user(1001)).isEqualTo("alice");
+        assertThat(identities.gid("staff")).isEqualTo(50);
+        assertThat(identities.uid("4711")).isEqualTo(4711);
+        assertThat(identities.uid("nobody-knows")).isEqualTo(Identities.NOBODY);
+        Files.writeString(passwd, "alice:x:2002:2002::/:/bin/sh\n");
+        Files.setLastModifiedTime(passwd, java.nio.file.attribute.FileTime.fromMillis(1000));
+        assertThat(identities.uid("alice")).isEqualTo(1001);
+        clock.set(5_000_000_000L);
+        assertThat(identities.uid("alice")).isEqualTo(2002);
+    }
+}

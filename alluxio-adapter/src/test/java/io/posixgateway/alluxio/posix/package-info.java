@@ -1,0 +1,5 @@
+/** Unit tests of extras and identities. */
+@NullMarked
+package io.posixgateway.alluxio.posix;
+
+import org.jspecify.annotations.NullMarked;
