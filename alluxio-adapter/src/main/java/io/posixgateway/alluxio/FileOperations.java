@@ -58,29 +58,40 @@ final class FileOperations {
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
-        Facts facts = volume.metadata.known(inode);
-        boolean asks = facts == null || volume.freshness.asksAtOpen();
+        Facts facts = volume.freshness.asksAtOpen() ? null : volume.metadata.known(inode);
         boolean learns = volume.readers.wantsToLearn();
-        if ((asks || learns) && !request.mayWait()) {
+        if ((facts == null || learns) && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        if (asks || facts == null) {
-            boolean placed = volume.table.parent(inode) != null;
-            facts = volume.metadata.refresh(inode);
-            if (placed && volume.table.parent(inode) == null) {
-                return -Errno.ESTALE;
-            }
+        if (facts == null) {
+            facts = ask(inode);
         }
         if (!facts.raw().complete() && !writes) {
             return -Errno.EBUSY;
         }
-        if (learns && facts.lengthBytes() > 0) {
-            volume.readers.learn(volume.metadata.pathOf(inode));
+        if (learns) {
+            learn(inode, facts);
         }
         if (inode.keepsPages(facts) || volume.freshness.immutable()) {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
+    }
+
+    /** What Alluxio says now; ESTALE when others moved the file, so that the kernel looks its name up again. */
+    private Facts ask(Inode inode) throws StoreException {
+        boolean placed = volume.table.parent(inode) != null;
+        Facts facts = volume.metadata.refresh(inode);
+        if (placed && volume.table.parent(inode) == null) {
+            throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " was renamed by others", null);
+        }
+        return facts;
+    }
+
+    private void learn(Inode inode, Facts facts) throws StoreException {
+        if (facts.lengthBytes() > 0) {
+            volume.readers.learn(volume.metadata.pathOf(inode));
+        }
     }
 
     /** A handle of a file that is open from now on. */

@@ -33,21 +33,19 @@ final class NameOperations {
             return refused;
         }
         Dentries.Dentry known = volume.metadata.known(directory, name);
-        Inode child = known == null ? null : known.child();
-        if (child != null && (request.mayWait() ? volume.metadata.known(child) != null : true)) {
-            return volume.enter(request, child, entry);
-        }
-        if (known != null && child == null) {
-            return missing(entry, known.seenNanos());
-        }
-        if (known == null && volume.metadata.knownMissing(directory, name)) {
+        if (known != null) {
+            Inode child = known.child();
+            if (child == null) {
+                return missing(entry, known.seenNanos());
+            }
+            if (!request.mayWait() || volume.metadata.known(child) != null || volume.drafts.has(child)) {
+                return volume.enter(request, child, entry);
+            }
+        } else if (volume.metadata.knownMissing(directory, name)) {
             return missing(entry, directory.dentries().listedNanos());
         }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
-        }
-        if (child != null && volume.drafts.has(child)) {
-            return volume.enter(request, child, entry);
         }
         Inode found = volume.metadata.look(directory, name);
         return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);

@@ -31,11 +31,11 @@ public final class FactsReader {
     public Facts read(FileStatus status, long nowNanos) {
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
         boolean symlink = extras.has(PosixExtras.TYPE) && Stat.isSymlink(extras.type);
-        boolean ownTime = extras.has(PosixExtras.MODIFIED)
-                && (!status.directory() || extras.modifiedThenMillis == status.modifiedMillis());
-        boolean ownAccess = extras.has(PosixExtras.ACCESSED);
-        long modifiedSeconds = Math.floorDiv(status.modifiedMillis(), 1000L);
-        boolean ownChange = extras.has(PosixExtras.CHANGED) && extras.changedSeconds >= modifiedSeconds;
+        Moment modified = modified(status, extras);
+        Moment accessed = extras.has(PosixExtras.ACCESSED)
+                ? new Moment(extras.accessedSeconds, extras.accessedNanos)
+                : Moment.of(status.accessedMillis());
+        Moment changed = changed(status, extras);
         return new Facts(
                 nowNanos,
                 status,
@@ -44,13 +44,33 @@ public final class FactsReader {
                 owner(status, extras),
                 group(status, extras),
                 extras.has(PosixExtras.TYPE) ? extras.device : 0,
-                ownTime ? extras.modifiedSeconds : modifiedSeconds,
-                ownTime ? extras.modifiedNanos : nanos(status.modifiedMillis()),
-                ownAccess ? extras.accessedSeconds : Math.floorDiv(status.accessedMillis(), 1000L),
-                ownAccess ? extras.accessedNanos : nanos(status.accessedMillis()),
-                ownChange ? extras.changedSeconds : modifiedSeconds,
-                ownChange ? extras.changedNanos : nanos(status.modifiedMillis()),
+                modified.seconds,
+                modified.nanos,
+                accessed.seconds,
+                accessed.nanos,
+                changed.seconds,
+                changed.nanos,
                 extras.target.length == 0 ? NO_TARGET : Name.of(extras.target));
+    }
+
+    /** Seconds since the epoch, and nanoseconds beside them. */
+    private record Moment(long seconds, int nanos) {
+        static Moment of(long millis) {
+            return new Moment(Math.floorDiv(millis, 1000L), (int) Math.floorMod(millis, 1000L) * 1_000_000);
+        }
+    }
+
+    /** A directory's own time counts until Alluxio's changes; a file's content never does. */
+    private static Moment modified(FileStatus status, PosixExtras extras) {
+        boolean counts = extras.has(PosixExtras.MODIFIED)
+                && (!status.directory() || extras.modifiedThenMillis == status.modifiedMillis());
+        return counts ? new Moment(extras.modifiedSeconds, extras.modifiedNanos) : Moment.of(status.modifiedMillis());
+    }
+
+    private static Moment changed(FileStatus status, PosixExtras extras) {
+        Moment content = Moment.of(status.modifiedMillis());
+        boolean later = extras.has(PosixExtras.CHANGED) && extras.changedSeconds >= content.seconds;
+        return later ? new Moment(extras.changedSeconds, extras.changedNanos) : content;
     }
 
     private int mode(FileStatus status, PosixExtras extras) {
@@ -75,9 +95,5 @@ public final class FactsReader {
             return gid;
         }
         return extras.groupCounts(status.group()) ? extras.gid : identities.gid(status.group());
-    }
-
-    private static int nanos(long millis) {
-        return (int) Math.floorMod(millis, 1000L) * 1_000_000;
     }
 }

@@ -75,7 +75,7 @@ class InodeTableTest {
         Map<Long, String> model = new HashMap<>();
         LongTable<String> longs = new LongTable<>();
         for (int i = 0; i < 100_000; i++) {
-            long key = 1 + random.nextInt(3000);
+            long key = 1L + random.nextInt(3000);
             if (random.nextInt(3) == 0) {
                 assertThat(longs.remove(key)).as("seed %d", seed).isEqualTo(model.remove(key));
             } else {
