@@ -85,6 +85,15 @@ public final class AlluxioStore implements Store {
         return new AlluxioURI(null, Authority.fromString(""), path);
     }
 
+    /** EINVAL for a path that must not be made: the under file system would get it only up to the question mark. */
+    private static AlluxioURI newUri(String path) throws StoreException {
+        if (path.indexOf('?') >= 0) {
+            throw new StoreException(
+                    Errno.EINVAL, "Alluxio loses what follows a question mark in a name: " + path, null);
+        }
+        return uri(path);
+    }
+
     @Override
     public FileStatus status(String path) throws StoreException {
         AlluxioURI uri = uri(path);
@@ -115,7 +124,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        AlluxioURI uri = uri(path);
+        AlluxioURI uri = newUri(path);
         CreateFilePOptions options =
                 FileSystemOptionsUtils.createFileDefaults(context.getPathConf(uri), false).toBuilder()
                         .setMode(permissions(mode))
@@ -138,7 +147,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        AlluxioURI uri = uri(path);
+        AlluxioURI uri = newUri(path);
         CreateDirectoryPOptions options = CreateDirectoryPOptions.newBuilder()
                 .setMode(permissions(mode))
                 .setWriteType(writeType)
@@ -163,7 +172,7 @@ public final class AlluxioStore implements Store {
     @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
         AlluxioURI source = uri(from);
-        AlluxioURI target = uri(to);
+        AlluxioURI target = newUri(to);
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
         if (overFile) {
             options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));

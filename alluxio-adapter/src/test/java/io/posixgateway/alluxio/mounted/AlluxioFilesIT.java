@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
@@ -120,8 +121,7 @@ class AlluxioFilesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"with space", "new\nline", "emoji \uD83D\uDE00", "colon:name", "what?", "100%", "#x", "[a]*"})
+    @ValueSource(strings = {"with space", "new\nline", "emoji \uD83D\uDE00", "colon:name", "100%", "#x", "[a]*"})
     void namesOfAllKindsAreKept(String name) throws Exception {
         String folder = SharedAlluxio.folder();
         try (MountedFileSystem mounted =
@@ -133,6 +133,20 @@ class AlluxioFilesIT {
                 assertThat(names.map(path -> path.getFileName().toString())).containsExactly(name + "2");
             }
             Files.delete(mounted.root().resolve(name + "2"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"back\\slash", "question?"})
+    void namesThatAlluxioWouldChangeAreRefused(String name) throws Exception {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()), TransportChoice.AUTO)) {
+            Path good = Files.writeString(mounted.root().resolve("good"), "x");
+            Path bad = mounted.root().resolve(name);
+            assertThatThrownBy(() -> Files.writeString(bad, "x")).hasMessageContaining("Invalid argument");
+            assertThatThrownBy(() -> Files.createDirectory(bad)).hasMessageContaining("Invalid argument");
+            assertThatThrownBy(() -> Files.move(good, bad)).hasMessageContaining("Invalid argument");
+            assertThat(good).hasContent("x");
         }
     }
 
