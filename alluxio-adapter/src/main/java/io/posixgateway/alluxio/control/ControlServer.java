@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.control;
 
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
@@ -54,6 +55,7 @@ public final class ControlServer implements AutoCloseable {
                 .channelFactory(ControlServer::listener)
                 .bossEventLoopGroup(loop)
                 .workerEventLoopGroup(loop)
+                .withChildOption(ChannelOption.SO_KEEPALIVE, null)
                 .executor(calls)
                 .maxInboundMessageSize(1 << 20)
                 .addService(new ControlCalls(service, directories))

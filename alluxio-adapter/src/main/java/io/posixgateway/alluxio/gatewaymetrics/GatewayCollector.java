@@ -67,8 +67,8 @@ final class GatewayCollector implements MultiCollector {
         long busy = metrics.workersBusy();
         samples.add(GatewayMetric.WORKERS, busy, with(labels, "busy"));
         samples.add(GatewayMetric.WORKERS, Math.max(0, metrics.workersAlive() - busy), with(labels, "idle"));
-        samples.add(GatewayMetric.WORKERS_CREATED, metrics.workersCreated(), labels);
-        samples.add(GatewayMetric.WORKERS_DESTROYED, metrics.workersDestroyed(), labels);
+        samples.add(GatewayMetric.WORKERS_STARTED, metrics.workersCreated(), labels);
+        samples.add(GatewayMetric.WORKERS_ENDED, metrics.workersDestroyed(), labels);
         samples.add(GatewayMetric.IN_FLIGHT, metrics.inFlight(), labels);
         samples.add(GatewayMetric.HANDED_OVER, metrics.handedOver(), labels);
         samples.add(GatewayMetric.READ_BYTES, metrics.bytesRead(), labels);

@@ -7,12 +7,12 @@ import java.util.Locale;
 /** Every metric of the gateway but the JVM's: the table of docs/metrics.md is made from this. */
 @SuppressWarnings("ImmutableEnumChecker") // the lists come from List.of
 public enum GatewayMetric {
-    BUILD(Type.GAUGE, "build_info", "Always 1; the version is a label.", "version"),
+    BUILD(Type.INFO, "build", "Always 1; the version is a label.", "version"),
     READY(Type.GAUGE, "ready", "1 when every session of the keeper is served, else 0."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
     VOLUME(
-            Type.GAUGE,
-            "volume_info",
+            Type.INFO,
+            "volume",
             "Always 1; how the volume is served is in the labels.",
             Scope.VOLUME,
             "transport",
@@ -75,14 +75,15 @@ public enum GatewayMetric {
             "Threads that carry requests, by what they do now: busy or idle.",
             Scope.VOLUME,
             "state"),
-    WORKERS_CREATED(Type.COUNTER, "worker_threads_created", "Worker threads made so far.", Scope.VOLUME),
-    WORKERS_DESTROYED(Type.COUNTER, "worker_threads_destroyed", "Worker threads ended so far.", Scope.VOLUME);
+    WORKERS_STARTED(Type.COUNTER, "worker_threads_started", "Worker threads started so far.", Scope.VOLUME),
+    WORKERS_ENDED(Type.COUNTER, "worker_threads_ended", "Worker threads ended so far.", Scope.VOLUME);
 
     /** Kinds of metrics. */
     public enum Type {
         COUNTER,
         GAUGE,
-        HISTOGRAM
+        HISTOGRAM,
+        INFO
     }
 
     private enum Scope {
@@ -127,9 +128,13 @@ public enum GatewayMetric {
         return PREFIX + name;
     }
 
-    /** As Prometheus shows it: counters end in _total. */
+    /** As Prometheus shows it: counters end in _total, infos in _info. */
     public String exposedName() {
-        return type == Type.COUNTER ? plainName() + "_total" : plainName();
+        return switch (type) {
+            case COUNTER -> plainName() + "_total";
+            case INFO -> plainName() + "_info";
+            case GAUGE, HISTOGRAM -> plainName();
+        };
     }
 
     public String help() {

@@ -6,6 +6,7 @@ import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -23,28 +24,45 @@ final class Samples {
 
     private final Map<GatewayMetric, CounterSnapshot.Builder> counters = new EnumMap<>(GatewayMetric.class);
     private final Map<GatewayMetric, GaugeSnapshot.Builder> gauges = new EnumMap<>(GatewayMetric.class);
+    private final Map<GatewayMetric, InfoSnapshot.Builder> infos = new EnumMap<>(GatewayMetric.class);
     private final Map<GatewayMetric, HistogramSnapshot.Builder> histograms = new EnumMap<>(GatewayMetric.class);
 
     /** @param labels values in the order of the metric's label names */
     void add(GatewayMetric metric, long value, List<String> labels) {
         Labels named = named(metric, labels);
-        if (metric.type() == GatewayMetric.Type.COUNTER) {
-            counters.computeIfAbsent(metric, key -> CounterSnapshot.builder()
-                            .name(key.plainName())
-                            .help(key.help()))
-                    .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
-                            .value((double) value)
-                            .labels(named)
-                            .build());
-        } else {
-            gauges.computeIfAbsent(
-                            metric,
-                            key -> GaugeSnapshot.builder().name(key.plainName()).help(key.help()))
-                    .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                            .value((double) value)
-                            .labels(named)
-                            .build());
+        switch (metric.type()) {
+            case COUNTER -> counter(metric, (double) value, named);
+            case GAUGE -> gauge(metric, (double) value, named);
+            case INFO -> info(metric, named);
+            case HISTOGRAM -> throw new IllegalStateException(metric + " takes latencies");
         }
+    }
+
+    private void counter(GatewayMetric metric, double value, Labels labels) {
+        counters.computeIfAbsent(
+                        metric,
+                        key -> CounterSnapshot.builder().name(key.plainName()).help(key.help()))
+                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                        .value(value)
+                        .labels(labels)
+                        .build());
+    }
+
+    private void gauge(GatewayMetric metric, double value, Labels labels) {
+        gauges.computeIfAbsent(
+                        metric, key -> GaugeSnapshot.builder().name(key.plainName()).help(key.help()))
+                .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
+                        .value(value)
+                        .labels(labels)
+                        .build());
+    }
+
+    private void info(GatewayMetric metric, Labels labels) {
+        infos.computeIfAbsent(
+                        metric, key -> InfoSnapshot.builder().name(key.plainName()).help(key.help()))
+                .dataPoint(InfoSnapshot.InfoDataPointSnapshot.builder()
+                        .labels(labels)
+                        .build());
     }
 
     void add(GatewayMetric metric, Latencies latencies, List<String> labels) {
@@ -81,6 +99,7 @@ final class Samples {
         List<MetricSnapshot> all = new ArrayList<>();
         counters.values().forEach(builder -> all.add(builder.build()));
         gauges.values().forEach(builder -> all.add(builder.build()));
+        infos.values().forEach(builder -> all.add(builder.build()));
         histograms.values().forEach(builder -> all.add(builder.build()));
         return new MetricSnapshots(all);
     }

@@ -10,6 +10,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * /metrics, /healthz and /readyz by HTTP.
@@ -18,6 +20,7 @@ import java.util.function.BooleanSupplier;
  * harms only other readers of these pages.
  */
 final class HttpPages implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpPages.class);
     private static final int THREADS = 2;
     private static final int QUEUE = 16;
     private static final String LIMIT_SECONDS = "10";
@@ -37,11 +40,20 @@ final class HttpPages implements AutoCloseable {
                 THREADS, THREADS, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), HttpPages::thread);
         threads.allowCoreThreadTimeOut(true);
         server.setExecutor(threads);
-        server.createContext(
-                "/metrics", exchange -> answer(exchange, 200, MetricsPage.CONTENT_TYPE, this.metrics.text()));
-        server.createContext(
-                "/healthz", exchange -> answer(exchange, 200, "text/plain", "ok\n".getBytes(StandardCharsets.UTF_8)));
-        server.createContext("/readyz", this::readiness);
+        server.createContext("/metrics", exchange -> answer(exchange, this::metricsPage));
+        server.createContext("/healthz", exchange -> answer(exchange, () -> Page.text(200, "ok\n")));
+        server.createContext("/readyz", exchange -> answer(exchange, this::readiness));
+    }
+
+    /** What is answered. */
+    private record Page(int status, String type, byte[] body) {
+        static Page text(int status, String text) {
+            return new Page(status, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    private interface PageMaker {
+        Page make() throws IOException;
     }
 
     private static HttpServer bind(InetSocketAddress address) throws IOException {
@@ -68,17 +80,28 @@ final class HttpPages implements AutoCloseable {
         return server.getAddress();
     }
 
-    private void readiness(HttpExchange exchange) throws IOException {
-        boolean yes = ready.getAsBoolean();
-        String text = yes ? "ready\n" : "sessions of the keeper are not all served yet\n";
-        answer(exchange, yes ? 200 : 503, "text/plain", text.getBytes(StandardCharsets.UTF_8));
+    private Page metricsPage() throws IOException {
+        return new Page(200, MetricsPage.CONTENT_TYPE, metrics.text());
     }
 
-    private static void answer(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
+    private Page readiness() {
+        return ready.getAsBoolean()
+                ? Page.text(200, "ready\n")
+                : Page.text(503, "sessions of the keeper are not all served yet\n");
+    }
+
+    private static void answer(HttpExchange exchange, PageMaker maker) throws IOException {
+        Page page;
+        try {
+            page = maker.make();
+        } catch (IOException | RuntimeException e) {
+            LOG.error("The page {} failed", exchange.getRequestURI(), e);
+            page = Page.text(500, "failed: the log says why\n");
+        }
         try (exchange) {
-            exchange.getResponseHeaders().set("Content-Type", type);
-            exchange.sendResponseHeaders(status, body.length);
-            exchange.getResponseBody().write(body);
+            exchange.getResponseHeaders().set("Content-Type", page.type());
+            exchange.sendResponseHeaders(page.status(), page.body().length);
+            exchange.getResponseBody().write(page.body());
         }
     }
 

@@ -4,6 +4,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
@@ -58,6 +59,7 @@ public final class Node implements AutoCloseable {
                         new DomainSocketAddress(controlSocket().toString()))
                 .eventLoopGroup(loop)
                 .channelType(EpollDomainSocketChannel.class)
+                .withOption(ChannelOption.SO_KEEPALIVE, null)
                 .usePlaintext()
                 .build();
         Waiting.until("the keeper listens", LIMIT, () -> Files.exists(keeperSocket()));
@@ -190,6 +192,7 @@ public final class Node implements AutoCloseable {
             Mounts.discard(mount);
         }
         gateway.close();
+        System.out.println("the gateway said:\n" + gateway.output());
         keeper.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);
