@@ -67,8 +67,8 @@ DASHBOARDS = [
                     "Both stay near zero: a pool that churns is a defect.",
                     "ops",
                     [
-                        (rate("posix_gateway_worker_threads_created_total"), "made {{node}} {{volume}}"),
-                        (rate("posix_gateway_worker_threads_destroyed_total"), "ended {{node}} {{volume}}"),
+                        (rate("posix_gateway_worker_threads_started_total"), "made {{node}} {{volume}}"),
+                        (rate("posix_gateway_worker_threads_ended_total"), "ended {{node}} {{volume}}"),
                     ],
                 ),
                 (

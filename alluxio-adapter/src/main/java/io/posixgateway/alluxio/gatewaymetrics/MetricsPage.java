@@ -6,6 +6,7 @@ import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 
 /** The text that Prometheus reads. Any thread. */
 public final class MetricsPage {
@@ -22,9 +23,9 @@ public final class MetricsPage {
     }
 
     /** All metrics at this moment. */
-    public byte[] text() throws IOException {
+    public String text() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream(16 << 10);
         writer.write(text, registry.scrape());
-        return text.toByteArray();
+        return text.toString(StandardCharsets.UTF_8);
     }
 }

@@ -50,7 +50,8 @@ final class Samples {
 
     private void gauge(GatewayMetric metric, double value, Labels labels) {
         gauges.computeIfAbsent(
-                        metric, key -> GaugeSnapshot.builder().name(key.plainName()).help(key.help()))
+                        metric,
+                        key -> GaugeSnapshot.builder().name(key.plainName()).help(key.help()))
                 .dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
                         .value(value)
                         .labels(labels)
@@ -59,7 +60,8 @@ final class Samples {
 
     private void info(GatewayMetric metric, Labels labels) {
         infos.computeIfAbsent(
-                        metric, key -> InfoSnapshot.builder().name(key.plainName()).help(key.help()))
+                        metric,
+                        key -> InfoSnapshot.builder().name(key.plainName()).help(key.help()))
                 .dataPoint(InfoSnapshot.InfoDataPointSnapshot.builder()
                         .labels(labels)
                         .build());

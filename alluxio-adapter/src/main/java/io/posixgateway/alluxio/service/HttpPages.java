@@ -46,9 +46,9 @@ final class HttpPages implements AutoCloseable {
     }
 
     /** What is answered. */
-    private record Page(int status, String type, byte[] body) {
+    private record Page(int status, String type, String body) {
         static Page text(int status, String text) {
-            return new Page(status, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
+            return new Page(status, "text/plain; charset=utf-8", text);
         }
     }
 
@@ -98,10 +98,11 @@ final class HttpPages implements AutoCloseable {
             LOG.error("The page {} failed", exchange.getRequestURI(), e);
             page = Page.text(500, "failed: the log says why\n");
         }
+        byte[] body = page.body().getBytes(StandardCharsets.UTF_8);
         try (exchange) {
             exchange.getResponseHeaders().set("Content-Type", page.type());
-            exchange.sendResponseHeaders(page.status(), page.body().length);
-            exchange.getResponseBody().write(page.body());
+            exchange.sendResponseHeaders(page.status(), body.length);
+            exchange.getResponseBody().write(body);
         }
     }
 
