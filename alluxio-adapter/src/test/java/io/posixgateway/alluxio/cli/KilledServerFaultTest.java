@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A mount without a keeper ends with its process, however that ends. */
 class KilledServerFaultTest {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @ParameterizedTest
     @ValueSource(strings = {"devfuse", "libfuse"})

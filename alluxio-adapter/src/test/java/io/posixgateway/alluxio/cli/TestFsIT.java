@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Mounting by the command: in the background, in the foreground, and what is said when it cannot be. */
 class TestFsIT {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
     private Path folder;

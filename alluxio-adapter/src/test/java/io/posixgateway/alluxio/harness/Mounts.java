@@ -15,13 +15,18 @@ public final class Mounts {
     }
 
     /** For the end of a test: takes a mount away however it is, if it is still there. */
-    public static void discard(Path target) throws IOException, InterruptedException {
+    public static void discard(Path target) throws IOException {
         for (int i = 0; i < 3 && isMounted(target); i++) {
             Process umount = new ProcessBuilder("umount", "-l", target.toString())
                     .redirectErrorStream(true)
                     .start();
-            if (!umount.waitFor(30, TimeUnit.SECONDS)) {
+            try {
+                if (!umount.waitFor(30, TimeUnit.SECONDS)) {
+                    umount.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
                 umount.destroyForcibly();
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -36,7 +36,7 @@ import java.util.concurrent.TimeUnit;
  * it made is gone after {@link #close}.
  */
 public final class Node implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final Path folder;
     private final Program keeper;
@@ -185,14 +185,17 @@ public final class Node implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
         channel.shutdownNow();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(5, TimeUnit.SECONDS);
         for (Path mount : mounts) {
             Mounts.discard(mount);
         }
         gateway.close();
-        System.out.println("the gateway said:\n" + gateway.output());
+        gateway.output()
+                .lines()
+                .filter(line -> line.contains(" WARN ") || line.contains(" ERROR "))
+                .forEach(line -> System.out.println("the gateway said: " + line));
         keeper.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);

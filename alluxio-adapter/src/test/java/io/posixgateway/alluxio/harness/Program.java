@@ -80,12 +80,15 @@ public final class Program implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
-        if (process.isAlive()) {
+    public void close() {
+        try {
             process.destroy();
             if (!process.waitFor(20, TimeUnit.SECONDS)) {
                 kill();
             }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
         }
     }
 }

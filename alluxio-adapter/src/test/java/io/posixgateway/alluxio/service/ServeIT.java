@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The service with a real keeper and a real Alluxio, over its sockets. */
 class ServeIT {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
     private static Path folder;
