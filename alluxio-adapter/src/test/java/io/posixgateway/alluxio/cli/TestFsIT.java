@@ -20,7 +20,7 @@ class TestFsIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
-    private Path folder;
+    private Path folder = Path.of("");
 
     private Path mount;
 

@@ -47,7 +47,7 @@ class SamplesTest {
 
     @Test
     void durations_are_counted_below_their_bound_and_summed_in_seconds() throws IOException {
-        session.requestBegan(Opcode.READ);
+        session.requestBegan();
         session.requestEnded(Opcode.READ, 0, 3_000_000);
         Samples samples = new Samples();
         samples.add(GatewayMetric.DURATION, session.latencies(Opcode.READ), someLabels(GatewayMetric.DURATION));

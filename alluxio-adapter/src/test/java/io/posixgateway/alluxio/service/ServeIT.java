@@ -23,6 +23,7 @@ import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Waiting;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -42,7 +43,7 @@ class ServeIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
-    private static Path folder;
+    private static Path folder = Path.of("");
 
     private static EmbeddedAlluxio alluxio;
     private static Node node;
@@ -217,7 +218,7 @@ class ServeIT {
                         .putLabels("namespace", "team")
                         .build());
         assertThat(mount.resolve("file")).hasContent("text of metered");
-        try (Socket hanging = new Socket("127.0.0.1", node.httpPort())) {
+        try (Socket hanging = new Socket(InetAddress.getLoopbackAddress(), node.httpPort())) {
             hanging.getOutputStream().write("GET /metrics HTTP/1.1\r\n".getBytes(StandardCharsets.US_ASCII));
             assertThat(node.page("/healthz").body()).isEqualTo("ok\n");
             assertThat(node.page("/readyz").statusCode()).isEqualTo(200);

@@ -27,7 +27,7 @@ class TakeoverFaultTest {
     private static final long READS_BETWEEN = 200;
 
     @TempDir
-    private Path folder;
+    private Path folder = Path.of("");
 
     @Test
     void programs_see_a_pause_and_nothing_else() throws Exception {
