@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -37,13 +38,21 @@ public final class ServerLauncher {
                 () -> {
                     awaitEndOfInput();
                     if (!folder.equals("-")) {
-                        removeTree(Path.of(folder));
+                        removeWhileOthersEnd(Path.of(folder));
                     }
                     Runtime.getRuntime().halt(0);
                 },
                 "parent-watch");
         watch.setDaemon(true);
         watch.start();
+    }
+
+    /** The other servers may still write for a moment: tries again for a while. */
+    private static void removeWhileOthersEnd(Path folder) {
+        for (int tries = 0; tries < 10 && Files.exists(folder); tries++) {
+            removeTree(folder);
+            LockSupport.parkNanos(100_000_000L);
+        }
     }
 
     private static void awaitEndOfInput() {
