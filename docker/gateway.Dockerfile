@@ -15,7 +15,7 @@ RUN apt-get update \
 RUN jlink --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
 java.base,java.compiler,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
 java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.management,\
-jdk.naming.dns,jdk.net,jdk.unsupported,jdk.zipfs \
+jdk.naming.dns,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs \
     && strip --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
     && rm -rf /jre/legal \
     && cp --remove-destination "$(readlink -f /etc/ssl/certs/java/cacerts)" /jre/lib/security/cacerts \

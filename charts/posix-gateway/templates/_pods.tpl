@@ -26,7 +26,10 @@ seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
-{{/* Probes of a gateway. Ending one is harmless, so they are patient: only a process that is really stuck is ended. */}}
+{{/*
+Probes of a gateway. Ending one is harmless, so they are patient: only a process that is really stuck is ended.
+Takes the page that says whether it is ready.
+*/}}
 {{- define "posix-gateway.gatewayProbes" -}}
 startupProbe:
   httpGet: {path: /healthz, port: gateway-http}
@@ -39,7 +42,7 @@ livenessProbe:
   timeoutSeconds: 10
   failureThreshold: 6
 readinessProbe:
-  httpGet: {path: /readyz, port: gateway-http}
+  httpGet: {path: {{ . }}, port: gateway-http}
   periodSeconds: 5
   timeoutSeconds: 5
 {{- end -}}
