@@ -11,9 +11,10 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends binutils openjdk-17-jdk-headless zip \
     && rm -rf /var/lib/apt/lists/*
 
-# jdk.jcmd: thread dumps of a gateway that is in trouble.
+# jdk.jcmd: thread dumps of a gateway that is in trouble. jdk.security.auth: how Alluxio learns its user. java.desktop: the
+# beans of the web pages of a trial's master.
 RUN jlink --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
-java.base,java.compiler,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
+java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
 java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.management,\
 jdk.naming.dns,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs \
     && strip --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
