@@ -19,7 +19,7 @@ on_node sh -c "echo \$\$ >$work/pid; exec prometheus --config.file=$work/prometh
 trap 'on_node kill "$(cat "$work/pid")"; wait; rm -rf "$work"' EXIT
 ask() { on_node promtool query instant http://127.0.0.1:9090 "$1"; }
 has_data() { [ -n "$(ask "$1")" ]; }
-until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="e2e"}'
+until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="'"$NAMESPACE"'"}'
 
 python3 "$E2E_ROOT/charts/tools/dashboards.py" rules "$E2E_ROOT/charts/posix-gateway" | jq -r '.groups[].rules[].expr' >"$work/queries"
 count=0

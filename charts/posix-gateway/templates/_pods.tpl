@@ -86,7 +86,7 @@ annotations:
 {{- if $masters -}}
 {{- fail "alluxio.masters and alluxio.embedded.enabled exclude each other: give the addresses of your Alluxio, or let the chart run one, not both" -}}
 {{- end -}}
-{{- $masters = list (printf "%s-alluxio-master.%s.svc.%s:19998" (include "posix-gateway.fullname" .) .Release.Namespace .Values.clusterDomain) -}}
+{{- $masters = list (printf "%s-alluxio.%s.svc.%s:19998" (include "posix-gateway.fullname" .) .Release.Namespace .Values.clusterDomain) -}}
 {{- end -}}
 {{- if gt (len $masters) 1 }}
 alluxio.master.rpc.addresses={{ join "," $masters }}
