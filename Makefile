@@ -15,7 +15,7 @@ TEST_TARGETS := java-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-core setup build test test-only check fmt demo docs clean pre-pr java-build java-check java-test native-check style-check setup-demo
+.PHONY: help bench-core setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -75,6 +75,13 @@ fmt: setup ## Format every source
 	@! command -v gofmt >/dev/null || gofmt -w csi
 
 pre-pr: fmt check test ## Everything before a pull request
+
+docs: java-build ## Make docs/configuration.md and docs/metrics.md from the declarations in the source
+	@bin/posix-gateway generate-docs docs
+
+fault: build ## The kill trials at full length: 20 x kill -9 of the gateway under 8 readers and 2 writers
+	@$(MVN) -Dquick package -pl alluxio-adapter -am -Dtest=io.posixgateway.alluxio.service.TakeoverFaultTest \
+	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.test.jvm="-Dpgw.kills=20 -Dpgw.readers=8 -Dpgw.writers=2"
 
 clean: ## Remove what was built
 	@$(MVN) clean

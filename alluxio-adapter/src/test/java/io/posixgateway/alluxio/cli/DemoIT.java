@@ -1,0 +1,48 @@
+package io.posixgateway.alluxio.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The first thing a newcomer runs. */
+class DemoIT {
+    private static final Duration LIMIT = Duration.ofMinutes(8);
+
+    @Test
+    void the_check_verifies_every_file_and_leaves_nothing_behind(@TempDir Path folder) throws Exception {
+        Path mount = folder.resolve("mnt");
+        try (Program demo = Program.gateway(folder, "demo", mount.toString(), "--check", "-o", "transport=devfuse")) {
+            assertThat(demo.await(LIMIT)).as(demo.output()).isZero();
+            assertThat(demo.output().lines().reduce((first, second) -> second).orElse(""))
+                    .matches("demo ok: 1006 files, \\d{8,} bytes verified, transport devfuse");
+        } finally {
+            Mounts.discard(mount);
+        }
+        assertThat(mount).doesNotExist();
+    }
+
+    @Test
+    void the_demo_shows_alluxio_until_it_is_ended_and_takes_all_back(@TempDir Path folder) throws Exception {
+        Path mount = folder.resolve("mnt");
+        try (Program demo = Program.gateway(folder, "demo", mount.toString())) {
+            demo.awaitOutput("Ctrl-C unmounts", LIMIT);
+            assertThat(mount.resolve("pictures").resolve("class-0").toFile().list())
+                    .hasSize(100);
+            Files.copy(mount.resolve("README.txt"), mount.resolve("copy.txt"));
+            assertThat(mount.resolve("copy.txt")).hasSameTextualContentAs(mount.resolve("README.txt"));
+            demo.terminate();
+            demo.await(LIMIT);
+            Waiting.until("unmounted", LIMIT, () -> !Mounts.isMounted(mount));
+            assertThat(mount).doesNotExist();
+        } finally {
+            Mounts.discard(mount);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.posixgateway.alluxio.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code posix-gateway mount} of a real Alluxio, and what it says when it cannot. */
+class MountCommandIT {
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    private static EmbeddedAlluxio alluxio;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path mount = Path.of("");
+
+    @BeforeAll
+    static void startAlluxio() throws Exception {
+        Built.gateway();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        Files.writeString(Files.createDirectory(alluxio.ufs().resolve("data")).resolve("file"), "text");
+    }
+
+    @AfterAll
+    static void stopAlluxio() {
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    @BeforeEach
+    void makeMountPoint() throws Exception {
+        mount = Files.createDirectory(folder.resolve("mnt"));
+    }
+
+    @AfterEach
+    void discardMount() throws Exception {
+        Mounts.discard(mount);
+    }
+
+    private static String uri(String path) {
+        return "alluxio://" + alluxio.masters() + path;
+    }
+
+    private String run(int exit, String... arguments) throws Exception {
+        try (Program program = Program.gateway(folder, arguments)) {
+            assertThat(program.await(LIMIT)).as(program.output()).isEqualTo(exit);
+            return program.output();
+        }
+    }
+
+    private String mount(int exit, String uri, Path target, String... more) throws Exception {
+        String[] all = new String[more.length + 5];
+        System.arraycopy(
+                new String[] {
+                    "mount",
+                    uri,
+                    target.toString(),
+                    "--log-file",
+                    folder.resolve("log").toString()
+                },
+                0,
+                all,
+                0,
+                5);
+        System.arraycopy(more, 0, all, 5, more.length);
+        return run(exit, all);
+    }
+
+    @Test
+    void the_command_returns_when_the_mount_answers() throws Exception {
+        assertThat(mount(0, uri("/data"), mount)).contains(uri("/data") + " is mounted at " + mount, "transport ");
+        assertThat(mount.resolve("file")).hasContent("text");
+        Files.writeString(mount.resolve("new"), "written");
+        assertThat(alluxio.shell("cat", "/data/new").output()).isEqualTo("written");
+        run(0, "umount", mount.toString());
+        assertThat(Mounts.isMounted(mount)).isFalse();
+    }
+
+    @Test
+    void a_read_only_mount_refuses_changes() throws Exception {
+        mount(0, uri("/data"), mount, "-o", "ro");
+        assertThat(mount.resolve("file")).hasContent("text");
+        assertThat(mount.resolve("other").toFile().mkdir()).isFalse();
+        run(0, "umount", mount.toString());
+    }
+
+    @Test
+    void a_mount_point_that_is_a_mount_already_is_busy() throws Exception {
+        mount(0, uri("/"), mount);
+        assertThat(mount(1, uri("/"), mount)).contains(mount.toString());
+        run(0, "umount", mount.toString());
+    }
+
+    @Test
+    void an_alluxio_that_does_not_answer_is_named() throws Exception {
+        assertThat(mount(1, "alluxio://127.0.0.1:1/", mount)).contains("127.0.0.1:1 does not answer");
+        assertThat(Mounts.isMounted(mount)).isFalse();
+    }
+
+    @Test
+    void a_path_that_is_not_in_alluxio_is_named() throws Exception {
+        assertThat(mount(1, uri("/missing"), mount)).contains("Alluxio has no path /missing");
+    }
+
+    @Test
+    void a_path_that_is_a_file_is_refused() throws Exception {
+        assertThat(mount(1, uri("/data/file"), mount)).contains("/data/file in Alluxio is a file");
+    }
+
+    @Test
+    void mount_points_that_cannot_be_are_told() throws Exception {
+        Path missing = folder.resolve("missing");
+        assertThat(mount(1, uri("/"), missing)).contains(missing.toString());
+        Path file = Files.createFile(folder.resolve("file"));
+        assertThat(mount(1, uri("/"), file)).contains(file.toString());
+    }
+
+    @Test
+    void an_unknown_option_is_a_wrong_argument() throws Exception {
+        assertThat(mount(2, uri("/"), mount, "-o", "colour=red"))
+                .contains("option 'colour' is not known", "metadata_ttl");
+    }
+
+    @Test
+    void site_properties_name_the_masters() throws Exception {
+        Path site = folder.resolve("alluxio-site.properties");
+        String[] address = alluxio.masters().split(":", 2);
+        Files.writeString(
+                site, "alluxio.master.hostname=" + address[0] + "\nalluxio.master.rpc.port=" + address[1] + "\n");
+        mount(0, "/data", mount, "--site-properties", site.toString());
+        assertThat(mount.resolve("file")).hasContent("text");
+        run(0, "umount", mount.toString());
+    }
+}
