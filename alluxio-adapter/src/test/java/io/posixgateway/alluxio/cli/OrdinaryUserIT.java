@@ -39,7 +39,7 @@ class OrdinaryUserIT {
 
     /** The launcher, copied with its jars where everybody can read them. */
     private Path readable(Path built) throws IOException {
-        Path source = built.getParent().getParent();
+        Path source = built.resolve("../..").normalize();
         Path copy = Files.createDirectory(folder.resolve("dist"));
         for (String part : List.of("bin", "lib")) {
             Path target = Files.createDirectory(copy.resolve(part));
