@@ -20,8 +20,8 @@ import io.posixgateway.fuse.spi.StatFs;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A path of Alluxio as a file system. This class finds nodes and handles, decides what may wait, and turns failures into
@@ -37,10 +37,10 @@ public final class AlluxioFileSystem implements FileSystem {
     private final FileOperations files;
     private final AttributeOperations attributes;
     private final LongTable<DirectoryHandle> directories = new LongTable<>();
-    private final AtomicLong lastDirectory = new AtomicLong();
+    private final HandleNumbers directoryNumbers = new HandleNumbers();
 
-    AlluxioFileSystem(Store store, String rootPath, FileStatus root, AdapterOptions options, LongSupplier clock) {
-        this.volume = new Volume(store, rootPath, root, options, clock);
+    AlluxioFileSystem(Volume volume, String rootPath, LongSupplier clock) {
+        this.volume = volume;
         this.failures = new Failures(rootPath, clock);
         this.names = new NameOperations(volume);
         this.files = new FileOperations(volume);
@@ -64,7 +64,23 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public void forget(long node, long lookups) {
-        volume.table.forget(node, lookups);
+        Inode unknown = volume.table.forget(node, lookups);
+        if (unknown != null && volume.mayBeOpenUnseen(unknown)) {
+            volume.later(() -> lastHandleClosed(unknown));
+        }
+    }
+
+    /** The kernel holds no handle of the node any more, known here or not. */
+    private void lastHandleClosed(Inode inode) {
+        try {
+            if (inode.unlinked()) {
+                files.bury(inode);
+            } else {
+                volume.drafts.lastWriterClosed(inode);
+            }
+        } catch (StoreException e) {
+            failures.answer("forget", e);
+        }
     }
 
     @Override
@@ -190,7 +206,7 @@ public final class AlluxioFileSystem implements FileSystem {
         return waiting("create", request, parent, directory -> {
             NameOperations.Making making =
                     new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
-            Inode made = names.begin(request, directory, name, making);
+            Inode made = names.begin(request, directory, name, making, true);
             if (made == null) {
                 return names.refusal(directory, name);
             }
@@ -202,7 +218,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
         try {
-            return files.read(request, handle, offset, into);
+            return files.read(request, node, handle, offset, into);
         } catch (StoreException e) {
             return failures.answer("read", e);
         }
@@ -211,7 +227,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int write(Request request, long node, long handle, long offset, ByteBuffer data) {
         try {
-            return files.write(request, handle, offset, data);
+            return files.write(request, node, handle, offset, data);
         } catch (StoreException e) {
             return failures.answer("write", e);
         }
@@ -220,7 +236,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int flush(Request request, long node, long handle, long lockOwner) {
         try {
-            return files.flush(request, handle);
+            return files.flush(request, node, handle);
         } catch (StoreException e) {
             return failures.answer("flush", e);
         }
@@ -229,7 +245,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int release(Request request, long node, long handle) {
         try {
-            return files.release(request, handle);
+            return files.release(request, node, handle);
         } catch (StoreException e) {
             return failures.answer("release", e);
         }
@@ -238,7 +254,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int fsync(Request request, long node, long handle, boolean dataOnly) {
         try {
-            return files.fsync(request, handle);
+            return files.fsync(request, node, handle);
         } catch (StoreException e) {
             return failures.answer("fsync", e);
         }
@@ -254,7 +270,7 @@ public final class AlluxioFileSystem implements FileSystem {
             if (!inode.isDirectory()) {
                 return -Errno.ENOTDIR;
             }
-            reply.handle = lastDirectory.incrementAndGet();
+            reply.handle = directoryNumbers.next();
             directories.put(reply.handle, new DirectoryHandle(volume, inode));
             if (volume.freshness.immutable()) {
                 reply.flags = OpenReply.CACHE_DIR | OpenReply.KEEP_CACHE;
@@ -267,15 +283,30 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int readdir(Request request, long node, long handle, long offset, DirectoryWriter writer) {
-        DirectoryHandle open = directories.get(handle);
-        if (open == null) {
-            return -Errno.EBADF;
-        }
         try {
-            return open.read(request, offset, writer);
+            DirectoryHandle open = directory(request, node, handle);
+            if (open != null) {
+                return open.read(request, offset, writer);
+            }
+            return volume.takenOver() && !directoryNumbers.gave(handle) ? Volume.absent(request) : -Errno.EBADF;
         } catch (StoreException e) {
             return failures.answer("readdir", e);
         }
+    }
+
+    /** The open directory of this number; one of an earlier process is found by its node. */
+    private @Nullable DirectoryHandle directory(Request request, long node, long handle) throws StoreException {
+        DirectoryHandle open = directories.get(handle);
+        if (open != null || !volume.takenOver() || directoryNumbers.gave(handle)) {
+            return open;
+        }
+        Inode inode = volume.find(request, node);
+        if (inode == null || !inode.isDirectory()) {
+            return null;
+        }
+        DirectoryHandle resumed = DirectoryHandle.resumed(volume, inode);
+        DirectoryHandle other = directories.putIfAbsent(handle, resumed);
+        return other == null ? resumed : other;
     }
 
     @Override
@@ -403,12 +434,24 @@ public final class AlluxioFileSystem implements FileSystem {
         return volume.store;
     }
 
-    /** Publishes what is not yet published, and closes the client. */
+    /**
+     * Of a kept volume, before the session is served: takes over what an earlier process left in the volume's folder. Waits.
+     *
+     * @param goesOn the session was served before: the kernel knows nodes and handles of an earlier process
+     * @throws StoreException Alluxio does not answer; what was left stays
+     */
+    public void resume(boolean goesOn) throws StoreException {
+        volume.resume(goesOn);
+    }
+
+    /** Of a kept volume: {@link #close} leaves open files as they are to the next process. */
+    public void leaveToNext() {
+        volume.leaveToNext();
+    }
+
+    /** Publishes what is not yet published, unless it is left to the next process, and closes the client. */
     @Override
     public void close() {
-        volume.drafts.close();
-        volume.notices.close();
-        volume.readers.close();
-        volume.store.close();
+        volume.close();
     }
 }

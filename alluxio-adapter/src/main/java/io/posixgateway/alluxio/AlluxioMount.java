@@ -5,7 +5,9 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.fuse.spi.Errno;
+import org.jspecify.annotations.Nullable;
 
 /** Opens paths of Alluxio as file systems. */
 public final class AlluxioMount {
@@ -18,6 +20,27 @@ public final class AlluxioMount {
      *     EACCES (refused), EINVAL (properties)
      */
     public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
+        return open(alluxio, options, null);
+    }
+
+    /**
+     * The same for a session that outlives its process: {@link AlluxioFileSystem#resume} is to be called before it is served.
+     *
+     * @param options whose spool folder is the volume's own
+     * @throws StoreException as above; EBUSY: another process serves the volume
+     */
+    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
+        VolumeFolder folder = VolumeFolder.open(options.spoolFolder());
+        try {
+            return open(alluxio, options, folder);
+        } catch (StoreException e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    private static AlluxioFileSystem open(
+            AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept) throws StoreException {
         Store store = connect(alluxio, options);
         try {
             FileStatus root = store.status(alluxio.path());
@@ -25,7 +48,9 @@ public final class AlluxioMount {
                 throw new StoreException(
                         Errno.ENOTDIR, alluxio.path() + " in Alluxio is a file; give a directory", null);
             }
-            return new AlluxioFileSystem(store, alluxio.path(), root, options, System::nanoTime);
+            Volume.Place place = new Volume.Place(store, alluxio.path(), root);
+            Volume volume = new Volume(place, options, System::nanoTime, kept);
+            return new AlluxioFileSystem(volume, alluxio.path(), System::nanoTime);
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);

@@ -43,6 +43,13 @@ final class DirectoryHandle {
         this.directory = directory;
     }
 
+    /** One that was opened in an earlier process, whose offsets mean the same: the listing is sorted. */
+    static DirectoryHandle resumed(Volume volume, Inode directory) {
+        DirectoryHandle handle = new DirectoryHandle(volume, directory);
+        handle.restart();
+        return handle;
+    }
+
     synchronized int read(Request request, long offset, DirectoryWriter writer) throws StoreException {
         if (offset == 0 || (offset >= 2 && offset - 2 < pageStart)) {
             restart();
@@ -67,7 +74,7 @@ final class DirectoryHandle {
         }
     }
 
-    private void restart() {
+    private synchronized void restart() {
         pageStart = 0;
         last = "";
         all = new ArrayList<>();

@@ -7,12 +7,42 @@ import org.jspecify.annotations.Nullable;
 /** An open file. The reader is made at the first read, and again when the file got new content. */
 final class FileHandle {
     final Inode inode;
-    final boolean writes;
+    /** Opened in an earlier process: whether it writes is known once it did. */
+    final boolean inherited;
+
+    private volatile boolean writes;
     private volatile @Nullable FileReader reader;
 
-    FileHandle(Inode inode, boolean writes) {
+    FileHandle(Inode inode, boolean writes, boolean inherited) {
         this.inode = inode;
         this.writes = writes;
+        this.inherited = inherited;
+        inode.opened(writes);
+    }
+
+    boolean writes() {
+        return writes;
+    }
+
+    /** May it have written? */
+    boolean mayWrite() {
+        return writes || inherited;
+    }
+
+    /** May this handle write? An inherited one that does is a writer from now on: the kernel has checked its mode. */
+    boolean allowsWrite() {
+        if (!writes && inherited) {
+            becomeWriter();
+        }
+        return writes;
+    }
+
+    private synchronized void becomeWriter() {
+        if (!writes) {
+            inode.opened(true);
+            inode.closed(false);
+            writes = true;
+        }
     }
 
     /** The reader of the file's present content; null: none was made yet. */
@@ -41,10 +71,12 @@ final class FileHandle {
         return open != null && open.streams();
     }
 
+    /** Its reader goes; the inode counts one handle less. */
     synchronized void close() {
         FileReader open = reader;
         if (open != null) {
             open.close();
         }
+        inode.closed(writes);
     }
 }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.inode.Facts;
@@ -12,7 +13,6 @@ import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Open files. Any thread; answers as the SPI says. */
@@ -22,7 +22,7 @@ final class FileOperations {
 
     private final Volume volume;
     private final LongTable<FileHandle> handles = new LongTable<>();
-    private final AtomicLong lastHandle = new AtomicLong();
+    private final HandleNumbers numbers = new HandleNumbers();
 
     FileOperations(Volume volume) {
         this.volume = volume;
@@ -96,23 +96,49 @@ final class FileOperations {
 
     /** A handle of a file that is open from now on. */
     void register(Inode inode, boolean writes, OpenReply reply) {
-        inode.opened(writes);
-        reply.handle = lastHandle.incrementAndGet();
-        handles.put(reply.handle, new FileHandle(inode, writes));
+        reply.handle = numbers.next();
+        handles.put(reply.handle, new FileHandle(inode, writes, false));
     }
 
     /** A handle whose open failed at last. */
     private void drop(long handle) {
         FileHandle open = handles.remove(handle);
         if (open != null) {
-            open.inode.closed(open.writes);
+            open.close();
         }
     }
 
-    int read(Request request, long handle, long offset, ByteBuffer into) throws StoreException {
+    /**
+     * The open file of this number. One of an earlier process is found by its node, and keeps its number.
+     *
+     * @return null: answer {@link #absent}
+     */
+    private @Nullable FileHandle opened(Request request, long node, long handle) throws StoreException {
         FileHandle open = handles.get(handle);
+        if (open != null || !volume.takenOver() || numbers.gave(handle)) {
+            return open;
+        }
+        Inode inode = volume.find(request, node);
+        if (inode == null || inode.isDirectory()) {
+            return null;
+        }
+        FileHandle inherited = new FileHandle(inode, false, true);
+        FileHandle other = handles.putIfAbsent(handle, inherited);
+        if (other != null) {
+            inherited.close();
+            return other;
+        }
+        return inherited;
+    }
+
+    private int absent(Request request, long handle) {
+        return volume.takenOver() && !numbers.gave(handle) ? Volume.absent(request) : -Errno.EBADF;
+    }
+
+    int read(Request request, long node, long handle, long offset, ByteBuffer into) throws StoreException {
+        FileHandle open = opened(request, node, handle);
         if (open == null) {
-            return -Errno.EBADF;
+            return absent(request, handle);
         }
         int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
         if (drafted != Drafts.NO_DRAFT) {
@@ -146,9 +172,12 @@ final class FileOperations {
         return open.keep(volume.readers.reader(extent, () -> volume.metadata.pathOf(inode)));
     }
 
-    int write(Request request, long handle, long offset, ByteBuffer data) throws StoreException {
-        FileHandle open = handles.get(handle);
-        if (open == null || !open.writes) {
+    int write(Request request, long node, long handle, long offset, ByteBuffer data) throws StoreException {
+        FileHandle open = opened(request, node, handle);
+        if (open == null) {
+            return absent(request, handle);
+        }
+        if (!open.allowsWrite()) {
             return -Errno.EBADF;
         }
         int written = volume.drafts.write(open.inode, request.mayWait(), offset, data);
@@ -163,17 +192,20 @@ final class FileOperations {
     }
 
     /** At each close of a descriptor: publishes what was written. */
-    int flush(Request request, long handle) throws StoreException {
-        return publish(request, handle, false);
+    int flush(Request request, long node, long handle) throws StoreException {
+        return publish(request, node, handle, false);
     }
 
-    int fsync(Request request, long handle) throws StoreException {
-        return publish(request, handle, true);
+    int fsync(Request request, long node, long handle) throws StoreException {
+        return publish(request, node, handle, true);
     }
 
-    private int publish(Request request, long handle, boolean evenUntouched) throws StoreException {
-        FileHandle open = handles.get(handle);
-        if (open == null || !open.writes || !volume.drafts.has(open.inode)) {
+    private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
+        FileHandle open = opened(request, node, handle);
+        if (open == null && absent(request, handle) == FileSystem.WOULD_WAIT) {
+            return FileSystem.WOULD_WAIT;
+        }
+        if (open == null || !open.mayWrite() || !volume.drafts.has(open.inode)) {
             return 0;
         }
         if (!request.mayWait()) {
@@ -183,23 +215,22 @@ final class FileOperations {
         return 0;
     }
 
-    int release(Request request, long handle) throws StoreException {
-        FileHandle open = handles.get(handle);
+    int release(Request request, long node, long handle) throws StoreException {
+        FileHandle open = opened(request, node, handle);
         if (open == null) {
-            return -Errno.EBADF;
+            return absent(request, handle);
         }
         Inode inode = open.inode;
-        boolean waits = open.writes || inode.unlinked() || open.streams();
+        boolean waits = open.mayWrite() || inode.unlinked() || open.streams();
         if (waits && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         handles.remove(handle);
         open.close();
-        int sameKindLeft = inode.closed(open.writes);
         try {
             if (inode.unlinked()) {
                 releaseUnlinked(inode);
-            } else if (open.writes && sameKindLeft == 0) {
+            } else if (open.mayWrite() && inode.writers() == 0) {
                 volume.drafts.lastWriterClosed(inode);
             }
         } finally {
@@ -208,17 +239,18 @@ final class FileOperations {
         return 0;
     }
 
-    /** A file that was deleted while open goes with its last handle. */
+    /** A file that was deleted while open goes with its last handle; if there may be more, with the kernel's interest. */
     private void releaseUnlinked(Inode inode) throws StoreException {
-        if (inode.handles() > 0) {
-            return;
+        if (inode.handles() == 0 && !volume.mayBeOpenUnseen(inode)) {
+            bury(inode);
         }
-        if (volume.drafts.has(inode)) {
-            volume.drafts.discard(inode);
-            return;
-        }
+    }
+
+    /** Nobody can reach the deleted file any more: removes what is left of it. Waits. */
+    void bury(Inode inode) throws StoreException {
+        volume.drafts.discard(inode);
         String path = volume.table.path(inode);
-        if (path != null && volume.table.parent(inode) != null) {
+        if (path != null && HiddenNames.is(volume.table.lastName(inode))) {
             volume.store.delete(path);
             volume.table.detach(inode);
         }

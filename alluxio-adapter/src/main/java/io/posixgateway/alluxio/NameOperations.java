@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -74,7 +75,7 @@ final class NameOperations {
 
     /** Makes anything but a directory, complete and closed. */
     int make(Request request, Inode directory, Name name, Making making, Entry entry) throws StoreException {
-        Inode made = begin(request, directory, name, making);
+        Inode made = begin(request, directory, name, making, false);
         if (made == null) {
             return refuse(directory, name, Errno.EPERM);
         }
@@ -82,18 +83,30 @@ final class NameOperations {
         return volume.enter(request, made, entry);
     }
 
-    /** Takes the name for a new file that is being written from now on; null: refused. */
+    /**
+     * Takes the name for a new file that is being written from now on; null: refused.
+     *
+     * @param opened somebody will have it open, and close it
+     */
     @Nullable
-    Inode begin(Request request, Inode directory, Name name, Making making) throws StoreException {
+    Inode begin(Request request, Inode directory, Name name, Making making, boolean opened) throws StoreException {
         if (refuse(directory, name, Errno.EPERM) != 0) {
             return null;
         }
         FileStatus planned = newFiles.plan(request, directory, making);
         String path = volume.metadata.pathOf(directory, name);
-        FileSink sink = volume.store.create(path, planned.mode(), planned.xattrs());
+        Drafts.NewDraft draft = volume.drafts.prepare(path, planned, opened);
+        FileSink sink;
+        try {
+            sink = volume.store.create(path, planned.mode(), planned.xattrs());
+        } catch (StoreException e) {
+            draft.abandon();
+            throw e;
+        }
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
-        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()));
+        made.markOurs();
+        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
         directory.forgetFacts();
         return made;
     }
@@ -127,11 +140,17 @@ final class NameOperations {
             return -Errno.EISDIR;
         }
         String path = volume.metadata.pathOf(directory, name);
-        if (child.handles() > 0 && !volume.drafts.has(child)) {
+        if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
             hide(directory, child, path);
         } else {
+            volume.drafts.unlinked(child, true);
+            try {
+                volume.store.delete(path);
+            } catch (StoreException e) {
+                volume.drafts.unlinked(child, false);
+                throw e;
+            }
             child.markUnlinked();
-            volume.store.delete(path);
             volume.table.detach(child);
         }
         volume.table.missing(directory, name, volume.freshness.nowNanos());
@@ -238,7 +257,13 @@ final class NameOperations {
                 throw new StoreException(Errno.EISDIR, newPath + " is a directory", null);
             }
             keepContent(target);
-            volume.store.rename(path, newPath, true);
+            volume.drafts.unlinked(target, true);
+            try {
+                volume.store.rename(path, newPath, true);
+            } catch (StoreException e) {
+                volume.drafts.unlinked(target, false);
+                throw e;
+            }
             target.markUnlinked();
             volume.table.detach(target);
         }
@@ -246,7 +271,7 @@ final class NameOperations {
 
     /** Whoever has the replaced file open goes on reading it: from a spool. */
     private void keepContent(Inode target) throws StoreException {
-        if (target.handles() > 0 && !volume.drafts.has(target)) {
+        if (volume.mayBeOpen(target) && !volume.drafts.has(target)) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }
     }

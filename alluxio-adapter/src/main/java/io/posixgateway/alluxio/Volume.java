@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
+import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -14,6 +15,8 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.Publisher;
 import io.posixgateway.alluxio.write.SpoolFolder;
@@ -22,11 +25,16 @@ import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Request;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The parts of one mounted volume, and what its operations have in common. Any thread. */
-final class Volume {
+final class Volume implements AutoCloseable {
+    private static final long FINISH_SECONDS = 5;
+
     final AdapterOptions options;
     final Store store;
     final InodeTable table;
@@ -38,22 +46,107 @@ final class Volume {
     final FileReaders readers;
     final Drafts drafts;
     final SpoolFolder spool;
+    private final @Nullable VolumeFolder kept;
+    private final ThreadPoolExecutor later = new ThreadPoolExecutor(
+            1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                Thread thread = new Thread(task, "deleted-files");
+                thread.setDaemon(true);
+                return thread;
+            });
+    private volatile boolean takenOver;
+    private volatile boolean left;
 
-    /** @param root what Alluxio says of the path that becomes the root */
-    Volume(Store store, String rootPath, FileStatus root, AdapterOptions options, LongSupplier clock) {
+    /**
+     * @param root what Alluxio says of the path that becomes the root
+     * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
+     */
+    Volume(Place place, AdapterOptions options, LongSupplier clock, @Nullable VolumeFolder kept) {
+        Store store = place.store;
         this.options = options;
         this.store = store;
         this.identities = Identities.ofHost();
-        this.table = new InodeTable(rootPath, root.id(), options.cacheEntries());
+        this.table = new InodeTable(place.rootPath, place.root.id(), options.cacheEntries());
         this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        this.spool = new SpoolFolder(options.spoolFolder(), options.spoolBytes());
-        Publisher publisher = new Publisher(store, metadata, table, factsReader);
+        this.kept = kept;
+        this.spool = new SpoolFolder(
+                kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
+        Publisher publisher =
+                new Publisher(store, metadata, table, factsReader, kept == null ? null : kept.nodes());
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher);
+        later.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * The path of Alluxio that is mounted.
+     *
+     * @param root what Alluxio says of it
+     */
+    record Place(Store store, String rootPath, FileStatus root) {}
+
+    /** See {@link AlluxioFileSystem#resume}. */
+    void resume(boolean goesOn) throws StoreException {
+        VolumeFolder folder = kept;
+        if (folder == null) {
+            throw new IllegalStateException("the volume was not opened as a kept one");
+        }
+        new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes()).restore(drafts, goesOn);
+        table.tellWhenGone(folder.nodes()::forgotten);
+        takenOver = goesOn;
+    }
+
+    /** Are there nodes and handles of an earlier process? */
+    boolean takenOver() {
+        return takenOver;
+    }
+
+    /** Has somebody the file open, as far as can be told? */
+    boolean mayBeOpen(Inode inode) {
+        return inode.handles() > 0 || mayBeOpenUnseen(inode);
+    }
+
+    /** May there be handles of an earlier process that were not seen yet? Their end is told by the kernel's forgetting. */
+    boolean mayBeOpenUnseen(Inode inode) {
+        return takenOver && !inode.ours();
+    }
+
+    /** Does something that may wait, one after the other, on a thread of its own. */
+    void later(Runnable work) {
+        if (!later.isShutdown()) {
+            later.execute(work);
+        }
+    }
+
+    /** {@link #close} leaves the drafts as they are. */
+    void leaveToNext() {
+        left = true;
+    }
+
+    @Override
+    public void close() {
+        later.shutdown();
+        try {
+            if (!later.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
+                later.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (left) {
+            drafts.leave();
+        } else {
+            drafts.close();
+        }
+        notices.close();
+        readers.close();
+        store.close();
+        if (kept != null) {
+            kept.close();
+        }
     }
 
     /** The node; null: answer {@link #absent}. */
@@ -63,7 +156,11 @@ final class Volume {
         if (inode != null || !request.mayWait()) {
             return inode;
         }
-        return metadata.recover(node);
+        Inode recovered = metadata.recover(node);
+        if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
+            recovered.markUnlinked();
+        }
+        return recovered;
     }
 
     /** The answer where {@link #find} found nothing. */

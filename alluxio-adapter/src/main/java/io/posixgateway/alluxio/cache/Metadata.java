@@ -88,7 +88,7 @@ public final class Metadata {
             String path = store.pathOf(inode.fileId());
             FileStatus status = store.status(path);
             if (status.id() == inode.fileId()) {
-                table.loose(inode, path);
+                settle(inode, path);
                 return status;
             }
         } catch (StoreException e) {
@@ -98,6 +98,30 @@ public final class Metadata {
         }
         table.doubt(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
+    }
+
+    /**
+     * The file is at this path: puts it into the tree there, so that it moves with the directories above it. Waits.
+     *
+     * @param path where Alluxio says the file of the inode's id is
+     */
+    public void settle(Inode inode, String path) throws StoreException {
+        String root = table.path(table.root());
+        String prefix = root == null || root.equals("/") ? "/" : root + "/";
+        Inode at = path.startsWith(prefix) ? table.root() : null;
+        String[] parts = path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
+        for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
+            Name name = Name.of(parts[i]);
+            at = i + 1 < parts.length ? child(at, name) : look(at, name);
+        }
+        if (at != inode) {
+            table.loose(inode, path);
+        }
+    }
+
+    /** By the volume's clock. */
+    public long nowNanos() {
+        return freshness.nowNanos();
     }
 
     private @Nullable FileStatus statusOrNull(String path) throws StoreException {
@@ -210,7 +234,7 @@ public final class Metadata {
             String path = store.pathOf(InodeTable.fileIdOf(node));
             FileStatus status = store.status(path);
             Inode inode = table.of(status.id(), status.directory());
-            table.loose(inode, path);
+            settle(inode, path);
             see(inode, status);
             return inode;
         } catch (StoreException e) {

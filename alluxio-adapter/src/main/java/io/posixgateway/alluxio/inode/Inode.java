@@ -15,6 +15,7 @@ public final class Inode {
     private volatile long fileId;
     private volatile @Nullable Facts facts;
     private volatile boolean unlinked;
+    private volatile boolean ours;
     private final @Nullable Dentries dentries;
 
     /** The tree: guarded by the table. */
@@ -73,6 +74,15 @@ public final class Inode {
 
     public void markUnlinked() {
         unlinked = true;
+    }
+
+    /** Made by this process: all its handles are known. */
+    public boolean ours() {
+        return ours;
+    }
+
+    public void markOurs() {
+        ours = true;
     }
 
     public boolean isDirectory() {

@@ -18,6 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InodeTable {
     private static final int BASE = 2;
+    private static final Numbering NOBODY = new Numbering() {
+        @Override
+        public void moved(long node, long fileId) {}
+
+        @Override
+        public void gone(long node) {}
+    };
 
     private final int most;
     private final String rootPath;
@@ -27,6 +34,7 @@ public final class InodeTable {
     private final LongTable<Inode> laterIds = new LongTable<>();
 
     private final Queue<Inode> idle = new ConcurrentLinkedQueue<>();
+    private volatile Numbering numbering = NOBODY;
 
     /**
      * @param rootPath path in Alluxio of the mount's root
@@ -100,7 +108,35 @@ public final class InodeTable {
             return false;
         }
         replaced(inode, newFileId);
+        numbering.moved(inode.node(), newFileId);
         return true;
+    }
+
+    /** Hears of nodes whose file has another id than the one they began with. Must not wait. */
+    public interface Numbering {
+        /** Others replaced the file. */
+        void moved(long node, long fileId);
+
+        /** The kernel knows the node no more. */
+        void gone(long node);
+    }
+
+    /** Tells who hears from now on. */
+    public void tell(Numbering listener) {
+        numbering = listener;
+    }
+
+    /** A file's node that the kernel knows from an earlier process; kept until the kernel forgets it. */
+    public Inode restore(long node, long fileId) {
+        Inode known = nodes.get(node);
+        if (known != null) {
+            return known;
+        }
+        Inode fresh = new Inode(node, fileId, false);
+        fresh.lookedUp();
+        nodes.put(node, fresh);
+        laterIds.put(fileId + BASE, fresh);
+        return fresh;
     }
 
     /** Puts an inode at a name. What was there before is taken out. */
@@ -174,6 +210,12 @@ public final class InodeTable {
         return path.toString();
     }
 
+    /** The last name of its path in Alluxio, in the tree or not; empty when that is not known. */
+    public String lastName(Inode inode) {
+        String path = path(inode);
+        return path == null ? "" : path.substring(path.lastIndexOf('/') + 1);
+    }
+
     /** The directory that an inode is in; null when that is not known. */
     public synchronized @Nullable Inode parent(Inode inode) {
         return inode.parent;
@@ -208,18 +250,32 @@ public final class InodeTable {
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 
-    /** The kernel forgets. */
-    public void forget(long node, long lookups) {
+    /** The kernel forgets; returns the inode if the kernel knows it no more. */
+    public @Nullable Inode forget(long node, long lookups) {
         Inode inode = nodes.get(node);
-        if (inode != null && inode != root && inode.forget(lookups)) {
-            rest(inode);
+        if (inode == null || inode == root || !inode.forget(lookups)) {
+            return null;
         }
+        leave(inode);
+        return inode;
     }
 
     /** The last handle was closed. */
     public void released(Inode inode) {
         if (inode != root && inode.idle()) {
+            leave(inode);
+        }
+    }
+
+    /** Keeps it as a cache; but a node whose number is not its file's ends here, and the file's next one is its own. */
+    private void leave(Inode inode) {
+        if (inode.node() == nodeOf(inode.fileId())) {
             rest(inode);
+            return;
+        }
+        drop(inode);
+        if (nodes.get(inode.node()) != inode) {
+            numbering.gone(inode.node());
         }
     }
 

@@ -95,12 +95,31 @@ public final class AlluxioVolumes {
      * @return a file system that the caller owns
      */
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
+        return open(place, values, null);
+    }
+
+    /**
+     * The same for a session that a keeper holds, with a folder of its own for what outlives this process.
+     *
+     * @param name of the volume
+     */
+    AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name) throws ServiceException {
+        return open(place, values, name.replace('.', ','));
+    }
+
+    private AlluxioFileSystem open(AlluxioOptions place, OptionValues values, @Nullable String kept)
+            throws ServiceException {
         Map<String, String> properties = new LinkedHashMap<>(siteProperties);
         properties.putAll(place.properties());
         AlluxioOptions whole = new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
         try {
-            return AlluxioMount.open(
-                    whole, AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString())));
+            AdapterOptions options =
+                    AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
+            if (kept == null) {
+                return AlluxioMount.open(whole, options);
+            }
+            String folder = options.spoolFolder().resolve(kept).toString();
+            return AlluxioMount.openKept(whole, AdapterOptions.of(values.with("spool", folder)));
         } catch (StoreException e) {
             throw new ServiceException(kindOf(e.errno()), String.valueOf(e.getMessage()), e);
         }

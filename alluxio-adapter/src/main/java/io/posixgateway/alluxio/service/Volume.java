@@ -33,6 +33,12 @@ public final class Volume {
         return session;
     }
 
+    /** Stops serving; changed files that are open stay as they are for the next process. */
+    void leaveToNext() {
+        files.leaveToNext();
+        session.close();
+    }
+
     /** How many processes served it before this one. */
     public int takeovers() {
         return takeovers;

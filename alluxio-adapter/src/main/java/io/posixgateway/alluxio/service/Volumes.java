@@ -2,10 +2,12 @@ package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
+import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
@@ -113,7 +115,7 @@ public final class Volumes {
         draining = true;
         List<Volume> volumes = all();
         CompletableFuture.allOf(volumes.stream()
-                        .map(volume -> CompletableFuture.runAsync(() -> forget(volume), background))
+                        .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
         return volumes.size();
@@ -121,9 +123,9 @@ public final class Volumes {
 
     private Volume serve(AttachRequest request, Target target) throws ServiceException {
         String name = request.getVolume();
-        AlluxioFileSystem files = source.open(target.place(), target.options());
+        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name);
         try {
-            KeptSession kept = keeper.take(name);
+            KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(
                     files, kept, MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()));
             Capacity capacity = new Capacity(files, background, System::nanoTime);
@@ -132,12 +134,37 @@ public final class Volumes {
             LOG.info("Volume {} serves {}: {}", name, request.getAlluxioPath(), session.line());
             return volume;
         } catch (KeeperException e) {
-            files.close();
+            abandon(files);
             throw refusal(e);
+        } catch (StoreException e) {
+            abandon(files);
+            throw new ServiceException(
+                    Kind.UNAVAILABLE, "volume " + name + " cannot be taken over yet: " + e.getMessage(), e);
         } catch (MountException | RuntimeException e) {
-            files.close();
+            abandon(files);
             throw new ServiceException(Kind.PRECONDITION, "volume " + name + " cannot be served: " + e.getMessage(), e);
         }
+    }
+
+    private static KeptSession resumed(AlluxioFileSystem files, KeptSession kept) throws StoreException {
+        try {
+            files.resume(kept.takes() > 0);
+            return kept;
+        } catch (StoreException | RuntimeException e) {
+            Native.close(kept.fuseFd());
+            Native.close(kept.memoryFd());
+            throw e;
+        }
+    }
+
+    private static void abandon(AlluxioFileSystem files) {
+        files.leaveToNext();
+        files.close();
+    }
+
+    private void leave(Volume volume) {
+        volume.leaveToNext();
+        served.remove(volume.name(), volume);
     }
 
     private void forget(@Nullable Volume volume) {

@@ -1,8 +1,11 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Attributes;
 import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,6 +20,7 @@ final class Draft {
     final ReentrantLock lock = new ReentrantLock();
     final Inode inode;
     final Spool spool;
+    final DraftRecord record;
     /** What the file is but for its content: replaced when its attributes change. */
     Facts facts;
     /** The content differs from what Alluxio holds. */
@@ -33,21 +37,40 @@ final class Draft {
 
     private @Nullable Instant changed;
 
-    Draft(Inode inode, Spool spool, Facts facts) {
+    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts) {
         this.inode = inode;
         this.spool = spool;
+        this.record = record;
         this.facts = facts;
     }
 
-    /** The content changed now. */
-    void touch() {
+    /** One of an earlier process, as its record says. */
+    void restore() throws StoreException {
+        dirty = record.has(DraftRecord.DIRTY);
+        attributesDirty = record.has(DraftRecord.ATTRIBUTES);
+        changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
+    }
+
+    /** The content is about to change. */
+    void touch() throws StoreException {
+        record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
         dirty = true;
         changed = Instant.now();
     }
 
-    /** A time was given for the content as it is. */
-    void timeGiven() {
-        changed = null;
+    /** The attributes change. */
+    void change(FileStatus status, boolean givesTime) throws StoreException {
+        record.change(status, DraftRecord.ATTRIBUTES | (givesTime ? DraftRecord.TIMED : 0), 0);
+        attributesDirty = true;
+        if (givesTime) {
+            changed = null;
+        }
+    }
+
+    /** Alluxio holds all of it. */
+    void published() throws StoreException {
+        failed = false;
+        record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES);
     }
 
     /** Does the time of the last write count, rather than one that was given? */

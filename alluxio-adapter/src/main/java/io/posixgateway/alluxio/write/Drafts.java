@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -54,11 +55,52 @@ public final class Drafts implements AutoCloseable {
         return drafts.size();
     }
 
+    /** A spool file and its record, for a new file that is not in Alluxio yet. For one thread; ends by created or abandon. */
+    public static final class NewDraft {
+        private final Spool spool;
+        private final DraftRecord record;
+
+        private NewDraft(Spool spool, DraftRecord record) {
+            this.spool = spool;
+            this.record = record;
+        }
+
+        /** The file could not be made. */
+        public void abandon() {
+            remove(spool, record, false);
+        }
+    }
+
+    /**
+     * Before a new file's name is taken in Alluxio.
+     *
+     * @param opened somebody will have it open, and close it
+     */
+    public NewDraft prepare(String path, FileStatus planned, boolean opened) throws StoreException {
+        Spool spool = folder.make();
+        DraftRecord record = null;
+        try {
+            record = folder.record(spool, new DraftRecord.Content(0, 0, path, planned));
+            record.put(DraftRecord.RESERVING | (opened ? 0 : DraftRecord.UNOPENED), 0);
+            return new NewDraft(spool, record);
+        } catch (StoreException e) {
+            remove(spool, record, false);
+            throw e;
+        }
+    }
+
     /** A new file, whose name is taken in Alluxio. */
-    public void created(Inode inode, FileSink reserved, Facts facts) throws StoreException {
-        Draft draft = new Draft(inode, folder.make(), facts);
+    public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
+        made.record.identify(inode.node(), inode.fileId());
+        made.record.put(DraftRecord.DIRTY, DraftRecord.RESERVING);
+        Draft draft = new Draft(inode, made.spool, made.record, facts);
         draft.reserved = reserved;
         drafts.put(inode.node(), draft);
+    }
+
+    /** One that an earlier process left. */
+    void adopt(Draft draft) {
+        drafts.put(draft.inode.node(), draft);
     }
 
     /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
@@ -68,11 +110,11 @@ public final class Drafts implements AutoCloseable {
             if (!facts.raw().complete() && mostBytes > 0) {
                 throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
             }
-            Draft draft = new Draft(inode, folder.make(), facts);
+            Draft draft = unsaved(inode, facts);
             draft.lock.lock();
             try {
                 if (drafts.putIfAbsent(inode.node(), draft) != null) {
-                    draft.spool.close(false);
+                    remove(draft.spool, draft.record, false);
                     continue;
                 }
                 copy(draft, Math.min(mostBytes, facts.lengthBytes()));
@@ -82,12 +124,27 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    private void copy(Draft draft, long bytes) throws StoreException {
-        if (bytes == 0) {
-            return;
+    private Draft unsaved(Inode inode, Facts facts) throws StoreException {
+        Spool spool = folder.make();
+        try {
+            DraftRecord.Content content =
+                    new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
+            return new Draft(inode, spool, folder.record(spool, content), facts);
+        } catch (StoreException e) {
+            spool.close(false);
+            throw e;
         }
-        try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
-            draft.spool.copyFrom(source, bytes);
+    }
+
+    /** Takes over the content; from then on the record counts. */
+    private void copy(Draft draft, long bytes) throws StoreException {
+        try {
+            if (bytes > 0) {
+                try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
+                    draft.spool.copyFrom(source, bytes);
+                }
+            }
+            draft.record.put(draft.inode.unlinked() ? DraftRecord.UNLINKED : 0, 0);
         } catch (StoreException e) {
             end(draft, false);
             throw e;
@@ -172,10 +229,7 @@ public final class Drafts implements AutoCloseable {
     public int change(Inode inode, boolean givesTime, Function<Facts, FileStatus> edit) throws StoreException {
         return with(inode, true, draft -> {
             draft.facts = reader.read(edit.apply(draft.facts), draft.facts.fetchedNanos());
-            draft.attributesDirty = true;
-            if (givesTime) {
-                draft.timeGiven();
-            }
+            draft.change(draft.facts.raw(), givesTime);
             return 0;
         });
     }
@@ -210,7 +264,7 @@ public final class Drafts implements AutoCloseable {
         }
         try {
             publisher.publish(draft);
-            draft.failed = false;
+            draft.published();
         } catch (StoreException e) {
             draft.failed = true;
             LOG.error("Publishing failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
@@ -232,6 +286,14 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
+    /** Is about to be deleted, or was not after all. */
+    public void unlinked(Inode inode, boolean deleted) throws StoreException {
+        with(inode, true, draft -> {
+            draft.record.put(deleted ? DraftRecord.UNLINKED : 0, deleted ? 0 : DraftRecord.UNLINKED);
+            return 0;
+        });
+    }
+
     /** The content goes with the last handle: the file was deleted. */
     public void discard(Inode inode) throws StoreException {
         with(inode, true, draft -> {
@@ -247,8 +309,35 @@ public final class Drafts implements AutoCloseable {
         if (reserved != null) {
             reserved.cancel();
         }
-        draft.spool.close(keepSpool);
+        remove(draft.spool, draft.record, keepSpool);
         draft.inode.forgetFacts();
+    }
+
+    private static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
+        spool.close(keepSpool);
+        try {
+            if (record != null) {
+                record.delete();
+            }
+        } catch (StoreException e) {
+            LOG.warn("Removing a record failed: {}", e.getMessage());
+        }
+    }
+
+    /** Leaves everything to the next process, as it is. */
+    public void leave() {
+        List<Draft> all = new ArrayList<>();
+        drafts.forEach(all::add);
+        for (Draft draft : all) {
+            draft.lock.lock();
+            try {
+                draft.ended = true;
+                drafts.remove(draft.inode.node());
+                draft.spool.close(true);
+            } finally {
+                draft.lock.unlock();
+            }
+        }
     }
 
     /** Publishes what can be published, and ends all. */

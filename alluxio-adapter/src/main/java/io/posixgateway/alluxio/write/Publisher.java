@@ -10,6 +10,8 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.NodeLog;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Brings a draft into Alluxio. Called under the draft's lock; waits.
@@ -24,12 +26,16 @@ public final class Publisher {
     private final Metadata metadata;
     private final InodeTable table;
     private final FactsReader reader;
+    private final @Nullable NodeLog nodes;
 
-    public Publisher(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+    /** @param nodes hears of new file ids, for the next process; null: there will be none */
+    public Publisher(
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, @Nullable NodeLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
+        this.nodes = nodes;
     }
 
     void publish(Draft draft) throws StoreException {
@@ -73,15 +79,31 @@ public final class Publisher {
         try {
             draft.spool.copyTo(sink);
             sink.complete();
+            announce(inode, sink.fileId());
             store.rename(hidden, path, true);
         } catch (StoreException e) {
             sink.cancel();
             deleteQuietly(hidden);
+            retract(inode);
             throw e;
         }
         table.replaced(inode, sink.fileId());
         draft.attributesDirty = false;
         published(draft, sink.fileId());
+    }
+
+    private void announce(Inode inode, long fileId) throws StoreException {
+        if (nodes != null) {
+            nodes.moved(inode.node(), fileId);
+        }
+    }
+
+    private void retract(Inode inode) {
+        try {
+            announce(inode, inode.fileId());
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(Publisher.class).warn("{}", e.getMessage());
+        }
     }
 
     private void published(Draft draft, long fileId) {

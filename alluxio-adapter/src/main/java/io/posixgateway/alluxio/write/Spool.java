@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 
 /** The content of one changed file, in a local file. Guarded by the draft that owns it. */
 final class Spool {
@@ -18,10 +19,11 @@ final class Spool {
     private final FileChannel channel;
     private long lengthBytes;
 
-    Spool(SpoolFolder folder, Path file, FileChannel channel) {
+    Spool(SpoolFolder folder, Path file, FileChannel channel, long lengthBytes) {
         this.folder = folder;
         this.file = file;
         this.channel = channel;
+        this.lengthBytes = lengthBytes;
     }
 
     long lengthBytes() {
@@ -103,6 +105,15 @@ final class Spool {
             int count = read(at, buffer);
             sink.write(bytes, 0, count);
             at += count;
+        }
+    }
+
+    /** When it was last written. */
+    Instant changed() throws StoreException {
+        try {
+            return Files.getLastModifiedTime(file).toInstant();
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Asking for the time of " + file, e);
         }
     }
 

@@ -1,0 +1,224 @@
+package io.posixgateway.alluxio.recovery;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the next process must know of a changed file, in a small file beside its spool file: {version, state, node, file id,
+ * path, status}. It counts only once a state was put, which is written last. Guarded by the draft that owns it.
+ */
+public final class DraftRecord {
+    /** The content differs from what Alluxio holds. */
+    public static final int DIRTY = 1;
+    /** The attributes do. */
+    public static final int ATTRIBUTES = 1 << 1;
+    /** Deleted while open. */
+    public static final int UNLINKED = 1 << 2;
+    /** Nobody has it open: it is to be published at once. */
+    public static final int UNOPENED = 1 << 3;
+    /** Its name is being taken in Alluxio; the file id is not known yet. */
+    public static final int RESERVING = 1 << 4;
+    /** A modification time was given after the last write. */
+    public static final int TIMED = 1 << 5;
+
+    private static final int COUNTS = 1 << 30;
+    private static final int VERSION = 1;
+    private static final int STATE_AT = 4;
+    private static final int NODE_AT = 8;
+    private static final int LONGEST = 1 << 24;
+
+    /**
+     * What does not change while a file is being changed, but for the status.
+     *
+     * @param path where it is in Alluxio when the change begins
+     * @param status all but the content
+     */
+    public record Content(long node, long fileId, String path, FileStatus status) {}
+
+    private final @Nullable Path file;
+    private Content content;
+    private int state;
+
+    private DraftRecord(@Nullable Path file, Content content, int state) {
+        this.file = file;
+        this.content = content;
+        this.state = state;
+    }
+
+    /** A record of a volume that nobody keeps: stored nowhere. */
+    public static DraftRecord unstored(Content content) {
+        return new DraftRecord(null, content, 0);
+    }
+
+    /** A new record, which does not count yet. */
+    public static DraftRecord make(Path file, Content content) throws StoreException {
+        DraftRecord record = new DraftRecord(file, content, 0);
+        attempt(file, () -> Files.write(file, record.encode(), StandardOpenOption.CREATE_NEW));
+        return record;
+    }
+
+    /** A record of an earlier process; null: it never counted. */
+    public static @Nullable DraftRecord read(Path file) throws StoreException {
+        try {
+            byte[] bytes = Files.readAllBytes(file);
+            ByteBuffer head = ByteBuffer.wrap(bytes);
+            if (bytes.length < NODE_AT || head.getInt(0) != VERSION || (head.getInt(STATE_AT) & COUNTS) == 0) {
+                return null;
+            }
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes, NODE_AT, bytes.length - NODE_AT));
+            Content content = new Content(in.readLong(), in.readLong(), text(in), status(in));
+            return new DraftRecord(file, content, head.getInt(STATE_AT));
+        } catch (IOException e) {
+            throw failure(file, e);
+        }
+    }
+
+    public Content content() {
+        return content;
+    }
+
+    public boolean has(int bits) {
+        return (state & bits) == bits;
+    }
+
+    /** Sets and takes off bits of the state; from now on the record counts. */
+    public void put(int on, int off) throws StoreException {
+        int now = (state & ~off) | on | COUNTS;
+        if (now != state) {
+            overwrite(STATE_AT, ByteBuffer.allocate(Integer.BYTES).putInt(now).flip());
+            state = now;
+        }
+    }
+
+    /** The ids are known now. */
+    public void identify(long node, long fileId) throws StoreException {
+        overwrite(
+                NODE_AT,
+                ByteBuffer.allocate(2 * Long.BYTES).putLong(node).putLong(fileId).flip());
+        content = new Content(node, fileId, content.path(), content.status());
+    }
+
+    /** The attributes changed: the record is replaced as a whole. */
+    public void change(FileStatus status, int on, int off) throws StoreException {
+        content = new Content(content.node(), content.fileId(), content.path(), status);
+        state = (state & ~off) | on;
+        Path target = file;
+        if (target != null) {
+            Path fresh = target.resolveSibling(target.getFileName() + ".new");
+            attempt(target, () -> {
+                Files.write(fresh, encode());
+                Files.move(fresh, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            });
+        }
+    }
+
+    /** The next process will not hear of it. */
+    public void delete() throws StoreException {
+        Path target = file;
+        if (target != null) {
+            attempt(target, () -> Files.deleteIfExists(target));
+        }
+    }
+
+    private void overwrite(int at, ByteBuffer bytes) throws StoreException {
+        Path target = file;
+        if (target != null) {
+            attempt(target, () -> {
+                try (FileChannel channel = FileChannel.open(target, StandardOpenOption.WRITE)) {
+                    channel.write(bytes, at);
+                }
+            });
+        }
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private static void attempt(Path file, Work work) throws StoreException {
+        try {
+            work.run();
+        } catch (IOException e) {
+            throw failure(file, e);
+        }
+    }
+
+    private static StoreException failure(Path file, IOException e) {
+        boolean full = String.valueOf(e.getMessage()).contains("No space left");
+        return new StoreException(full ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
+    }
+
+    private byte[] encode() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(VERSION);
+        out.writeInt(state);
+        out.writeLong(content.node());
+        out.writeLong(content.fileId());
+        put(out, content.path());
+        FileStatus status = content.status();
+        out.writeLong(status.blockBytes());
+        out.writeInt(status.mode());
+        put(out, status.owner());
+        put(out, status.group());
+        out.writeLong(status.modifiedMillis());
+        out.writeLong(status.accessedMillis());
+        out.writeInt(status.xattrs().size());
+        for (Map.Entry<String, byte[]> xattr : status.xattrs().entrySet()) {
+            put(out, xattr.getKey());
+            out.writeInt(xattr.getValue().length);
+            out.write(xattr.getValue());
+        }
+        return bytes.toByteArray();
+    }
+
+    private static void put(DataOutputStream out, String text) throws IOException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    /** A regular file that is complete; its id and length are known elsewhere. */
+    private static FileStatus status(DataInputStream in) throws IOException {
+        long blockBytes = in.readLong();
+        int mode = in.readInt();
+        String owner = text(in);
+        String group = text(in);
+        long modifiedMillis = in.readLong();
+        long accessedMillis = in.readLong();
+        Map<String, byte[]> xattrs = new HashMap<>();
+        for (int left = in.readInt(); left > 0; left--) {
+            xattrs.put(text(in), bytes(in));
+        }
+        return new FileStatus(
+                0, "", false, true, 0, blockBytes, mode, owner, group, modifiedMillis, accessedMillis, xattrs);
+    }
+
+    private static String text(DataInputStream in) throws IOException {
+        return new String(bytes(in), StandardCharsets.UTF_8);
+    }
+
+    private static byte[] bytes(DataInputStream in) throws IOException {
+        int count = in.readInt();
+        if (count < 0 || count > LONGEST) {
+            throw new IOException("not a record of this version");
+        }
+        return in.readNBytes(count);
+    }
+}

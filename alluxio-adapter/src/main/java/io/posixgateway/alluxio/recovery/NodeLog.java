@@ -1,0 +1,106 @@
+package io.posixgateway.alluxio.recovery;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Which file ids belong to nodes that began with another one: pairs {node, file id}, the last of a node counts, file id 0
+ * takes it back. Guarded by its own monitor.
+ */
+public final class NodeLog {
+    private static final int PAIR_BYTES = 2 * Long.BYTES;
+    private static final long NOBODY = 0;
+
+    private final FileChannel channel;
+    private final Map<Long, Long> inherited;
+    private final ByteBuffer pair = ByteBuffer.allocate(PAIR_BYTES);
+
+    private NodeLog(FileChannel channel, Map<Long, Long> inherited) {
+        this.channel = channel;
+        this.inherited = inherited;
+    }
+
+    /** Reads what an earlier process left, and writes it anew without what no longer counts. */
+    static NodeLog open(Path file) throws IOException {
+        Map<Long, Long> pairs = Files.exists(file) ? read(file) : new HashMap<>();
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        ByteBuffer bytes = ByteBuffer.allocate(pairs.size() * PAIR_BYTES);
+        pairs.forEach((node, id) -> bytes.putLong(node).putLong(id));
+        Files.write(fresh, bytes.array());
+        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        return new NodeLog(FileChannel.open(file, StandardOpenOption.APPEND), pairs);
+    }
+
+    private static Map<Long, Long> read(Path file) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+        Map<Long, Long> pairs = new HashMap<>();
+        while (bytes.remaining() >= PAIR_BYTES) {
+            long node = bytes.getLong();
+            long fileId = bytes.getLong();
+            if (fileId == NOBODY) {
+                pairs.remove(node);
+            } else {
+                pairs.put(node, fileId);
+            }
+        }
+        return pairs;
+    }
+
+    /** The pairs that an earlier process left. */
+    public Map<Long, Long> inherited() {
+        return inherited;
+    }
+
+    /** The node's content is, or is about to be, in this file. */
+    public void moved(long node, long fileId) throws StoreException {
+        try {
+            append(node, fileId);
+        } catch (IOException e) {
+            throw new StoreException(Errno.EIO, "Writing the log of nodes failed: " + e, e);
+        }
+    }
+
+    /** The kernel knows the node no more. Does not fail: a pair too many does no harm. */
+    public void forgotten(long node) {
+        try {
+            append(node, NOBODY);
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+                    .debug("A pair stays in the log of nodes: {}", e.toString());
+        }
+    }
+
+    /** Nobody knows any of the nodes. */
+    public synchronized void clear() throws StoreException {
+        try {
+            channel.truncate(0);
+            inherited.clear();
+        } catch (IOException e) {
+            throw new StoreException(Errno.EIO, "Emptying the log of nodes failed: " + e, e);
+        }
+    }
+
+    private synchronized void append(long node, long fileId) throws IOException {
+        pair.clear().putLong(node).putLong(fileId).flip();
+        while (pair.hasRemaining()) {
+            channel.write(pair);
+        }
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class).warn("Closing the log of nodes failed: {}", e.toString());
+        }
+    }
+}

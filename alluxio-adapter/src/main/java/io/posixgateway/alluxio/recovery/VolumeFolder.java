@@ -1,0 +1,95 @@
+package io.posixgateway.alluxio.recovery;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** The folder of one kept volume, held by one process at a time. */
+public final class VolumeFolder implements AutoCloseable {
+    private static final int TRIES = 500;
+    private static final long PAUSE_MILLIS = 10;
+
+    private final Path path;
+    private final FileChannel lock;
+    private final NodeLog nodes;
+
+    private VolumeFolder(Path path, FileChannel lock, NodeLog nodes) {
+        this.path = path;
+        this.lock = lock;
+        this.nodes = nodes;
+    }
+
+    /**
+     * Makes it if need be, and waits a few seconds for an earlier process to let go of it.
+     *
+     * @throws StoreException EBUSY: another process serves the volume; EIO: the folder cannot be used
+     */
+    public static VolumeFolder open(Path path) throws StoreException {
+        FileChannel lock = null;
+        try {
+            Files.createDirectories(path);
+            lock = FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            if (!locked(lock)) {
+                throw new StoreException(
+                        Errno.EBUSY, "Another process serves the volume of " + path + "; end it first", null);
+            }
+            return new VolumeFolder(path, lock, NodeLog.open(path.resolve("nodes")));
+        } catch (IOException e) {
+            close(lock);
+            throw new StoreException(
+                    Errno.EIO,
+                    "The volume's folder " + path + " cannot be used (" + e + "); make its parent writable",
+                    e);
+        } catch (StoreException e) {
+            close(lock);
+            throw e;
+        }
+    }
+
+    private static boolean locked(FileChannel channel) throws IOException {
+        for (int i = 0; i < TRIES; i++) {
+            try {
+                if (channel.tryLock() != null) {
+                    return true;
+                }
+                Thread.sleep(PAUSE_MILLIS);
+            } catch (OverlappingFileLockException held) {
+                return false;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+        return false;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    public NodeLog nodes() {
+        return nodes;
+    }
+
+    /** Lets go of it; what it holds stays. */
+    @Override
+    public void close() {
+        nodes.close();
+        close(lock);
+    }
+
+    private static void close(java.io.@org.jspecify.annotations.Nullable Closeable resource) {
+        if (resource != null) {
+            try {
+                resource.close();
+            } catch (IOException e) {
+                org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Closing failed: {}", e.toString());
+            }
+        }
+    }
+}

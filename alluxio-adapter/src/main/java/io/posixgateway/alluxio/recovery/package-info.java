@@ -1,0 +1,19 @@
+/**
+ * What of a kept volume outlives the process that serves it, in a folder of the volume: spool files with a record beside
+ * each, and the log of nodes whose file has another id by now. No other process may use the folder meanwhile: a lock on it
+ * ends with the process that holds it.
+ *
+ * <p>Everything is stored by plain writes before what depends on it is answered. A killed process leaves each of its writes
+ * in the page cache, so nothing is synced to disk; a node that loses power loses its mounts anyway.
+ *
+ * <p>A node id that the kernel knows leads back to its file like this: it is the file's id, unless the file's content was
+ * published anew and so has another id; then the log says which. A pair is appended before the new content takes the name,
+ * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; the log is written
+ * anew with only these when the next process opens it.
+ *
+ * <p>Any thread, unless a class says otherwise. Imports {@code client} only.
+ */
+@NullMarked
+package io.posixgateway.alluxio.recovery;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,174 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the drafts of an earlier process again, before the first request. Waits; for one thread.
+ *
+ * <p>A file that the earlier process was making stands incomplete in Alluxio under its name. Publishing replaces it in one
+ * step, as it replaces any file, and the node stays what the kernel knows. If the earlier process died while it published,
+ * publishing again does no harm. Who closes a file while nobody serves is heard by the next process: the kernel keeps the
+ * requests.
+ */
+public final class DraftRecovery {
+    private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
+
+    private final Store store;
+    private final Metadata metadata;
+    private final InodeTable table;
+    private final FactsReader reader;
+    private final SpoolFolder folder;
+    private final NodeLog nodes;
+
+    public DraftRecovery(
+            Store store,
+            Metadata metadata,
+            InodeTable table,
+            FactsReader reader,
+            SpoolFolder folder,
+            NodeLog nodes) {
+        this.store = store;
+        this.metadata = metadata;
+        this.table = table;
+        this.reader = reader;
+        this.folder = folder;
+        this.nodes = nodes;
+    }
+
+    /**
+     * Restores nodes and drafts.
+     *
+     * @param goesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
+     * @throws StoreException Alluxio does not answer: nothing is lost, try again
+     */
+    public void restore(Drafts drafts, boolean goesOn) throws StoreException {
+        if (goesOn) {
+            nodes.inherited().forEach(table::restore);
+        }
+        int restored = 0;
+        for (Path file : folder.records()) {
+            Draft draft = draft(file);
+            if (draft != null) {
+                drafts.adopt(draft);
+                restored++;
+                finish(drafts, draft, goesOn);
+            }
+        }
+        if (restored > 0) {
+            LOG.info("{} changed files of an earlier process are recovered", restored);
+        }
+        if (!goesOn) {
+            nodes.clear();
+        }
+    }
+
+    private void finish(Drafts drafts, Draft draft, boolean goesOn) {
+        try {
+            if (!goesOn && draft.inode.unlinked()) {
+                drafts.discard(draft.inode);
+            } else if (!goesOn || draft.record.has(DraftRecord.UNOPENED)) {
+                drafts.lastWriterClosed(draft.inode);
+            }
+        } catch (StoreException e) {
+            LOG.error("A changed file of an earlier process could not be published: {}", e.getMessage());
+        }
+    }
+
+    /** Null: there is nothing to go on with. */
+    private @Nullable Draft draft(Path file) throws StoreException {
+        DraftRecord record = DraftRecord.read(file);
+        Path spool = SpoolFolder.spoolOf(file);
+        if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
+            if (record != null && record.has(DraftRecord.RESERVING)) {
+                removeReserved(record.content());
+            }
+            remove(spool);
+            remove(file);
+            return null;
+        }
+        Inode inode = inode(record);
+        Spool content = folder.open(spool);
+        FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
+        Draft draft = new Draft(inode, content, record, reader.read(status, metadata.nowNanos()));
+        draft.restore();
+        return draft;
+    }
+
+    /** The name was being taken; whoever asked for it asks again. */
+    private void removeReserved(DraftRecord.Content content) throws StoreException {
+        try {
+            FileStatus status = store.status(content.path());
+            if (!status.complete() && status.lengthBytes() == 0 && status.owner().equals(store.user())) {
+                store.delete(content.path());
+            }
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+        }
+    }
+
+    private Inode inode(DraftRecord record) throws StoreException {
+        DraftRecord.Content content = record.content();
+        Inode inode = table.restore(content.node(), content.fileId());
+        if (record.has(DraftRecord.UNLINKED)) {
+            inode.markUnlinked();
+            return inode;
+        }
+        String path = where(inode.fileId());
+        if (path == null && inode.fileId() != content.fileId()) {
+            path = where(content.fileId());
+            if (path != null) {
+                table.replaced(inode, content.fileId());
+                nodes.moved(inode.node(), inode.fileId());
+            }
+        }
+        if (path == null) {
+            LOG.warn("{} is gone from Alluxio; its changed content will be published there", content.path());
+            table.loose(inode, content.path());
+        } else {
+            metadata.settle(inode, path);
+        }
+        return inode;
+    }
+
+    /** Where the file of this id is; null: nowhere. What a publication left that did not come to its end is removed. */
+    private @Nullable String where(long fileId) throws StoreException {
+        try {
+            String path = store.pathOf(fileId);
+            if (!HiddenNames.is(path.substring(path.lastIndexOf('/') + 1))) {
+                return path;
+            }
+            store.delete(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
+                throw e;
+            }
+        }
+        return null;
+    }
+
+    private static void remove(Path file) throws StoreException {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Removing " + file, e);
+        }
+    }
+}
