@@ -45,6 +45,7 @@ public final class Node implements AutoCloseable {
     private final ManagedChannel channel;
     private final int httpPort;
     private Program gateway;
+    private Program next;
 
     /** Starts the keeper and the gateway; their sockets and output go into the folder, whose path must be short. */
     public Node(Path folder) throws Exception {
@@ -63,6 +64,7 @@ public final class Node implements AutoCloseable {
                 .usePlaintext()
                 .build();
         Waiting.until("the keeper listens", LIMIT, () -> Files.exists(keeperSocket()));
+        this.next = nextGateway();
         this.gateway = startGateway();
     }
 
@@ -74,8 +76,16 @@ public final class Node implements AutoCloseable {
         return folder.resolve("control.sock");
     }
 
+    /** The one that waits begins, and another one waits. */
     private Program startGateway() throws IOException {
-        return Program.gateway(
+        Program started = next;
+        started.begin();
+        next = nextGateway();
+        return started;
+    }
+
+    private Program nextGateway() throws IOException {
+        return Program.gatewayToBe(
                 folder,
                 "serve",
                 "--socket",
@@ -191,6 +201,7 @@ public final class Node implements AutoCloseable {
         for (Path mount : mounts) {
             Mounts.discard(mount);
         }
+        next.kill();
         gateway.close();
         gateway.output()
                 .lines()

@@ -29,6 +29,29 @@ public final class Program implements AutoCloseable {
         return new Program(process, output);
     }
 
+    /**
+     * Starts a process that becomes {@code posix-gateway} with these arguments at {@link #begin}. To be used where the mounts
+     * that the gateway is to serve have open files in this process: a child closes copies of those before it begins, and that
+     * waits until somebody serves.
+     */
+    static Program gatewayToBe(Path folder, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "read -r go && exec \"$0\" \"$@\""));
+        command.add(Built.gateway().toString());
+        command.addAll(List.of(arguments));
+        Path output = Files.createTempFile(folder, "program-", ".out");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        return new Program(process, output);
+    }
+
+    /** Lets what {@link #gatewayToBe} started go on. */
+    void begin() throws IOException {
+        process.getOutputStream().write('\n');
+        process.getOutputStream().close();
+    }
+
     /** Starts {@code posix-gateway} with these arguments. */
     public static Program gateway(Path folder, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(Built.gateway().toString()));
