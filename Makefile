@@ -47,6 +47,11 @@ test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
 
+fault: build ## kill -9 of the gateway under load, every byte checked (KILLS=20 READERS=8 WRITERS=2)
+	@$(MVN) -Dquick package -Dtest='OpenFilesFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
+	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
+	  -Dpgw.writers=$(or $(WRITERS),2) $(ARGS)
+
 bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 40 min)
 	@echo "==> building the floors and the peers"
 	@$(MAKE) -s -C fuse-core/bench/c
@@ -78,10 +83,6 @@ pre-pr: fmt check test ## Everything before a pull request
 
 docs: java-build ## Make docs/configuration.md and docs/metrics.md from the declarations in the source
 	@bin/posix-gateway generate-docs docs
-
-fault: build ## The kill trials at full length: 20 x kill -9 of the gateway under 8 readers and 2 writers
-	@$(MVN) -Dquick package -pl alluxio-adapter -am -Dtest=io.posixgateway.alluxio.service.TakeoverFaultTest \
-	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.test.jvm="-Dpgw.kills=20 -Dpgw.readers=8 -Dpgw.writers=2"
 
 clean: ## Remove what was built
 	@$(MVN) clean

@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;

@@ -39,8 +39,8 @@ public final class AlluxioMount {
         }
     }
 
-    private static AlluxioFileSystem open(
-            AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept) throws StoreException {
+    private static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept)
+            throws StoreException {
         Store store = connect(alluxio, options);
         try {
             FileStatus root = store.status(alluxio.path());

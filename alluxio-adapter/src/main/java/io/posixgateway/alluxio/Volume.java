@@ -47,8 +47,8 @@ final class Volume implements AutoCloseable {
     final Drafts drafts;
     final SpoolFolder spool;
     private final @Nullable VolumeFolder kept;
-    private final ThreadPoolExecutor later = new ThreadPoolExecutor(
-            1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+    private final ThreadPoolExecutor later =
+            new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                 Thread thread = new Thread(task, "deleted-files");
                 thread.setDaemon(true);
                 return thread;
@@ -73,10 +73,9 @@ final class Volume implements AutoCloseable {
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
         this.kept = kept;
-        this.spool = new SpoolFolder(
-                kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
-        Publisher publisher =
-                new Publisher(store, metadata, table, factsReader, kept == null ? null : kept.nodes());
+        this.spool =
+                new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
+        Publisher publisher = new Publisher(store, metadata, table, factsReader, kept == null ? null : kept.nodes());
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher);
         later.allowCoreThreadTimeOut(true);
     }
@@ -144,8 +143,10 @@ final class Volume implements AutoCloseable {
         notices.close();
         readers.close();
         store.close();
-        if (kept != null) {
+        if (kept != null && left) {
             kept.close();
+        } else if (kept != null) {
+            kept.discard();
         }
     }
 

@@ -109,7 +109,8 @@ public final class Metadata {
         String root = table.path(table.root());
         String prefix = root == null || root.equals("/") ? "/" : root + "/";
         Inode at = path.startsWith(prefix) ? table.root() : null;
-        String[] parts = path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
+        String[] parts =
+                path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
         for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
             Name name = Name.of(parts[i]);
             at = i + 1 < parts.length ? child(at, name) : look(at, name);

@@ -110,7 +110,10 @@ public final class DraftRecord {
     public void identify(long node, long fileId) throws StoreException {
         overwrite(
                 NODE_AT,
-                ByteBuffer.allocate(2 * Long.BYTES).putLong(node).putLong(fileId).flip());
+                ByteBuffer.allocate(2 * Long.BYTES)
+                        .putLong(node)
+                        .putLong(fileId)
+                        .flip());
         content = new Content(node, fileId, content.path(), content.status());
     }
 

@@ -5,12 +5,15 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /** The folder of one kept volume, held by one process at a time. */
 public final class VolumeFolder implements AutoCloseable {
+    private static final String LOCK = "lock";
+    private static final String NODES = "nodes";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -33,12 +36,13 @@ public final class VolumeFolder implements AutoCloseable {
         FileChannel lock = null;
         try {
             Files.createDirectories(path);
-            lock = FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            if (!locked(lock)) {
+            Path file = path.resolve(LOCK);
+            lock = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            if (!locked(file, lock)) {
                 throw new StoreException(
                         Errno.EBUSY, "Another process serves the volume of " + path + "; end it first", null);
             }
-            return new VolumeFolder(path, lock, NodeLog.open(path.resolve("nodes")));
+            return new VolumeFolder(path, lock, NodeLog.open(path.resolve(NODES)));
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
@@ -51,11 +55,11 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
-    private static boolean locked(FileChannel channel) throws IOException {
+    private static boolean locked(Path file, FileChannel channel) throws IOException {
         for (int i = 0; i < TRIES; i++) {
             try {
                 if (channel.tryLock() != null) {
-                    return true;
+                    return Files.exists(file);
                 }
                 Thread.sleep(PAUSE_MILLIS);
             } catch (OverlappingFileLockException held) {
@@ -80,6 +84,21 @@ public final class VolumeFolder implements AutoCloseable {
     @Override
     public void close() {
         nodes.close();
+        close(lock);
+    }
+
+    /** Lets go of it for good; spool files that are kept for an operator stay. */
+    public void discard() {
+        nodes.close();
+        try {
+            Files.deleteIfExists(path.resolve(NODES));
+            Files.deleteIfExists(path.resolve(LOCK));
+            Files.deleteIfExists(path);
+        } catch (DirectoryNotEmptyException kept) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).info("{} still holds spool files", path);
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing {} failed: {}", path, e.toString());
+        }
         close(lock);
     }
 

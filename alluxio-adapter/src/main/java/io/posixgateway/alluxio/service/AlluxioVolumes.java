@@ -113,8 +113,7 @@ public final class AlluxioVolumes {
         properties.putAll(place.properties());
         AlluxioOptions whole = new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
         try {
-            AdapterOptions options =
-                    AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
+            AdapterOptions options = AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
             if (kept == null) {
                 return AlluxioMount.open(whole, options);
             }

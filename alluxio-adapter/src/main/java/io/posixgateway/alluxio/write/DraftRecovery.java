@@ -37,12 +37,7 @@ public final class DraftRecovery {
     private final NodeLog nodes;
 
     public DraftRecovery(
-            Store store,
-            Metadata metadata,
-            InodeTable table,
-            FactsReader reader,
-            SpoolFolder folder,
-            NodeLog nodes) {
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -114,7 +109,9 @@ public final class DraftRecovery {
     private void removeReserved(DraftRecord.Content content) throws StoreException {
         try {
             FileStatus status = store.status(content.path());
-            if (!status.complete() && status.lengthBytes() == 0 && status.owner().equals(store.user())) {
+            if (!status.complete()
+                    && status.lengthBytes() == 0
+                    && status.owner().equals(store.user())) {
                 store.delete(content.path());
             }
         } catch (StoreException e) {

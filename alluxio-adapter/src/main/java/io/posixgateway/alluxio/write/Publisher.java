@@ -29,8 +29,7 @@ public final class Publisher {
     private final @Nullable NodeLog nodes;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
-    public Publisher(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, @Nullable NodeLog nodes) {
+    public Publisher(Store store, Metadata metadata, InodeTable table, FactsReader reader, @Nullable NodeLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;

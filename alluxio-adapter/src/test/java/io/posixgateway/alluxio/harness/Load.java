@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +15,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Readers and writers that work on a mount and check every byte, until stopped. A file's bytes follow from its number, so
@@ -23,6 +25,7 @@ public final class Load implements AutoCloseable {
     private static final int FILES = 64;
     private static final int FILE_BYTES = 150_000;
     private static final int PIECE_BYTES = 16_000;
+    private static final long PIECE_PAUSE_NANOS = 100_000_000;
 
     private final Path mount;
     private final List<Thread> threads = new ArrayList<>();
@@ -53,6 +56,7 @@ public final class Load implements AutoCloseable {
         for (int i = 0; i < writers; i++) {
             int number = i;
             load.thread("writer-" + i, () -> load.write(number));
+            load.thread("checkpoints-" + i, () -> load.checkpoint(number));
         }
         return load;
     }
@@ -65,13 +69,11 @@ public final class Load implements AutoCloseable {
         Thread thread = new Thread(
                 () -> {
                     while (!stopped) {
-                        long began = System.nanoTime();
                         try {
                             work.run();
                         } catch (IOException | RuntimeException e) {
                             failures.add(name + ": " + e);
                         }
-                        longestNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
                     }
                 },
                 name);
@@ -84,6 +86,7 @@ public final class Load implements AutoCloseable {
     private void read(Random random) throws IOException {
         int number = random.nextInt(FILES);
         byte[] expected = content(number);
+        long began = System.nanoTime();
         try (FileChannel file = FileChannel.open(mount.resolve("read-" + number))) {
             for (int i = 0; i < 8; i++) {
                 int at = random.nextInt(FILE_BYTES - PIECE_BYTES);
@@ -96,6 +99,7 @@ public final class Load implements AutoCloseable {
                 reads.incrementAndGet();
             }
         }
+        longestNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
     }
 
     /** Writes a new file, reads it back, renames it, removes it. */
@@ -112,6 +116,29 @@ public final class Load implements AutoCloseable {
         if (Files.exists(renamed)) {
             throw new IOException(renamed + " is there after it was deleted");
         }
+    }
+
+    /** Writes a checkpoint piece by piece into a file that stays open for long, and puts it in the place of the last one. */
+    private void checkpoint(int writer) throws IOException {
+        byte[] content = content(writes.incrementAndGet());
+        Path file = mount.resolve("checkpoint-" + writer + ".new");
+        Path place = mount.resolve("checkpoint-" + writer);
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            for (int at = 0; at < FILE_BYTES; at += PIECE_BYTES) {
+                channel.write(ByteBuffer.wrap(content, at, Math.min(PIECE_BYTES, FILE_BYTES - at)), at);
+                LockSupport.parkNanos(PIECE_PAUSE_NANOS);
+            }
+            ByteBuffer whole = ByteBuffer.allocate(FILE_BYTES);
+            while (whole.hasRemaining() && channel.read(whole, whole.position()) > 0) {
+                // There is more.
+            }
+            if (!Arrays.equals(whole.array(), content)) {
+                throw new IOException(file + " has wrong bytes while it is open");
+            }
+        }
+        Files.move(file, place, StandardCopyOption.REPLACE_EXISTING);
+        check(place, content);
     }
 
     private static void check(Path file, byte[] content) throws IOException {
@@ -149,9 +176,9 @@ public final class Load implements AutoCloseable {
         return writes.get();
     }
 
-    /** The longest time that one round of work took. */
-    public long longestMillis() {
-        return longestNanos.get() / 1_000_000;
+    /** The longest time that one file took to be opened, read and closed, since this was asked last. */
+    public long takeLongestMillis() {
+        return longestNanos.getAndSet(0) / 1_000_000;
     }
 
     @Override
