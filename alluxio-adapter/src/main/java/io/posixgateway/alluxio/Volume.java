@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
@@ -57,7 +58,6 @@ final class Volume implements AutoCloseable {
     private volatile boolean left;
 
     /**
-     * @param root what Alluxio says of the path that becomes the root
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
     Volume(Place place, AdapterOptions options, LongSupplier clock, @Nullable VolumeFolder kept) {
@@ -94,8 +94,21 @@ final class Volume implements AutoCloseable {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
         new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes()).restore(drafts, goesOn);
-        table.tellWhenGone(folder.nodes()::forgotten);
+        table.tell(new StoredNumbering(folder.nodes()));
         takenOver = goesOn;
+    }
+
+    /** The next process hears of it, too. */
+    private record StoredNumbering(NodeLog log) implements InodeTable.Numbering {
+        @Override
+        public void moved(long node, long fileId) {
+            log.noticed(node, fileId);
+        }
+
+        @Override
+        public void gone(long node) {
+            log.noticed(node, NodeLog.NOBODY);
+        }
     }
 
     /** Are there nodes and handles of an earlier process? */

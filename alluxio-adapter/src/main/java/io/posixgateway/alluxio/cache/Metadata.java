@@ -88,7 +88,11 @@ public final class Metadata {
             String path = store.pathOf(inode.fileId());
             FileStatus status = store.status(path);
             if (status.id() == inode.fileId()) {
-                settle(inode, path);
+                if (table.path(inode) == null) {
+                    settle(inode, path);
+                } else {
+                    table.loose(inode, path);
+                }
                 return status;
             }
         } catch (StoreException e) {

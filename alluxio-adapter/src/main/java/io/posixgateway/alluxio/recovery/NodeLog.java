@@ -18,7 +18,8 @@ import java.util.Map;
  */
 public final class NodeLog {
     private static final int PAIR_BYTES = 2 * Long.BYTES;
-    private static final long NOBODY = 0;
+    /** As file id: the kernel does not know the node any more. */
+    public static final long NOBODY = 0;
 
     private final FileChannel channel;
     private final Map<Long, Long> inherited;
@@ -69,13 +70,13 @@ public final class NodeLog {
         }
     }
 
-    /** The kernel knows the node no more. Does not fail: a pair too many does no harm. */
-    public void forgotten(long node) {
+    /** The same of what happened already, or of a node that the kernel knows no more (then {@link #NOBODY}). */
+    public void noticed(long node, long fileId) {
         try {
-            append(node, NOBODY);
+            append(node, fileId);
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(NodeLog.class)
-                    .debug("A pair stays in the log of nodes: {}", e.toString());
+                    .warn("A pair is missing in the log of nodes: {}", e.toString());
         }
     }
 

@@ -25,11 +25,11 @@ class VolumeFolderTest {
             folder.nodes().moved(6, 200);
             folder.nodes().moved(5, 101);
             folder.nodes().moved(7, 300);
-            folder.nodes().forgotten(6);
+            folder.nodes().noticed(6, NodeLog.NOBODY);
         }
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 101L, 7L, 300L));
-            folder.nodes().forgotten(7);
+            folder.nodes().noticed(7, NodeLog.NOBODY);
         }
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 101L));
