@@ -201,7 +201,7 @@ public final class Node implements AutoCloseable {
         for (Path mount : mounts) {
             Mounts.discard(mount);
         }
-        next.kill();
+        next.close();
         gateway.close();
         gateway.output()
                 .lines()
