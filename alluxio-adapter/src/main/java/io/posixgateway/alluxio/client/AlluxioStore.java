@@ -221,11 +221,21 @@ public final class AlluxioStore implements Store {
     @Override
     public FileSource open(String path, long fileId) throws StoreException {
         AlluxioURI uri = uri(path);
-        URIStatus status = attempt("open", path, () -> files.getStatus(uri));
+        URIStatus status = statusToRead(path, uri);
         if (status.getFileId() != fileId) {
             throw new StoreException(Errno.ESTALE, "Another file is at " + path + " by now", null);
         }
         return new StreamSource(files, status);
+    }
+
+    private URIStatus statusToRead(String path, AlluxioURI uri) throws StoreException {
+        try {
+            return attempt("open", path, () -> files.getStatus(uri));
+        } catch (StoreException e) {
+            throw e.errno() == Errno.ENOENT
+                    ? new StoreException(Errno.ESTALE, "The open file is no longer at " + path, e)
+                    : e;
+        }
     }
 
     @Override

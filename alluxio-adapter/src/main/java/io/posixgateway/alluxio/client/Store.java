@@ -51,7 +51,7 @@ public interface Store extends AutoCloseable {
 
     void removeXattr(String path, String name) throws StoreException;
 
-    /** Opens a file for reading, wherever its blocks are; ESTALE when another file is at the path by now. */
+    /** Opens a file for reading, wherever its blocks are; ESTALE when another file, or none, is at the path by now. */
     FileSource open(String path, long fileId) throws StoreException;
 
     /** The folder of block files of a worker on this host that has a block of this file; null when there is none. */

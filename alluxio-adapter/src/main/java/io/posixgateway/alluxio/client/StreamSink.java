@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.FileOutStream;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 
 /** A {@link FileSink} over Alluxio's output stream. */
@@ -25,7 +26,7 @@ final class StreamSink implements FileSink {
         try {
             stream.write(bytes, from, count);
         } catch (IOException | RuntimeException e) {
-            throw ErrnoTable.exception("write " + path, e);
+            throw lost("write", e);
         }
     }
 
@@ -34,8 +35,15 @@ final class StreamSink implements FileSink {
         try {
             stream.close();
         } catch (IOException | RuntimeException e) {
-            throw ErrnoTable.exception("complete " + path, e);
+            throw lost("complete", e);
         }
+    }
+
+    /** ENOSPC and EACCES as they are, else EIO: that a block, or a worker, is not found does not mean that the file is not. */
+    private StoreException lost(String what, Exception failure) {
+        int errno = ErrnoTable.of(failure);
+        boolean told = errno == Errno.ENOSPC || errno == Errno.EACCES;
+        return new StoreException(told ? errno : Errno.EIO, what + " " + path + ": " + failure, failure);
     }
 
     @Override

@@ -5,6 +5,7 @@ import alluxio.client.file.FileSystem;
 import alluxio.client.file.URIStatus;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.OpenFilePOptions;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,7 @@ final class StreamSource implements FileSource {
             return into.position() - start;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
-            throw ErrnoTable.exception("read " + status.getPath(), e);
+            throw broken(e);
         }
     }
 
@@ -59,8 +60,13 @@ final class StreamSource implements FileSource {
             return total;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
-            throw ErrnoTable.exception("read " + status.getPath(), e);
+            throw broken(e);
         }
+    }
+
+    /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
+    private StoreException broken(Exception failure) {
+        return new StoreException(Errno.EIO, "read " + status.getPath() + ": " + failure, failure);
     }
 
     private FileInStream stream() throws IOException, AlluxioException {

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -85,13 +86,14 @@ final class Spool {
         }
     }
 
-    /** Takes over the whole content of a file. */
+    /** Takes over so many bytes of a file; EIO when it has fewer, for what is missing must not be lost. */
     void copyFrom(FileSource source, long bytes) throws StoreException {
         ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
         while (lengthBytes < bytes) {
             buffer.clear().limit((int) Math.min(COPY_BYTES, bytes - lengthBytes));
             if (source.read(lengthBytes, buffer) == 0) {
-                break;
+                throw new StoreException(
+                        Errno.EIO, "The content ends at " + lengthBytes + " bytes, not at " + bytes, null);
             }
             write(lengthBytes, buffer.flip());
         }

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.conformance.Trees;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -24,13 +27,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many files, a big file, many readers, through real mounts of Alluxio, every byte compared. */
+/** A tree, many files, a big file, many readers, through real mounts of Alluxio over libfuse, every byte compared. */
 class AlluxioFilesIT {
     private static final int SMALL_FILES = Integer.getInteger("pgw.small.files", 10_000);
     private static final int WRITERS = 8;
+    private static final int COPY_SECONDS = 240;
     private static final int PIECE_BYTES = 1 << 20;
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
 
@@ -40,11 +45,42 @@ class AlluxioFilesIT {
         return content;
     }
 
+    /** The tree has no hard links, which Alluxio lacks. */
+    @Test
+    void aTreeCopiedInAndOutAgainIsTheSame(@TempDir Path local) throws Exception {
+        Path tree = local.resolve("tree");
+        Trees.make(tree, SEED);
+        List<String> wanted = Trees.describe(tree);
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of()))) {
+            Path copy = mounted.root().resolve("tree");
+            Command.run(COPY_SECONDS, "cp", "-a", tree.toString(), copy.toString());
+            assertThat(Trees.describe(copy)).isEqualTo(wanted);
+        }
+        Path back = local.resolve("back");
+        try (MountedFileSystem anew = mount(SharedAlluxio.open(folder, Map.of()))) {
+            Command.run(COPY_SECONDS, "cp", "-a", anew.root().resolve("tree").toString(), back.toString());
+        }
+        assertThat(Trees.describe(back)).isEqualTo(wanted);
+    }
+
+    /** Mounts over libfuse, and does not believe it without the session's own word. */
+    private static MountedFileSystem mount(AlluxioFileSystem fileSystem) throws IOException {
+        MountedFileSystem mounted = MountedFileSystem.mount(fileSystem, TransportChoice.LIBFUSE);
+        try {
+            assertThat(mounted.session().line()).startsWith("transport libfuse ");
+            return mounted;
+        } catch (AssertionError e) {
+            mounted.close();
+            throw e;
+        }
+    }
+
     @Test
     void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
         String folder = SharedAlluxio.folder();
-        try (MountedFileSystem mounted = MountedFileSystem.mount(
-                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")), TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted = mount(
+                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")))) {
             inParallel(WRITERS, writer -> {
                 for (int i = writer; i < SMALL_FILES; i += WRITERS) {
                     Files.write(mounted.root().resolve("f" + i), content(i, 100 + i % 5000));
@@ -72,7 +108,7 @@ class AlluxioFilesIT {
         String folder = SharedAlluxio.folder();
         int pieces = shortCircuit.equals("on") ? 1024 : 128;
         AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("short_circuit", shortCircuit));
-        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted = mount(fs)) {
             Path big = mounted.root().resolve("big");
             CRC32C written = new CRC32C();
             try (FileChannel channel = FileChannel.open(big, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -125,7 +161,7 @@ class AlluxioFilesIT {
     void namesOfAllKindsAreKept(String name) throws Exception {
         String folder = SharedAlluxio.folder();
         try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+                mount(SharedAlluxio.open(folder, Map.of()))) {
             Files.writeString(mounted.root().resolve(name), "x");
             Files.move(mounted.root().resolve(name), mounted.root().resolve(name + "2"));
             assertThat(SharedAlluxio.ufs(folder).resolve(name + "2")).hasContent("x");
@@ -140,7 +176,7 @@ class AlluxioFilesIT {
     @ValueSource(strings = {"back\\slash", "question?"})
     void namesThatAlluxioWouldChangeAreRefused(String name) throws Exception {
         try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()), TransportChoice.AUTO)) {
+                mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()))) {
             Path good = Files.writeString(mounted.root().resolve("good"), "x");
             Path bad = mounted.root().resolve(name);
             assertThatThrownBy(() -> Files.writeString(bad, "x")).hasMessageContaining("Invalid argument");

@@ -8,6 +8,7 @@ import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.conformance.Stress;
+import io.posixgateway.fuse.conformance.Trees;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
@@ -38,7 +39,7 @@ class FilesIT {
 
     @EachTransport
     void aCopiedTreeIsTheSameTree(TransportChoice transport, @TempDir Path local) throws Exception {
-        Trees.make(local.resolve("tree"), SEED);
+        Trees.makeWithHardLinks(local.resolve("tree"), SEED);
         try (MountedFileSystem mounted = MountedFileSystem.mount(memory, transport)) {
             Path copy = mounted.root().resolve("tree");
             Command.run(120, "cp", "-a", local.resolve("tree").toString(), copy.toString());

@@ -1,4 +1,4 @@
-package io.posixgateway.fuse.mounted;
+package io.posixgateway.fuse.conformance;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,11 +13,11 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 /** Makes trees of files, and describes them so that two can be compared. */
-final class Trees {
+public final class Trees {
     private Trees() {}
 
-    /** Folders within folders, files of many sizes, links, an empty file, modes of all kinds. */
-    static void make(Path root, long seed) throws IOException {
+    /** Folders within folders, files of many sizes, symbolic links, empty files, modes of all kinds. */
+    public static void make(Path root, long seed) throws IOException {
         Random random = new Random(seed);
         for (int i = 0; i < 12; i++) {
             Path folder = Files.createDirectories(root.resolve("d" + i % 4 + "/e" + i % 3 + "/f" + i));
@@ -30,12 +30,20 @@ final class Trees {
                 Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000_000_123L + k));
             }
             Files.createSymbolicLink(folder.resolve("link"), Path.of("file 3"));
+        }
+    }
+
+    /** The same, and some files have a second name. */
+    public static void makeWithHardLinks(Path root, long seed) throws IOException {
+        make(root, seed);
+        for (int i = 0; i < 4; i++) {
+            Path folder = root.resolve("d" + i + "/e" + i % 3 + "/f" + i);
             Files.createLink(folder.resolve("second name"), folder.resolve("file 2"));
         }
     }
 
     /** One line per file: path, mode, size, time, checksum or target. */
-    static List<String> describe(Path root) throws IOException {
+    public static List<String> describe(Path root) throws IOException {
         try (Stream<Path> all = Files.walk(root)) {
             return all.sorted().map(path -> line(root, path)).toList();
         }
@@ -57,7 +65,7 @@ final class Trees {
         return " " + Files.size(path) + " bytes of " + Files.getLastModifiedTime(path);
     }
 
-    static long checksum(byte[] bytes) {
+    private static long checksum(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, bytes.length);
         return crc.getValue();

@@ -1,0 +1,88 @@
+"""Provokes what a mount of Alluxio does otherwise than a local disk; prints "NAME ERRNO", or "NAME RESULT", a line each."""
+
+import ctypes
+import errno
+import os
+import sys
+
+AT_FDCWD = -100
+RENAME_EXCHANGE = 2
+FALLOC_FL_PUNCH_HOLE_KEEP_SIZE = 3
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(result):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), "")
+
+
+def write(path, data=b"x"):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def exchange(one, other):
+    checked(libc.renameat2(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE))
+
+
+def fallocate(path, mode):
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        checked(libc.fallocate(descriptor, mode, ctypes.c_long(0), ctypes.c_long(4096)))
+    finally:
+        os.close(descriptor)
+
+
+def first_hole(path):
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.ftruncate(descriptor, 1 << 20)
+        return os.lseek(descriptor, 0, os.SEEK_HOLE)
+    finally:
+        os.close(descriptor)
+
+
+def seek_behind_the_end(path):
+    with open(path, "rb") as file:
+        return os.lseek(file.fileno(), 2 << 20, os.SEEK_DATA)
+
+
+def chown(path, uid, gid):
+    os.chown(path, uid, gid)
+    found = os.stat(path)
+    return f"{found.st_uid}:{found.st_gid}"
+
+
+def attempt(name, function, *arguments):
+    try:
+        result = function(*arguments)
+    except OSError as failure:
+        result = errno.errorcode[failure.errno]
+    print(name, result, flush=True)
+
+
+def main(d):
+    base = os.fsencode(d)
+    for name in ("a", "b", "sparse"):
+        write(f"{d}/{name}")
+    os.mkdir(f"{d}/folder")
+    os.mkdir(f"{d}/folder/below")
+    attempt("hard_link", os.link, f"{d}/a", f"{d}/c")
+    attempt("exchange", exchange, f"{d}/a", f"{d}/b")
+    attempt("reserve", fallocate, f"{d}/a", 0)
+    attempt("punch", fallocate, f"{d}/a", FALLOC_FL_PUNCH_HOLE_KEEP_SIZE)
+    attempt("first_hole", first_hole, f"{d}/sparse")
+    attempt("seek_behind_the_end", seek_behind_the_end, f"{d}/sparse")
+    attempt("directory_links", lambda: os.stat(f"{d}/folder").st_nlink)
+    attempt("name_question_mark", write, f"{d}/a?b")
+    attempt("name_backslash", write, f"{d}/a\\b")
+    attempt("name_not_utf8", write, base + b"/\xff\xfe")
+    attempt("name_reserved_made", write, f"{d}/.pgw~mine")
+    attempt("name_reserved_looked_up", os.stat, f"{d}/.pgw~mine")
+    attempt("chown_by_number", chown, f"{d}/a", 31234, 31235)
+    attempt("xattr_security", os.setxattr, f"{d}/a", "security.test", b"1")
+    attempt("xattr_own", os.setxattr, f"{d}/a", "io.posixgateway.posix", b"1")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
