@@ -1,4 +1,4 @@
-"""Provokes what a mount of Alluxio does otherwise than a local disk; prints "NAME ERRNO", or "NAME RESULT", a line each."""
+"""Provokes what a mount of Alluxio does otherwise than a local disk; prints "NAME ERRNO" or "NAME RESULT" lines."""
 
 import ctypes
 import errno

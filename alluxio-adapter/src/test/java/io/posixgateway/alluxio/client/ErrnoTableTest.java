@@ -13,10 +13,12 @@ import org.junit.jupiter.api.Test;
 class ErrnoTableTest {
     @Test
     void theFirstKnownCauseCounts() {
-        assertThat(ErrnoTable.of(new IOException(new AccessControlException("no")))).isEqualTo(Errno.EACCES);
+        assertThat(ErrnoTable.of(new IOException(new AccessControlException("no"))))
+                .isEqualTo(Errno.EACCES);
         assertThat(ErrnoTable.of(new FileDoesNotExistException("gone"))).isEqualTo(Errno.ENOENT);
         assertThat(ErrnoTable.of(new ResourceExhaustedException("full"))).isEqualTo(Errno.ENOSPC);
         assertThat(ErrnoTable.of(new UnavailableException("no master"))).isEqualTo(Errno.EIO);
-        assertThat(ErrnoTable.of(new IllegalStateException("never seen before"))).isEqualTo(Errno.EIO);
+        assertThat(ErrnoTable.of(new IllegalStateException("never seen before")))
+                .isEqualTo(Errno.EIO);
     }
 }

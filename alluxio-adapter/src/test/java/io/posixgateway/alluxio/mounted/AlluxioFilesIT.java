@@ -79,8 +79,7 @@ class AlluxioFilesIT {
     @Test
     void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
         String folder = SharedAlluxio.folder();
-        try (MountedFileSystem mounted = mount(
-                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")))) {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")))) {
             inParallel(WRITERS, writer -> {
                 for (int i = writer; i < SMALL_FILES; i += WRITERS) {
                     Files.write(mounted.root().resolve("f" + i), content(i, 100 + i % 5000));
@@ -160,8 +159,7 @@ class AlluxioFilesIT {
     @ValueSource(strings = {"with space", "new\nline", "emoji \uD83D\uDE00", "colon:name", "100%", "#x", "[a]*"})
     void namesOfAllKindsAreKept(String name) throws Exception {
         String folder = SharedAlluxio.folder();
-        try (MountedFileSystem mounted =
-                mount(SharedAlluxio.open(folder, Map.of()))) {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of()))) {
             Files.writeString(mounted.root().resolve(name), "x");
             Files.move(mounted.root().resolve(name), mounted.root().resolve(name + "2"));
             assertThat(SharedAlluxio.ufs(folder).resolve(name + "2")).hasContent("x");
@@ -175,8 +173,7 @@ class AlluxioFilesIT {
     @ParameterizedTest
     @ValueSource(strings = {"back\\slash", "question?"})
     void namesThatAlluxioWouldChangeAreRefused(String name) throws Exception {
-        try (MountedFileSystem mounted =
-                mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()))) {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()))) {
             Path good = Files.writeString(mounted.root().resolve("good"), "x");
             Path bad = mounted.root().resolve(name);
             assertThatThrownBy(() -> Files.writeString(bad, "x")).hasMessageContaining("Invalid argument");

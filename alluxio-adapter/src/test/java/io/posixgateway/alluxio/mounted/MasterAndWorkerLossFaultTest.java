@@ -103,7 +103,8 @@ class MasterAndWorkerLossFaultTest {
         try (MountedFileSystem mounted = mount();
                 LogLines log = new LogLines();
                 FileChannel kept = openUncached(mounted.root().resolve("of-" + server.name()))) {
-            Map<String, SteadyReader> readers = startReaders(mounted.root().resolve("of-" + server.name()), content, kept);
+            Map<String, SteadyReader> readers =
+                    startReaders(mounted.root().resolve("of-" + server.name()), content, kept);
             try {
                 awaitMore(readers, "read rightly at first");
 
@@ -152,8 +153,9 @@ class MasterAndWorkerLossFaultTest {
     }
 
     private static void readPiece(FileChannel channel, byte[] content, int piece) throws IOException {
-        ByteBuffer room =
-                ByteBuffer.allocateDirect(PIECE_BYTES + PAGE_BYTES).alignedSlice(PAGE_BYTES).limit(PIECE_BYTES);
+        ByteBuffer room = ByteBuffer.allocateDirect(PIECE_BYTES + PAGE_BYTES)
+                .alignedSlice(PAGE_BYTES)
+                .limit(PIECE_BYTES);
         int at = piece * PIECE_BYTES;
         int count = channel.read(room, at);
         assertThat(count).as("bytes at %d, seed %d", at, SEED).isPositive();
@@ -193,7 +195,8 @@ class MasterAndWorkerLossFaultTest {
                     .hasMessageContaining("Input/output error");
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(BOUND.multipliedBy(2));
             bringBack(server);
-            Waiting.until("writing works again", PATIENCE, () -> writes(mounted.root().resolve("by-" + server.name())));
+            Waiting.until(
+                    "writing works again", PATIENCE, () -> writes(mounted.root().resolve("by-" + server.name())));
             assertThat(alluxio.ufs().resolve("by-" + server.name())).hasContent("y");
         }
     }

@@ -43,7 +43,10 @@ class SemanticsTest {
     }
 
     private static Set<String> found(Pattern pattern, String text) {
-        return pattern.matcher(text).results().map((MatchResult found) -> found.group(1)).collect(Collectors.toSet());
+        return pattern.matcher(text)
+                .results()
+                .map((MatchResult found) -> found.group(1))
+                .collect(Collectors.toSet());
     }
 
     private static String text(Path file) {
