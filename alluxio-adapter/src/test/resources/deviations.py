@@ -8,6 +8,7 @@ import sys
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 FALLOC_FL_PUNCH_HOLE_KEEP_SIZE = 3
+NAMES = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -57,7 +58,7 @@ def attempt(name, function, *arguments):
     try:
         result = function(*arguments)
     except OSError as failure:
-        result = errno.errorcode[failure.errno]
+        result = NAMES[failure.errno]
     print(name, result, flush=True)
 
 
