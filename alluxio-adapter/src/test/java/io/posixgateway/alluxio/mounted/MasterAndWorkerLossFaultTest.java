@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
@@ -47,8 +48,11 @@ class MasterAndWorkerLossFaultTest {
 
     private static EmbeddedAlluxio alluxio;
 
-    @TempDir
-    Path spool;
+    private final Path spool;
+
+    MasterAndWorkerLossFaultTest(@TempDir Path spool) {
+        this.spool = spool;
+    }
 
     @BeforeAll
     static void start() throws IOException {
@@ -110,7 +114,7 @@ class MasterAndWorkerLossFaultTest {
 
                 server.kill();
                 for (String name : needIt) {
-                    SteadyReader reader = readers.get(name);
+                    SteadyReader reader = Objects.requireNonNull(readers.get(name));
                     Waiting.until(name + " reader gets EIO", PATIENCE, () -> reader.failed() > 0);
                 }
                 assertThat(log.anyWith("answered with EIO")).isTrue();
