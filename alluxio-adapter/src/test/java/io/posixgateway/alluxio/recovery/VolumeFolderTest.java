@@ -15,11 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What one process leaves in a volume's folder, the next one reads. */
 class VolumeFolderTest {
-    @TempDir
-    private Path root;
-
     @Test
-    void the_last_pair_of_a_node_counts_until_the_node_is_forgotten() throws Exception {
+    void the_last_pair_of_a_node_counts_until_the_node_is_forgotten(@TempDir Path root) throws Exception {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             folder.nodes().moved(5, 100);
             folder.nodes().moved(6, 200);
@@ -37,7 +34,7 @@ class VolumeFolderTest {
     }
 
     @Test
-    void half_a_pair_at_the_end_is_passed_over() throws Exception {
+    void half_a_pair_at_the_end_is_passed_over(@TempDir Path root) throws Exception {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             folder.nodes().moved(5, 100);
         }
@@ -48,7 +45,7 @@ class VolumeFolderTest {
     }
 
     @Test
-    void two_cannot_hold_it() throws Exception {
+    void two_cannot_hold_it(@TempDir Path root) throws Exception {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             assertThatThrownBy(() -> VolumeFolder.open(root))
                     .isInstanceOf(StoreException.class)
@@ -57,7 +54,7 @@ class VolumeFolderTest {
     }
 
     @Test
-    void a_record_counts_once_a_state_was_put_and_says_what_was_stored_last() throws Exception {
+    void a_record_counts_once_a_state_was_put_and_says_what_was_stored_last(@TempDir Path root) throws Exception {
         Path file = root.resolve("spool-1.draft");
         DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(0, 0, "/a/b", status(0644)));
         assertThat(DraftRecord.read(file)).isNull();
