@@ -42,6 +42,7 @@ COPY . /dist/
 # RocksDB is for masters, and libraries for other systems and processors are for nobody here.
 RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/native/*.dll' 'META-INF/native/*.jnilib' \
         'META-INF/native/*osx*' \
+    && rm -f /dist/lib/posix-gateway.jsa \
     && mkdir -p /root-files/opt/posix-gateway \
     && cp -a /dist/. /root-files/opt/posix-gateway/ \
     && cp -a /jre /root-files/opt/jre \
