@@ -15,7 +15,7 @@ TEST_TARGETS := java-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-core setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo
+.PHONY: help bench-core setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -25,6 +25,9 @@ setup: ## Install what this machine lacks (Debian packages, tools from PyPI, Go)
 
 setup-demo:
 	@.ci/setup demo
+
+setup-cluster:
+	@.ci/setup cluster
 
 build: $(BUILD_TARGETS) ## Build everything: bin/posix-gateway, csi/bin/*
 

@@ -20,6 +20,8 @@ charts-check: charts-tools
 	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"
 	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
 	@$(VENV)/python charts/tools/dashboards.py check charts/posix-gateway
+	@$(VENV)/python charts/tools/dashboards.py refer charts/posix-gateway \
+	  docs/metrics.md csi/docs/metrics.md csi/README.md docs/operations.md
 	@$(VENV)/python charts/tools/dashboards.py rules charts/posix-gateway >$(CACHE)/dashboard-rules.yaml
 	@promtool check rules charts/posix-gateway/files/alerts.yaml $(CACHE)/dashboard-rules.yaml
 	@PGW_TOOLS=$(CACHE) charts/validate

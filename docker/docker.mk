@@ -7,6 +7,6 @@ docker-check:
 	@echo "==> checking the Dockerfiles"
 	@$(VENV)/hadolint docker/*.Dockerfile
 
-images: java-build ## Build the images, start each once, print their sizes
+images: setup-cluster java-build ## Build the images, start each once, print their sizes
 	@PGW_CACHE=$(CACHE) docker/build
 	@docker/smoke
