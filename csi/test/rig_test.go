@@ -300,10 +300,11 @@ func (v *volume) remove(ctx context.Context) error {
 func (v *volume) read(path string) error {
 	result := make(chan error, 1)
 	go func() {
-		err := fusetest.Read(path)
-		if v.r.real != "" && err != nil && strings.Contains(err.Error(), syscall.ENOENT.Error()) {
-			err = nil
+		if v.r.real == "" {
+			result <- fusetest.Read(path)
+			return
 		}
+		_, err := os.ReadDir(path) // opening a directory always asks the gateway; a name may be known to be missing
 		result <- err
 	}()
 	select {
