@@ -61,7 +61,7 @@ public final class MountOptions {
                             "enable_uring",
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
-                    Option.onOff("passthrough", true, "Local block files are read by the kernel itself where it can."),
+                    Option.onOff("passthrough", true, "Negotiate kernel passthrough; no file is read by it yet."),
                     Option.onOff("readdirplus", true, "Listings bring attributes with them."),
                     Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them.")),
             replaced());
