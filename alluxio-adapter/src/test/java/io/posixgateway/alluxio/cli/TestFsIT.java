@@ -2,12 +2,14 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,5 +102,23 @@ class TestFsIT {
         Path file = Files.createFile(folder.resolve("file"));
         assertThat(run(1, "testfs", "memory", file.toString(), "--log-file", log()))
                 .contains(file.toString());
+    }
+
+    @Test
+    void a_name_beyond_ascii_is_a_mount_point_whatever_the_locale_says() throws Exception {
+        String script = """
+                set -eu
+                export LC_ALL=POSIX
+                point=$2/$(printf 'mnt-\\303\\251\\360\\237\\220\\247')
+                mkdir "$point"
+                "$1" testfs null "$point" --files 2 --log-file "$3"
+                ls "$point" | wc -l
+                "$1" umount "$point"
+                """;
+        try (Program program = Program.start(
+                folder, List.of("bash", "-c", script, "bash", Built.gateway().toString(), folder.toString(), log()))) {
+            assertThat(program.await(LIMIT)).as(program.output()).isZero();
+            assertThat(program.output()).contains("\n2\n");
+        }
     }
 }
