@@ -15,7 +15,7 @@ TEST_TARGETS := java-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-core setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
+.PHONY: help bench-alluxio bench-core setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -60,6 +60,10 @@ bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--q
 	@$(MAKE) -s -C fuse-core/bench/c
 	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package
 	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
+
+bench-alluxio: setup build ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)
+	@$(MAKE) -s -C alluxio-adapter/bench
+	@$(VENV)/python alluxio-adapter/bench/bench_alluxio.py $(ARGS)
 
 check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
 

@@ -35,6 +35,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final boolean temporary;
     private final String classPath;
     private final Map<String, String> properties;
+    private final List<String> jvmOptions;
     private final ServerProcess master;
     private final List<ServerProcess> workers = new ArrayList<>();
     private final Random random = new SecureRandom();
@@ -49,6 +50,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
             Files.createDirectories(folder.resolve(name));
         }
         int masterPort = freePort();
+        this.jvmOptions = options.jvmOptions();
         this.properties = commonProperties(masterPort);
         this.properties.putAll(options.properties());
         this.master = server("master", masterPort, properties);
@@ -201,6 +203,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         Map<String, String> all = new LinkedHashMap<>(own);
         all.put("alluxio.logs.dir", folder.resolve("logs").toString());
         List<String> command = java(256, all);
+        command.addAll(jvmOptions);
         command.add(ServerLauncher.class.getName());
         String host = own.getOrDefault("alluxio.worker.hostname", "127.0.0.1");
         Path log = folder.resolve("logs").resolve(name + ".out");

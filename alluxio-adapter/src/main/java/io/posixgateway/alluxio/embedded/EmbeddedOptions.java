@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.embedded;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,26 +14,38 @@ import org.jspecify.annotations.Nullable;
  * @param workerBytes memory (a folder in truth) of each worker
  * @param blockStore where the workers' blocks go, such as a tmpfs; null: below the folder
  * @param properties Alluxio properties for master and workers, over those that are set anyway
+ * @param jvmOptions of master and workers, over those that are set anyway: a small heap and quick starts
  */
 public record EmbeddedOptions(
         @Nullable Path folder,
         int workers,
         long workerBytes,
         @Nullable Path blockStore,
-        Map<String, String> properties) {
+        Map<String, String> properties,
+        List<String> jvmOptions) {
 
     /** One worker of 1 GiB in a temporary folder. */
     public static EmbeddedOptions defaults() {
-        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of());
+        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of(), List.of());
     }
 
     /** The same with another folder, which is kept. */
     public EmbeddedOptions inFolder(Path path) {
-        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties);
+        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties, jvmOptions);
     }
 
     /** The same with this many workers of this size. */
     public EmbeddedOptions withWorkers(int count, long bytes) {
-        return new EmbeddedOptions(folder, count, bytes, blockStore, properties);
+        return new EmbeddedOptions(folder, count, bytes, blockStore, properties, jvmOptions);
+    }
+
+    /** The same with the blocks in this folder. */
+    public EmbeddedOptions withBlockStore(Path store) {
+        return new EmbeddedOptions(folder, workers, workerBytes, store, properties, jvmOptions);
+    }
+
+    /** The same with these options of the servers' JVMs. */
+    public EmbeddedOptions withJvmOptions(List<String> options) {
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, options);
     }
 }

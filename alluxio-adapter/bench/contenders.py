@@ -1,0 +1,149 @@
+"""Who is measured: this project's mount, AlluxioFuse as it comes and tuned, the same files on tmpfs as the floor."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GATEWAY = ROOT / "bin" / "posix-gateway"
+SERVER_JARS = ROOT / "alluxio-adapter" / "alluxio-server" / "target" / "lib"
+OPENS = [
+    f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch", "java.util")
+]
+MOUNT_LIMIT_S = 120
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A name, what it is, and the options of its mount."""
+
+    name: str
+    label: str
+    kind: str  # tmpfs, alluxiofuse or gateway
+    options: str = ""
+    properties: tuple[str, ...] = ()
+    heap: str = "-Xmx1g"
+
+
+METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
+CONTENDERS = [
+    Contender("tmpfs", "tmpfs", "tmpfs"),
+    Contender("alluxiofuse", "AlluxioFuse 2.9.3", "alluxiofuse", "direct_io", METADATA_CACHE),
+    Contender(
+        "alluxiofuse-tuned",
+        "AlluxioFuse 2.9.3 tuned",
+        "alluxiofuse",
+        "kernel_cache,attr_timeout=7200,entry_timeout=7200",
+        (
+            *METADATA_CACHE,
+            "alluxio.user.metadata.cache.expiration.time=2h",
+            "alluxio.user.metadata.cache.max.size=1000000",
+        ),
+        "-Xmx4g",
+    ),
+    Contender("gateway", "gateway", "gateway"),
+    Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
+    Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
+    Contender("gateway-uring", "gateway, transport=uring", "gateway", "transport=uring"),
+    Contender("gateway-devfuse", "gateway, transport=devfuse", "gateway", "transport=devfuse"),
+    Contender("gateway-libfuse", "gateway, transport=libfuse", "gateway", "transport=libfuse"),
+]
+BY_DEFAULT = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
+REMOTE = "alluxio.user.short.circuit.enabled=false"
+
+
+class Mount:
+    """A contender's mount of the whole Alluxio, for the time of a `with`; `root` is where the files are."""
+
+    def __init__(self, contender: Contender, masters: str, tmpfs: Path, remote: bool):
+        self.contender = contender
+        self.process: subprocess.Popen | None = None
+        self.session = ""
+        if contender.kind == "tmpfs":
+            self.root = tmpfs
+            return
+        self.root = Path(tempfile.mkdtemp(prefix="pgw-bench-alluxio-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="pgw-bench-log-"))
+        self.log = open(self.folder / "log", "wb+")
+        command = alluxiofuse(contender, masters, self.root, self.folder, remote)
+        if contender.kind == "gateway":
+            command = gateway(contender, masters, self.root, self.folder, remote)
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
+
+    def __enter__(self) -> "Mount":
+        deadline = time.monotonic() + MOUNT_LIMIT_S
+        while self.process and not self.answers():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                said = self.said()
+                self.__exit__()
+                raise RuntimeError(f"{self.contender.name} did not mount: {said[-3000:]}")
+            time.sleep(0.1)
+        if self.contender.kind == "gateway":
+            self.session = next((line for line in self.said().splitlines() if "transport" in line), "")
+        return self
+
+    def answers(self) -> bool:
+        try:
+            return os.path.ismount(self.root) and (self.root / "svhn").is_dir()
+        except OSError:
+            return False
+
+    def said(self) -> str:
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def __exit__(self, *_unused) -> None:
+        if not self.process:
+            return
+        subprocess.run(["umount", "-l", self.root], stderr=subprocess.DEVNULL, check=False)
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.rmdir(self.root)
+
+    def footprint(self) -> dict:
+        """Threads and resident MB now; nothing for tmpfs."""
+        if not self.process:
+            return {}
+        fields = dict(line.split(":", 1) for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines())
+        return {"threads": int(fields["Threads"]), "rss_mb": int(fields["VmRSS"].split()[0]) / 1024}
+
+
+def alluxiofuse(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+    host, port = masters.rsplit(":", 1)
+    properties = [
+        f"alluxio.master.hostname={host}",
+        f"alluxio.master.rpc.port={port}",
+        "alluxio.user.hostname=127.0.0.1",
+        "alluxio.fuse.web.enabled=false",
+        "alluxio.user.file.writetype.default=MUST_CACHE",
+        f"alluxio.home={folder}",
+        f"alluxio.logs.dir={folder}",
+        *contender.properties,
+        *([REMOTE] if remote else []),
+    ]
+    return [
+        *("java", "-Xms1g", contender.heap, "-XX:MaxDirectMemorySize=4g", *OPENS),
+        *(f"-D{each}" for each in properties),
+        *("-cp", f"{SERVER_JARS}/*", "alluxio.fuse.AlluxioFuse"),
+        *("-m", str(mount), "-a", "/", "-o", contender.options),
+    ]
+
+
+def gateway(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+    options = ["write_type=MUST_CACHE", f"spool={folder}/spool", *filter(None, [contender.options])]
+    if remote:
+        options.append("short_circuit=off")
+    command = [str(GATEWAY), "mount", f"alluxio://{masters}/", str(mount), "--foreground"]
+    command += ["--property", "alluxio.user.hostname=127.0.0.1", "-o", ",".join(options)]
+    return command

@@ -1,0 +1,191 @@
+"""What is measured: each part is a group of loads on a mount that begins with the part's own data untouched."""
+
+import json
+import os
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contenders import Mount
+
+LOAD = Path(__file__).resolve().parent / "target" / "load"
+LOAD_LIMIT_S = 1200
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Files f0, f1, ...: their sizes, and the id of the first, from which the content follows."""
+
+    name: str
+    first_id: int
+    sizes: tuple[int, ...]
+    block_bytes: int
+
+    def arguments(self, root: Path, work: Path) -> list:
+        return [root / self.name, self.first_id, work / f"{self.name}.sizes"]
+
+
+@dataclass
+class Scale:
+    """How much of everything."""
+
+    small_files: int = 3000
+    large_files: int = 600
+    big_bytes: int = 1 << 30
+    listed_files: int = 100_000
+    seconds: float = 3.0
+    create_seconds: float = 6.0
+
+    @staticmethod
+    def quick() -> "Scale":
+        return Scale(1000, 200, 256 << 20, 10_000, 1.0, 2.0)
+
+
+def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
+    """Log-normal sizes, as of pictures, of that mean."""
+    draw = random.Random(seed)
+    return tuple(max(100, int(mean * draw.lognormvariate(-0.125, 0.5))) for _ in range(count))
+
+
+def datasets(scale: Scale) -> dict[str, Dataset]:
+    small = 16 << 20
+    every = [
+        Dataset("svhn", 1_000_000, spread_sizes(1, scale.small_files, 19_000), small),
+        Dataset("coco", 2_000_000, spread_sizes(2, scale.large_files, 160_000), small),
+        Dataset("one-block", 3_000_000, (scale.big_bytes,), 2 << 30),
+        Dataset("many-blocks", 3_000_000, (scale.big_bytes,), 64 << 20),
+    ]
+    return {each.name: each for each in every}
+
+
+@dataclass
+class Site:
+    """Where a part runs: a mount, the data sets, and what is filled in while it runs."""
+
+    mount: Mount
+    sets: dict[str, Dataset]
+    work: Path
+    scale: Scale
+    round: int
+    results: dict[str, dict] = field(default_factory=dict)
+
+    def load(self, *arguments) -> dict:
+        """Runs the load; a wrong byte or a failed call ends the benchmark."""
+        command = [str(LOAD), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False)
+        if done.returncode != 0:
+            who = self.mount.contender.name
+            raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout) if done.stdout else {}
+
+    def keep(self, name: str, value: float, unit: str) -> None:
+        self.results[name] = {"value": value, "unit": unit, **self.mount.footprint()}
+
+    def files(self, name: str, *arguments) -> None:
+        seen = self.load(*arguments)
+        self.keep(name, seen["done"] / seen["seconds"], "files/s")
+
+    def bytes(self, name: str, *arguments) -> None:
+        seen = self.load(*arguments)
+        self.keep(name, seen["bytes"] / seen["seconds"] / 1e6, "MB/s")
+
+
+def small_files(site: Site, name: str, readers: tuple[int, ...]) -> None:
+    place = site.sets[name].arguments(site.mount.root, site.work)
+    seconds = site.scale.seconds
+    site.files(f"{name}, first epoch, 1 reader", "epochs", *place, 1, 1, 0)
+    site.load("epochs", *place, 8, 2, seconds)
+    for count in readers:
+        site.files(f"{name}, later epochs, {count} readers", "epochs", *place, count, 1, seconds)
+    site.load("check", *place, 4)
+
+
+def svhn(site: Site) -> None:
+    small_files(site, "svhn", (1, 8, 64))
+
+
+def coco(site: Site) -> None:
+    small_files(site, "coco", (1, 8, 64))
+
+
+def big(site: Site) -> None:
+    for name in ("one-block", "many-blocks"):
+        data = site.sets[name]
+        file = site.mount.root / name / "f0"
+        place = [file, data.first_id, data.sizes[0]]
+        for count in (1, 4):
+            site.load("drop", file)
+            site.bytes(f"{name}, first read, {count} readers", "sequential", *place, count)
+        for count in (1, 4):
+            site.bytes(f"{name}, read again, {count} readers", "sequential", *place, count)
+        for count in (1, 4):
+            seen = site.load("random", *place, count, site.scale.seconds)
+            site.keep(f"{name}, random 4 KiB, {count} readers", seen["done"] / seen["seconds"], "reads/s")
+        site.load("check", *data.arguments(site.mount.root, site.work), 1)
+
+
+def create(site: Site) -> None:
+    folder = site.mount.root / f"new-{site.mount.contender.name}-{site.round}-{time.time_ns()}"
+    os.mkdir(folder)
+    seen = site.load("create", folder, 5_000_000, 19_000, 8, site.scale.create_seconds, 20_000)
+    site.keep("create 19 KB, 8 writers", seen["done"] / seen["seconds"], "files/s")
+    sizes = site.work / "created.sizes"
+    sizes.write_text("19000\n" * seen["done"])
+    site.load("check", folder, 5_000_000, sizes, 4)
+
+
+def timed(command: list[str]) -> tuple[float, int]:
+    """Seconds, and lines of output."""
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, check=True, timeout=LOAD_LIMIT_S, env={"LC_ALL": "C"})
+    return time.monotonic() - began, done.stdout.count(b"\n")
+
+
+def metadata(site: Site) -> None:
+    """`ls -l`, `find` and stats of a folder of many files that nobody has listed on this mount."""
+    folder = site.mount.root / "listed"
+    count = site.scale.listed_files
+    for name, command, lines in (
+        ("ls -l, first", ["/bin/ls", "-l", str(folder)], count + 1),
+        ("ls -l, again", ["/bin/ls", "-l", str(folder)], count + 1),
+        ("find -type f", ["/usr/bin/find", str(folder), "-type", "f"], count),
+    ):
+        seconds, seen = timed(command)
+        if seen != lines:
+            raise RuntimeError(f"{site.mount.contender.name}: {name} shows {seen} lines, not {lines}")
+        site.keep(name, count / seconds, "files/s")
+    site.files("stat, 8 threads", "stat", folder, 0, site.work / "listed.sizes", 8)
+
+
+def remote(site: Site) -> None:
+    """No short circuit: all data come from the worker over the network."""
+    place = site.sets["svhn"].arguments(site.mount.root, site.work)
+    site.files("remote: svhn, first epoch, 1 reader", "epochs", *place, 1, 1, 0)
+    site.load("check", *place, 4)
+    place = site.sets["coco"].arguments(site.mount.root, site.work)
+    site.files("remote: coco, first epoch, 8 readers", "epochs", *place, 8, 1, 0)
+    site.load("check", *place, 4)
+    data = site.sets["many-blocks"]
+    file = site.mount.root / "many-blocks" / "f0"
+    for count in (1, 4):
+        site.load("drop", file)
+        site.bytes(f"remote: many-blocks, first read, {count} readers", "sequential", file, *numbers(data), count)
+
+
+def numbers(data: Dataset) -> list[int]:
+    return [data.first_id, data.sizes[0]]
+
+
+PARTS = {part.__name__: part for part in (svhn, coco, big, create, metadata, remote)}
+
+
+def visits(parts: list[str]) -> Iterator[tuple[bool, list[str]]]:
+    """Parts that share a mount: (short circuit off?, parts)."""
+    near = [part for part in parts if part != "remote"]
+    if near:
+        yield False, near
+    if "remote" in parts:
+        yield True, ["remote"]

@@ -1,0 +1,127 @@
+package io.posixgateway.alluxio.bench;
+
+import io.posixgateway.alluxio.client.AlluxioStore;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/**
+ * Runs an Alluxio for the benchmark, and fills it, until standard input ends. Says {@code READY masters ufs-folder}, then
+ * answers each line of input by {@code OK number} or {@code FAILED why}:
+ *
+ * <ul>
+ *   <li>{@code put FOLDER PATH BLOCK_BYTES}: writes the files of a folder into the workers only
+ *   <li>{@code list PATH}: lists, so that the master knows what is in the under file system
+ * </ul>
+ */
+public final class AlluxioHost {
+    private static final int WRITERS = 8;
+    private static final PrintStream OUT = System.out;
+
+    private final String masters;
+
+    private AlluxioHost(String masters) {
+        this.masters = masters;
+    }
+
+    /** Arguments: folder of the blocks, number of workers, bytes of each, megabytes of heap of each server. */
+    public static void main(String[] arguments) throws IOException {
+        Path blocks = Path.of(arguments[0]);
+        EmbeddedOptions options = EmbeddedOptions.defaults()
+                .withWorkers(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]))
+                .withBlockStore(blocks)
+                .withJvmOptions(List.of("-Xmx" + arguments[3] + "m", "-XX:TieredStopAtLevel=4"));
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(options)) {
+            OUT.println("READY " + alluxio.masters() + " " + alluxio.ufs());
+            new AlluxioHost(alluxio.masters()).serve();
+        }
+    }
+
+    private void serve() throws IOException {
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            String[] words = line.split(" ", -1);
+            try {
+                long count = words[0].equals("put") ? put(Path.of(words[1]), words[2], words[3]) : list(words[1]);
+                OUT.println("OK " + count);
+            } catch (IOException | StoreException | ExecutionException | InterruptedException e) {
+                OUT.println("FAILED " + e);
+            }
+        }
+    }
+
+    private Store open(String blockBytes) throws StoreException {
+        Map<String, String> properties = Map.of("alluxio.user.block.size.bytes.default", blockBytes);
+        return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties));
+    }
+
+    private long put(Path folder, String path, String blockBytes)
+            throws IOException, StoreException, ExecutionException, InterruptedException {
+        List<Path> files;
+        try (Stream<Path> entries = Files.list(folder)) {
+            files = entries.filter(Files::isRegularFile).toList();
+        }
+        ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+        try (Store store = open(blockBytes)) {
+            store.makeDirectory(path, 0755, Map.of());
+            List<Future<?>> all = new ArrayList<>();
+            for (Path file : files) {
+                all.add(writers.submit(() -> {
+                    copy(store, file, path + "/" + file.getFileName());
+                    return null;
+                }));
+            }
+            for (Future<?> each : all) {
+                each.get();
+            }
+            return files.size();
+        } finally {
+            writers.shutdownNow();
+        }
+    }
+
+    private static void copy(Store store, Path from, String to) throws IOException, StoreException {
+        FileSink sink = store.create(to, 0644, Map.of());
+        byte[] buffer = new byte[1 << 20];
+        try (InputStream in = Files.newInputStream(from)) {
+            for (int got = in.read(buffer); got > 0; got = in.read(buffer)) {
+                sink.write(buffer, 0, got);
+            }
+        }
+        sink.complete();
+    }
+
+    private long list(String path) throws StoreException {
+        try (Store store = open("16MB")) {
+            long count = 0;
+            String last = "";
+            while (true) {
+                Store.Page page = store.list(path, last, 1000);
+                count += page.entries().size();
+                if (!page.more()) {
+                    return count;
+                }
+                last = page.entries().get(page.entries().size() - 1).name();
+            }
+        }
+    }
+}
