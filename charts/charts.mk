@@ -20,6 +20,7 @@ charts-check: charts-tools
 	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"
 	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
 	@$(VENV)/python charts/tools/dashboards.py check charts/posix-gateway
+	@$(VENV)/python charts/tools/grafana_schema.py charts/posix-gateway/dashboards/*.json
 	@$(VENV)/python charts/tools/dashboards.py refer charts/posix-gateway \
 	  docs/metrics.md csi/docs/metrics.md csi/README.md docs/operations.md
 	@$(VENV)/python charts/tools/dashboards.py rules charts/posix-gateway >$(CACHE)/dashboard-rules.yaml
@@ -30,6 +31,7 @@ charts-test: charts-tools
 	@echo "==> testing the chart"
 	@$(HELM_UNITTEST) -f 'unittests/*_test.yaml' charts/posix-gateway
 	@promtool test rules charts/tests/alerts.yaml
+	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
 charts-docs: ## The chart's README table, values.schema.json and dashboards
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway

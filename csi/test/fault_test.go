@@ -66,7 +66,7 @@ func (r *rig) killDuring(role string, do func(context.Context) error, delay time
 	<-time.After(delay)
 	r.kill(role)
 	r.start(role)
-	<-ended // whether it worked does not matter: it is tried again
+	_ = <-ended // whether it worked does not matter: it is tried again
 }
 
 func TestTwoHundredCyclesTenAtATimeGrowNothing(t *testing.T) {

@@ -100,7 +100,7 @@ alluxio.master.rpc.port={{ last $parts }}
 {{- end }}
 {{- end -}}
 
-{{/* Where pods run. Takes a component's values. */}}
+{{/* Where pods run. Takes a component's values. What takes the startup taint away must not wait for that. */}}
 {{- define "posix-gateway.placement" -}}
 {{- with .nodeSelector }}
 nodeSelector:
@@ -110,7 +110,7 @@ nodeSelector:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .tolerations }}
+{{- with concat (.tolerations | default list) (empty .startupTaint | ternary list (list (dict "key" .startupTaint "operator" "Exists"))) }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -32,6 +32,7 @@ import (
 	"posixgateway.io/csi/internal/mounts"
 	"posixgateway.io/csi/internal/provision"
 	"posixgateway.io/csi/internal/registration"
+	"posixgateway.io/csi/internal/taint"
 )
 
 // Config is what the command line says.
@@ -51,7 +52,9 @@ type Config struct {
 	// Provision volumes for claims, electing a leader by a lease in LeaderElectionNamespace.
 	Provision               bool
 	LeaderElectionNamespace string
-	Log                     *slog.Logger
+	// StartupTaint is the key of a taint to take off the node once the driver can work; empty: none.
+	StartupTaint string
+	Log          *slog.Logger
 }
 
 // Modes.
@@ -73,6 +76,7 @@ func (c *Config) check() (socket string, err error) {
 		{!attributes.IsPath(c.InlineRoot), "--inline-root: use an absolute Alluxio path, without . and .. in it"},
 		{c.Mode != ModeController && c.NodeID == "", "--node-id is missing: set it to the node's name"},
 		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
+		{c.Mode == ModeController && c.StartupTaint != "", "--startup-taint is for nodes: use --mode node or all"},
 		{c.Mode == ModeNode && c.Provision, "--provision is for controllers: use --mode controller or all"},
 	} {
 		if rule.broken {
@@ -101,6 +105,14 @@ func Run(ctx context.Context, config Config) error {
 	}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(parts.Metrics.Intercept, logCalls(config.Log)))
 	group, ctx := errgroup.WithContext(ctx)
+	if config.HTTPAddress != "" { // first: who waits for a predecessor is alive too
+		group.Go(func() error { return serveHTTP(ctx, config.HTTPAddress, registry) })
+	}
+	leave, err := alone(ctx, config.StateDir, config.Log)
+	if err != nil {
+		return ended(group, err)
+	}
+	defer leave()
 	if err := addServices(ctx, group, server, config, parts); err != nil {
 		return err
 	}
@@ -115,10 +127,15 @@ func Run(ctx context.Context, config Config) error {
 		registrar := &registration.Registrar{DriverName: config.DriverName, Endpoint: config.RegistrationPath, Log: config.Log}
 		group.Go(func() error { return registrar.Serve(ctx, config.KubeletDir) })
 	}
-	if config.HTTPAddress != "" {
-		group.Go(func() error { return serveHTTP(ctx, config.HTTPAddress, registry) })
-	}
 	return group.Wait()
+}
+
+// ended is why a driver that never served ends: nothing when it was told to while it waited.
+func ended(group *errgroup.Group, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return group.Wait()
+	}
+	return err
 }
 
 // addServices makes the services of the mode; a node is reconciled before it answers the first call.
@@ -134,6 +151,9 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 			return err
 		}
 		csi.RegisterNodeServer(server, node)
+		if err := removeTaint(ctx, group, config, identity); err != nil {
+			return err
+		}
 	}
 	if !identity.Controller {
 		return nil
@@ -146,13 +166,9 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 	if !config.Provision {
 		return nil
 	}
-	access, err := rest.InClusterConfig()
+	api, err := kubernetesAPI("--provision")
 	if err != nil {
-		return fmt.Errorf("--provision needs a service account: %w", err)
-	}
-	api, err := kubernetes.NewForConfig(access)
-	if err != nil {
-		return fmt.Errorf("--provision: %w", err)
+		return err
 	}
 	provisioner := &provision.Provisioner{DriverName: config.DriverName, Controller: controller, Client: api}
 	group.Go(func() error {
@@ -160,6 +176,39 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 		return nil
 	})
 	return nil
+}
+
+// removeTaint takes the startup taint off the node, if there is to be one.
+func removeTaint(ctx context.Context, group *errgroup.Group, config Config, identity *driver.Identity) error {
+	if config.StartupTaint == "" {
+		return nil
+	}
+	api, err := kubernetesAPI("--startup-taint")
+	if err != nil {
+		return err
+	}
+	remover := &taint.Remover{
+		Client: api, Node: config.NodeID, DriverName: config.DriverName, Key: config.StartupTaint, Log: config.Log, Every: 2 * time.Second,
+		Ready: func(ctx context.Context) bool {
+			answer, err := identity.Probe(ctx, &csi.ProbeRequest{})
+			return err == nil && answer.GetReady().GetValue()
+		},
+	}
+	group.Go(func() error { remover.Run(ctx); return nil })
+	return nil
+}
+
+// kubernetesAPI is reached as the pod's service account.
+func kubernetesAPI(flag string) (kubernetes.Interface, error) {
+	access, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, fmt.Errorf("%s needs a service account: %w", flag, err)
+	}
+	api, err := kubernetes.NewForConfig(access)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return api, nil
 }
 
 // listen replaces the socket a predecessor left.

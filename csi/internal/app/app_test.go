@@ -1,8 +1,12 @@
 package app
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"posixgateway.io/csi/internal/driver"
 )
@@ -22,6 +26,7 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		"--base-path":     func(c *Config) { c.BasePath = "kubernetes" },
 		"--inline-root":   func(c *Config) { c.InlineRoot = "" },
 		"--self-register": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
+		"--startup-taint": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
 		"--provision":     func(c *Config) { c.Mode, c.Provision = ModeNode, true },
 	}
 	for flag, change := range cases {
@@ -30,5 +35,30 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		if _, err := config.check(); err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: got %v", flag, err)
 		}
+	}
+}
+
+func TestASuccessorWaitsForTheEndOfItsPredecessor(t *testing.T) {
+	dir, log := t.TempDir()+"/state", slog.New(slog.DiscardHandler)
+	leave, err := alone(t.Context(), dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := alone(short, dir, log); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("two drivers at once: %v", err)
+	}
+	succeeded := make(chan error, 1)
+	go func() {
+		leave, err := alone(t.Context(), dir, log)
+		if err == nil {
+			leave()
+		}
+		succeeded <- err
+	}()
+	leave()
+	if err := <-succeeded; err != nil {
+		t.Fatal(err)
 	}
 }

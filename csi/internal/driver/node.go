@@ -69,23 +69,15 @@ func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequ
 // NodeStageVolume makes the volume's FUSE session at the staging path: (1) validate, (2) lock, (3) record the intent,
 // (4) mount by the keeper, attach the gateway, (5) record.
 func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
-	if err := n.checkVolume(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath()); err != nil {
-		return nil, err
-	}
 	volume, err := n.parse(request.GetVolumeCapability(), request.GetVolumeContext(), request.GetSecrets())
 	if err != nil {
 		return nil, err
 	}
-	id := sessionID(request.GetVolumeId())
-	unlock, free := n.locks.TryLock(id)
-	if !free {
-		return nil, busy(request.GetVolumeId())
-	}
-	defer unlock()
-	record, err := n.load(id)
+	id, record, leave, err := n.enter(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath())
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	fresh := record == nil
 	if fresh {
 		record = &volumeRecord{
@@ -170,19 +162,11 @@ func sameButGroup(one, other map[string]string) bool {
 // NodeUnstageVolume ends the session: (1) validate, (2) lock, (3) nothing published any more, (4) detach the gateway,
 // unmount by the keeper, (5) forget.
 func (n *Node) NodeUnstageVolume(ctx context.Context, request *csi.NodeUnstageVolumeRequest) (*csi.NodeUnstageVolumeResponse, error) {
-	if err := n.checkVolume(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath()); err != nil {
-		return nil, err
-	}
-	id := sessionID(request.GetVolumeId())
-	unlock, free := n.locks.TryLock(id)
-	if !free {
-		return nil, busy(request.GetVolumeId())
-	}
-	defer unlock()
-	record, err := n.load(id)
+	id, record, leave, err := n.enter(request.GetVolumeId(), "staging target path", request.GetStagingTargetPath())
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if record != nil && record.Staging != request.GetStagingTargetPath() {
 		return &csi.NodeUnstageVolumeResponse{}, nil // it is staged elsewhere, so it is not staged here
 	}
@@ -216,11 +200,25 @@ func (n *Node) published(record *volumeRecord) (string, error) {
 	return "", nil
 }
 
-func (n *Node) checkVolume(volumeID, what, path string) error {
+// enter begins an operation on a volume: it checks what every request names, takes the volume's lock or says Aborted, and
+// loads the record. Call leave when the operation ends.
+func (n *Node) enter(volumeID, what, path string) (id string, record *volumeRecord, leave func(), err error) {
 	if volumeID == "" {
-		return invalid("the volume id is missing")
+		return "", nil, nil, invalid("the volume id is missing")
 	}
-	return n.checkPath(what, path)
+	if err := n.checkPath(what, path); err != nil {
+		return "", nil, nil, err
+	}
+	id = sessionID(volumeID)
+	leave, free := n.locks.TryLock(id)
+	if !free {
+		return "", nil, nil, busy(volumeID)
+	}
+	if record, err = n.load(id); err != nil {
+		leave()
+		return "", nil, nil, err
+	}
+	return id, record, leave, nil
 }
 
 // load reads a volume's record, nil when there is none of this boot.

@@ -17,23 +17,15 @@ import (
 // NodePublishVolume shows the volume at the target: (1) validate, (2) lock, (3) find or repair the session, (4) record
 // the intent, (5) bind. Kubelet repeats it (requiresRepublish), which is when dead mounts are found and replaced.
 func (n *Node) NodePublishVolume(ctx context.Context, request *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
-	if err := n.checkVolume(request.GetVolumeId(), "target path", request.GetTargetPath()); err != nil {
-		return nil, err
-	}
 	volume, err := n.parse(request.GetVolumeCapability(), request.GetVolumeContext(), request.GetSecrets())
 	if err != nil {
 		return nil, err
 	}
-	id := sessionID(request.GetVolumeId())
-	unlock, free := n.locks.TryLock(id)
-	if !free {
-		return nil, busy(request.GetVolumeId())
-	}
-	defer unlock()
-	record, err := n.load(id)
+	id, record, leave, err := n.enter(request.GetVolumeId(), "target path", request.GetTargetPath())
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if request.GetVolumeContext()[attributes.Ephemeral] == "true" {
 		err = n.publishInline(ctx, id, record, volume, request)
 	} else {
@@ -155,19 +147,11 @@ func (n *Node) rebind(record *volumeRecord) error {
 // NodeUnpublishVolume removes the target: (1) validate, (2) lock, (3) unmount, which asks nobody unless the volume is
 // inline, (4) remove the folder, (5) record.
 func (n *Node) NodeUnpublishVolume(ctx context.Context, request *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
-	if err := n.checkVolume(request.GetVolumeId(), "target path", request.GetTargetPath()); err != nil {
-		return nil, err
-	}
-	id := sessionID(request.GetVolumeId())
-	unlock, free := n.locks.TryLock(id)
-	if !free {
-		return nil, busy(request.GetVolumeId())
-	}
-	defer unlock()
-	record, err := n.load(id)
+	id, record, leave, err := n.enter(request.GetVolumeId(), "target path", request.GetTargetPath())
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if err := n.unpublish(ctx, id, record, request.GetTargetPath()); err != nil {
 		return nil, coded("unpublish "+request.GetVolumeId(), err)
 	}

@@ -6,14 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Config is what the command line says.
@@ -86,27 +80,4 @@ func start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	return server, nil
-}
-
-// serveMetrics offers /metrics and /healthz; stop ends it.
-func serveMetrics(ctx context.Context, address string, keeper *Keeper) (stop func(), err error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "posix_gateway_keeper_sessions", Help: "FUSE sessions the keeper holds.",
-		}, func() float64 { sessions, _ := keeper.Sessions(); return float64(sessions) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "posix_gateway_keeper_takes", Help: "How often gateways took one of the sessions held now.",
-		}, func() float64 { _, takes := keeper.Sessions(); return float64(takes) }),
-	)
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("metrics at %s: %w", address, err)
-	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }()
-	return func() { _ = server.Close() }, nil
 }

@@ -2,12 +2,17 @@ package keeper
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
 // logged collects what is logged.
@@ -67,5 +72,45 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 		if err := <-one.ended; err != nil {
 			t.Errorf("a keeper that is told to end fails: %v", err)
 		}
+	}
+}
+
+func TestTheMetricsAreReadable(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	stop, err := serveMetrics(t.Context(), address, New("generation"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	get := func(path string) (status int, text string) {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(body)
+	}
+	if status, text := get("/healthz"); status != http.StatusOK || text != "ok\n" {
+		t.Fatal(status, text)
+	}
+	if status, _ := get("/other"); status != http.StatusNotFound {
+		t.Fatal(status)
+	}
+	status, text := get("/metrics")
+	if status != http.StatusOK || !strings.Contains(text, "posix_gateway_keeper_sessions 0\n") {
+		t.Fatal(status, text)
+	}
+	if problems, err := promlint.New(strings.NewReader(text)).Lint(); err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
 	}
 }
