@@ -5,7 +5,7 @@ TEST_TARGETS += charts-test
 HELM := $(CACHE)/bin/helm
 HELM_UNITTEST := $(CACHE)/bin/helm-unittest
 
-.PHONY: charts-check charts-test charts-docs charts-tools
+.PHONY: charts-check charts-test charts-docs charts-pictures charts-tools
 
 # Helm and helm-unittest at the versions of charts/tools/go.mod; a few minutes the first time.
 charts-tools: $(HELM) $(HELM_UNITTEST)
@@ -36,3 +36,8 @@ charts-test: charts-tools
 charts-docs: ## The chart's README table, values.schema.json and dashboards
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
 	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway
+
+charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 6 min (docs/images)
+	@mkdir -p docs/images
+	@cd csi && PGW_DRAW=$(CURDIR)/docs/images PGW_PYTHON=$(VENV)/python \
+	  test/with-alluxio go test -timeout 900s -count=1 -run TestTheDashboards ./test

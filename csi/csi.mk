@@ -37,10 +37,10 @@ vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database
 csi-test: java-build
 	@echo "==> testing the CSI driver and the keeper"
 	@cd csi && go test $(CSI_GO_TEST_FLAGS) ./...
-	@echo "==> csi-sanity with the real keeper, gateway and Alluxio"
-	@cd csi && test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run TestSanity ./test
+	@echo "==> csi-sanity, and an Alluxio that hangs, with the real keeper, gateway and Alluxio"
+	@cd csi && test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run 'TestSanity|TestAHungAlluxio' ./test
 
-csi-test-long: java-build ## The driver's fault and load tests with the real gateway and Alluxio, about 6 min
+csi-test-long: java-build ## The driver's fault and load tests, and the dashboards, with the real gateway and Alluxio, about 6 min
 	@cd csi && test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
 
 csi-generate:

@@ -45,7 +45,7 @@ func play(ctx context.Context, role string, p places, more []string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	switch role {
 	case "keeper":
-		return keeper.Run(ctx, keeper.Config{Socket: p.keeperSocket(), Log: log})
+		return keeper.Run(ctx, keeper.Config{Socket: p.keeperSocket(), MetricsAddress: more[1], Log: log})
 	case "gateway":
 		return gatewaytest.Run(ctx, p.gatewaySocket(), p.keeperSocket(), p.alluxio())
 	case "driver":

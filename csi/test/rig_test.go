@@ -50,7 +50,8 @@ type rig struct {
 	t         testing.TB
 	real      string // the program of the real gateway; empty: the stand-in
 	processes map[string]*exec.Cmd
-	http      string
+	http      string            // of the driver
+	httpOf    map[string]string // of keeper and real gateway
 	conn      *grpc.ClientConn
 	node      csi.NodeClient
 	control   csi.ControllerClient
@@ -69,6 +70,16 @@ func onEachGateway(t *testing.T, run func(t *testing.T, r *rig)) {
 		}
 		run(t, newRig(t, program))
 	})
+}
+
+// onTheGateway runs a test that says nothing about the stand-in.
+func onTheGateway(t *testing.T, run func(t *testing.T, r *rig)) {
+	fusetest.RequireFuse(t)
+	program, lacking := realProgram()
+	if lacking != "" {
+		t.Skip("skipped:", lacking)
+	}
+	run(t, newRig(t, program))
 }
 
 // realProgram finds the gateway, or says what is lacking to use it.
@@ -93,6 +104,7 @@ func newRig(t *testing.T, program string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{places: places{dir: dir}, t: t, real: program, processes: map[string]*exec.Cmd{}, http: freeAddress(t)}
+	r.httpOf = map[string]string{"keeper": freeAddress(t), "gateway": freeAddress(t)}
 	t.Cleanup(r.tearDown)
 	for _, folder := range []string{r.kubelet(), r.alluxio(), filepath.Join(dir, "spool")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -130,7 +142,7 @@ func freeAddress(t testing.TB) string {
 // start runs a process and waits until it answers.
 func (r *rig) start(role string) {
 	r.t.Helper()
-	command := exec.Command("/proc/self/exe", r.dir, r.http)
+	command := exec.Command("/proc/self/exe", r.dir, r.http, r.httpOf["keeper"])
 	if role == "gateway" && r.real != "" {
 		command = r.realGateway()
 	}
@@ -171,7 +183,7 @@ func (r *rig) realGateway() *exec.Cmd {
 	if err := os.WriteFile(site, []byte(text), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
-	return exec.Command(r.real, "serve", "--socket", r.gatewaySocket(), "--keeper", r.keeperSocket(), "--http", freeAddress(r.t),
+	return exec.Command(r.real, "serve", "--socket", r.gatewaySocket(), "--keeper", r.keeperSocket(), "--http", r.httpOf["gateway"],
 		"--spool", filepath.Join(r.dir, "spool"), "--site-properties", site)
 }
 
@@ -186,7 +198,7 @@ func (r *rig) kill(role string) {
 
 // tearDown leaves no process, no mount, no file.
 func (r *rig) tearDown() {
-	for _, role := range []string{"driver", "gateway", "keeper"} {
+	for _, role := range []string{"prometheus", "driver", "gateway", "keeper"} {
 		if r.processes[role] != nil {
 			r.kill(role)
 		}

@@ -65,15 +65,13 @@ func answerPage(client net.Conn, keeper *Keeper) {
 			break
 		}
 	}
-	status, body := "200 OK", ""
+	status, body := "404 Not Found", "GET /metrics or /healthz\n"
 	switch path {
 	case "/metrics":
 		sessions, takes := keeper.Sessions()
-		body = fmt.Sprintf(metricsText, sessions, takes)
+		status, body = "200 OK", fmt.Sprintf(metricsText, sessions, takes)
 	case "/healthz":
-		body = "ok\n"
-	default:
-		status, body = "404 Not Found", "GET /metrics or /healthz\n"
+		status, body = "200 OK", "ok\n"
 	}
 	_, _ = fmt.Fprintf(client, "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		status, len(body), body)
