@@ -27,32 +27,54 @@ until_true() {
 # apply: the YAML on standard input, in the case's namespace.
 apply() { kubectl -n "$NAMESPACE" apply -f - >/dev/null; }
 
-# claim NAME [SIZE]: a claim of the class `trial`.
+# claim NAME [CLASS [ACCESS-MODE]]: a claim, by default of the class `trial`.
 claim() {
   apply <<EOF
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1},
- spec: {storageClassName: trial, accessModes: [ReadWriteMany], resources: {requests: {storage: ${2:-1Gi}}}}}
+ spec: {storageClassName: ${2:-trial}, accessModes: [${3:-ReadWriteMany}], resources: {requests: {storage: 1Gi}}}}
 EOF
 }
 
-# pod NAME CLAIM COMMAND [VOLUME-MOUNT-FIELDS [VOLUME-FIELDS]]: a pod that runs a shell command with the claim at /data.
+# static_volume NAME ALLUXIO-PATH ACCESS-MODE [CSI-FIELDS]: a volume of a path that exists, and its claim of the same name.
+static_volume() {
+  apply <<EOF
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $1}
+spec:
+  accessModes: [$3]
+  capacity: {storage: 1Gi}
+  storageClassName: ""
+  persistentVolumeReclaimPolicy: Retain
+  claimRef: {namespace: $NAMESPACE, name: $1}
+  csi: {driver: $driver, volumeHandle: $1, volumeAttributes: {alluxioPath: $2}${4:+, $4}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1},
+ spec: {storageClassName: "", volumeName: $1, accessModes: [$3], resources: {requests: {storage: 1Gi}}}}
+EOF
+}
+
+# pod NAME CLAIM COMMAND [VOLUME-MOUNT-FIELDS [CLAIM-FIELDS [POD-FIELDS]]]: a pod that runs a shell command with the claim
+# at /data. A CLAIM in braces is a volume's source, as it is.
 pod() {
-  local script
+  local script volume="persistentVolumeClaim: {claimName: $2${5:+, $5}}"
   script=$(printf '%s' "$3" | base64 -w0)
+  [[ $2 != "{"* ]] || volume=${2:1:-1}
   apply <<EOF
 apiVersion: v1
 kind: Pod
 metadata: {name: $1, labels: {app: $1}}
 spec:
-  restartPolicy: Never
+  restartPolicy: ${RESTART:-Never}
   terminationGracePeriodSeconds: 2
+  ${6:-}
   containers:
     - name: main
       image: docker.io/library/e2e-pod:1
       imagePullPolicy: IfNotPresent
       command: [bash, -c, 'set -eu; eval "\$(echo $script | base64 -d)"']
       volumeMounts: [{name: data, mountPath: /data${4:+, $4}}]
-  volumes: [{name: data, persistentVolumeClaim: {claimName: $2${5:+, $5}}}]
+  volumes: [{name: data, $volume}]
 EOF
 }
 
@@ -95,10 +117,13 @@ rolled_out() {
   done
 }
 
-# metric COMPONENT PORT NAME: the sum of a metric's series.
+# page COMPONENT PORT PATH: a page of a component's HTTP port.
+page() { kubectl get --raw "/api/v1/namespaces/$system/pods/$(pod_of "$1"):$2/proxy/$3"; }
+
+# metric COMPONENT PORT NAME [TEXT]: the sum of a metric's series, or of those whose labels have the text.
 metric() {
-  kubectl get --raw "/api/v1/namespaces/$system/pods/$(pod_of "$1"):$2/proxy/metrics" |
-    awk -v name="$3" '$1 == name || index($1, name "{") == 1 { sum += $2 } END { print sum + 0 }'
+  page "$1" "$2" metrics |
+    awk -v name="$3" -v text="${4:-}" '($1 == name || index($1, name "{") == 1) && (text == "" || index($0, text)) { sum += $NF } END { print sum + 0 }'
 }
 
 # container COMPONENT NAME: id of a container, as the runtime knows it.
@@ -109,7 +134,7 @@ container() {
 
 # needs_node: for cases that work on the node itself; those are left out in a cluster that was not started here.
 needs_node() {
-  [ "${E2E_ENTER[0]}" = nsenter ] || { echo "needs the node of a cluster that e2e/run starts itself"; exit 77; }
+  [ -n "${E2E_OWN:-}" ] || { echo "needs the node of a cluster that e2e/run starts itself"; exit 77; }
 }
 
 # on_node COMMAND...: on the cluster's node.
@@ -118,24 +143,91 @@ on_node() { command "${E2E_ENTER[@]}" "$@"; }
 # kill_container COMPONENT NAME: kill -9 of its process.
 kill_container() { on_node ctr -n k8s.io task kill -s SIGKILL "$(container "$1" "$2")"; }
 
+# replaced COMPONENT NAME BEFORE: another container than BEFORE runs and is ready.
+replaced() {
+  local now
+  now=$(container "$1" "$2")
+  [ -n "$now" ] && [ "$now" != "$3" ] &&
+    [ "$(kubectl -n $system get pod "$(pod_of "$1")" -o "jsonpath={.status.containerStatuses[?(@.name==\"$2\")].ready}")" = true ]
+}
+
+# kill_gateway: kill -9 of the node's gateway; returns when the next one serves every mount.
+kill_gateway() {
+  local before
+  before=$(container node gateway)
+  kill_container node gateway
+  until_true 180 "next gateway" replaced node gateway "$before"
+}
+
 # fuse_mounts: how many mounts of the driver the node has.
 fuse_mounts() { on_node cat /proc/1/mountinfo | grep -c 'fuse.posix-gateway' || true; }
 
-# A loop for pods that reads and writes checked data until /data/stop-NAME is there, and reports every call that failed.
-# load NAME: its text.
+# sessions_are NUMBER: so many sessions does the keeper hold.
+sessions_are() { [ "$(metric keeper 9402 posix_gateway_keeper_sessions)" = "$1" ]; }
+
+# no_leak: within a minute no session, no mount and no process that waits for the kernel is left.
+no_leak() {
+  until_true 120 "end of all sessions" sessions_are 0
+  [ "$(fuse_mounts)" = 0 ] || die "mounts are left: $(on_node grep fuse.posix-gateway /proc/1/mountinfo)"
+  none_stuck
+}
+
+# none_stuck: no process stays in state D (which no signal ends).
+none_stuck() { until_true 30 "end of waits that no signal ends" eval '! on_node ps -eo stat= | grep -q ^D'; }
+
+# needs_image NAME: an image besides those of every run; made when it is missing, loaded into the node when it is not there.
+needs_image() {
+  local archive
+  needs_node
+  archive=${PGW_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/posix-gateway}/images/$1-$(dpkg --print-architecture).tar
+  [ -e "$archive" ] || "$E2E_ROOT/docker/build" "${1#posix-gateway-}"
+  on_node ctr -n k8s.io images ls -q | grep -q "/$1:" || on_node ctr -n k8s.io images import "$archive" >/dev/null
+}
+
+# alluxio ARGUMENTS...: Alluxio's own shell, as a second opinion on what is there.
+alluxio() {
+  # shellcheck disable=SC2016 # the container's shell expands it
+  kubectl -n $system exec "$RELEASE-alluxio-0" -c master -- sh -c 'exec java -Xmx64m -XX:TieredStopAtLevel=1 -Dalluxio.logs.dir=/tmp \
+    -Dalluxio.master.hostname="$ALLUXIO_MASTER_HOSTNAME" -cp "/opt/alluxio/lib/*" alluxio.cli.fs.FileSystemShell "$@"' sh "$@" 2>/dev/null
+}
+
+# signal_alluxio SIGNAL ROLE...: to the servers of the embedded Alluxio.
+signal_alluxio() {
+  local signal=$1 role
+  shift
+  for role in "$@"; do on_node ctr -n k8s.io task kill -s "$signal" "$(container alluxio "$role")"; done
+}
+
+# stop_load CLAIM POD...: has the claim's loads end, and prints what they counted. A failed call fails the case.
+stop_load() {
+  local claim=$1 one
+  shift
+  pod stopper "$claim" "cd /data; touch $(printf 'stop-%s ' "$@")"
+  succeeds stopper
+  for one in "$@"; do
+    succeeds "$one"
+    kubectl -n "$NAMESPACE" logs "$one" | tail -n 1
+  done
+  remove pod stopper "$@"
+}
+
+# A loop for pods that reads and writes checked data until /data/stop-NAME is there, and reports every call that failed, and
+# how long the longest round took. load NAME: its text.
 load() {
   cat <<EOF
-cd /data; errors=0; rounds=0
+cd /data; errors=0; rounds=0; longest=0
+complain() { errors=\$((errors + 1)); echo "\$1 in round \$rounds"; }
 head -c 300000 /dev/urandom > $1.bin; want=\$(sha256sum < $1.bin)
 echo working
 while [ ! -e stop-$1 ]; do
-  rounds=\$((rounds + 1))
-  have=\$(sha256sum < $1.bin) || { errors=\$((errors + 1)); echo "read failed in round \$rounds"; }
-  [ "\$have" = "\$want" ] || { errors=\$((errors + 1)); echo "wrong bytes in round \$rounds"; }
-  echo "round \$rounds" > $1.txt.new && mv $1.txt.new $1.txt || { errors=\$((errors + 1)); echo "write failed in round \$rounds"; }
-  [ "\$(cat $1.txt)" = "round \$rounds" ] || { errors=\$((errors + 1)); echo "lost write in round \$rounds"; }
+  rounds=\$((rounds + 1)); begin=\${EPOCHREALTIME/./}
+  have=\$(sha256sum < $1.bin) || complain "read failed"
+  [ "\$have" = "\$want" ] || complain "wrong bytes"
+  echo "round \$rounds" > $1.txt.new && mv $1.txt.new $1.txt || complain "write failed"
+  [ "\$(cat $1.txt)" = "round \$rounds" ] || complain "lost write"
+  took=\$(( (\${EPOCHREALTIME/./} - begin) / 1000 )); [ \$took -le \$longest ] || longest=\$took
 done
-echo "rounds \$rounds errors \$errors"
+echo "$1: rounds \$rounds errors \$errors longest \$longest ms"
 [ \$errors = 0 ]
 EOF
 }

@@ -1,21 +1,28 @@
-# New node pods, then new keeper pods, under load: no call fails.
+# New node pods, then new keeper pods, then helm upgrade to new images and back, under load: no call fails.
 needs_node
 claim moving
 pod mover moving "$(load mover)"
 running mover
 until_true 120 "first rounds" logs_say mover working
-kubectl -n $system rollout restart daemonset/"$RELEASE"-node
+kubectl -n $system rollout restart daemonset/"$RELEASE"-node >/dev/null
 rolled_out
 generation() { kubectl -n $system get pod "$(pod_of keeper)" -o 'jsonpath={.metadata.uid}'; }
 before=$(generation)
-kubectl -n $system rollout restart daemonset/"$RELEASE"-keeper
+kubectl -n $system rollout restart daemonset/"$RELEASE"-keeper >/dev/null
 rolled_out
 [ "$(generation)" != "$before" ] || die "the keeper's pod was not replaced"
-[ "$(metric keeper 9402 posix_gateway_keeper_sessions)" = 1 ] || die "the new keeper does not hold the session"
-kill_container node gateway
-sleep 5
-pod stopper moving 'touch /data/stop-mover'
-succeeds stopper
-succeeds mover
-remove pod mover stopper
-remove pvc moving
+sessions_are 1 || die "the new keeper does not hold the session"
+kill_gateway
+
+version=$(sed -n 's/^appVersion: *//p' "$E2E_ROOT/charts/posix-gateway/Chart.yaml")
+for image in posix-gateway posix-gateway-csi; do
+  on_node ctr -n k8s.io images tag --force docker.io/library/$image:"$version" docker.io/library/$image:next >/dev/null
+done
+helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-values --set image.gateway.tag=next,image.csi.tag=next \
+  --wait --timeout 5m >/dev/null
+rolled_out
+kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].image}' | grep -q 'posix-gateway:next' || die "the node pod has its old image"
+sessions_are 1 || die "the upgraded keeper does not hold the session"
+helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
+rolled_out
+stop_load moving mover

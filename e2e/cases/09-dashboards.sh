@@ -1,27 +1,27 @@
-# A Prometheus that scrapes a gateway under load has data for every panel of the dashboards, labelled with the claim.
+# A Prometheus that scrapes a gateway under load as the chart's PodMonitors say has data for every panel of the dashboards,
+# labelled with the claim. An alert fires when Alluxio stands still, and no other does.
 needs_node
+python=${PGW_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/posix-gateway}/venv/bin/python
+chart=$E2E_ROOT/charts/posix-gateway
 claim seen
 pod actor seen "$(load actor)"
 pod prober seen 'for i in $(seq 300); do cat /data/missing || true; dd if=/dev/zero of=/data/prober bs=100k count=5 conv=fsync; sleep 0.3; done'
 running actor prober
 
 work=$(mktemp -d)
-address() { kubectl -n $system get pod "$(pod_of "$1")" -o 'jsonpath={.status.podIP}'; }
-cat >"$work/prometheus.yml" <<EOF
-global: {scrape_interval: 3s}
-scrape_configs:
-  - job_name: e2e
-    static_configs:
-      - {targets: ["$(address node):9400", "$(address node):9401", "$(address keeper):9402"], labels: {node: pgw-e2e}}
-EOF
+sed 's/for: .*/for: 5s/' "$chart/files/alerts.yaml" >"$work/alerts.yaml"
+helm template "$RELEASE" "$chart" -n $system --kube-version 1.34.0 --set monitoring.podMonitor.enabled=true \
+  --show-only templates/podmonitors.yaml >"$work/monitors.yaml"
+kubectl -n $system get pods --field-selector status.phase=Running -o json >"$work/pods.json"
+"$python" "$E2E_ROOT/e2e/prometheus.py" "$work/alerts.yaml" "$work/monitors.yaml" "$work/pods.json" >"$work/prometheus.yml"
 on_node sh -c "echo \$\$ >$work/pid; exec prometheus --config.file=$work/prometheus.yml --storage.tsdb.path=$work/data \
   --web.listen-address=127.0.0.1:9090 --log.level=error" &
-trap 'on_node kill "$(cat "$work/pid")"; wait; rm -rf "$work"' EXIT
+trap 'on_node kill "$(cat "$work/pid")"; signal_alluxio SIGCONT master worker; wait; rm -rf "$work"' EXIT
 ask() { on_node promtool query instant http://127.0.0.1:9090 "$1"; }
 has_data() { [ -n "$(ask "$1")" ]; }
-until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="'"$NAMESPACE"'"}'
+until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="'"$NAMESPACE"'",node!=""}'
 
-python3 "$E2E_ROOT/charts/tools/dashboards.py" rules "$E2E_ROOT/charts/posix-gateway" | jq -r '.groups[].rules[].expr' >"$work/queries"
+"$python" "$E2E_ROOT/charts/tools/dashboards.py" rules "$chart" | jq -r '.groups[].rules[].expr' >"$work/queries"
 count=0
 while read -r query; do
   case $query in
@@ -32,8 +32,11 @@ while read -r query; do
   count=$((count + 1))
 done <"$work/queries"
 [ $count -gt 20 ] || die "only $count queries were tried"
-pod stopper seen 'touch /data/stop-actor'
-succeeds stopper
-succeeds actor
-remove pod actor prober stopper
-remove pvc seen
+stop_load seen actor
+
+firing() { ask 'ALERTS{alertstate="firing"}' | grep -o 'alertname="[A-Za-z]*"' | sort -u; }
+signal_alluxio SIGSTOP master
+until_true 180 "alert" has_data 'ALERTS{alertname="PosixGatewayAlluxioUnreachable",alertstate="firing",pvc="seen"}'
+echo "firing: $(firing | tr '\n' ' ')"
+signal_alluxio SIGCONT master
+until_true 180 "end of the alert" eval '! firing | grep -q PosixGatewayAlluxioUnreachable'
