@@ -21,11 +21,9 @@ with open(f"{folder}/SHA256SUMS", "w", encoding="utf-8") as sums:
         os.makedirs(f"{folder}/images/{name}")
         for number in range(count):
             at = chance.randrange(8)
-            noise = chance.randbytes(size * size * 3)
-            pixels = bytearray(noise)
+            pixels = bytearray(chance.randbytes(size * size * 3))
             for i in range(size * size):
-                if pattern(i % size, i // size, at):
-                    pixels[3 * i] = pixels[3 * i] // 2 + 100
+                pixels[3 * i] = pixels[3 * i] // 4 + (180 if pattern(i % size, i // size, at) else 0)
             content = io.BytesIO()
             Image.frombytes("RGB", (size, size), bytes(pixels)).save(content, "PNG")
             path = f"images/{name}/{number:05}.png"

@@ -2,7 +2,7 @@
 # from which a second job goes on. The files are those of the chart's examples.
 needs_image posix-gateway-pytorch
 examples=$E2E_ROOT/charts/posix-gateway/examples/pytorch
-images=${PGW_E2E_IMAGES:-1000}
+images=${PGW_E2E_IMAGES:-700}
 kubectl -n "$NAMESPACE" apply -f "$examples/volumes.yaml" >/dev/null
 kubectl -n "$NAMESPACE" create configmap train --from-file="$examples/train.py" >/dev/null
 kubectl -n "$NAMESPACE" create configmap images --from-file="$E2E_ROOT/e2e/images.py" >/dev/null
