@@ -55,7 +55,7 @@ fault: build ## kill -9 of the gateway under load, every byte checked (KILLS=20 
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
 	  -Dpgw.writers=$(or $(WRITERS),2) $(ARGS)
 
-bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 40 min)
+bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)
 	@echo "==> building the floors and the peers"
 	@$(MAKE) -s -C fuse-core/bench/c
 	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package

@@ -1,8 +1,9 @@
-"""The benchmarks of fuse-core: reads, writes and thread counts of the JNI-FUSE paper, on one machine, in one run.
+"""The benchmarks of fuse-core: reads, writes and thread counts of the JNI-FUSE paper, on one machine.
 
-Every server mounts a null file system (files f0, f1, ... of one length, direct I/O, attributes and entries cached for
-an hour) and gets the same load. Servers take turns within a round, in an order drawn anew each round; the result of a
-point is the median of its rounds. Writes results.json, results.md and plots.
+Every server mounts the same null file system and stays mounted; that the kernel asks all of them the same is counted
+before. A round goes through all points; at a point the servers take turns, in an order drawn anew. A result is the
+median of its rounds, a ratio the median of the rounds' ratios. What is measured is kept at once: a run that was cut
+short, by --minutes or otherwise, goes on where it ended. Writes results.json, results.md and plots.
 """
 
 import argparse
@@ -10,209 +11,185 @@ import json
 import os
 import platform
 import random
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-BUILT = HERE.parent / "target" / "bench"
-PEERS = HERE / "target"
+from fuse_requests import difference, requests_of
+from servers import BUILT, ROOT, SERVERS, Mounted, Point, Server
+
 ENABLE_URING = Path("/sys/module/fuse/parameters/enable_uring")
-FILES = 1000
-
-
-@dataclass(frozen=True)
-class Server:
-    """Something that mounts the null file system. `command` gets the mount point and the files' length."""
-
-    name: str
-    label: str
-    command: list[str]
-    uring: bool = False
-    all_x: bool = True  # every byte is 'x', which the load then checks
-
-
-def java_peer(main_class: str) -> list[str]:
-    class_path = f"{PEERS / 'classes'}:{PEERS / 'lib'}/*"
-    return ["java", "-cp", class_path, f"io.posixgateway.bench.{main_class}", "{mount}", "{bytes}"]
-
-
-def ours(transport: str) -> list[str]:
-    gateway = str(ROOT / "bin" / "posix-gateway")
-    options = ["--files", str(FILES), "--bytes", "{bytes}", "--transport", transport, "-o", "allow_other"]
-    return [gateway, "testfs", "null", "{mount}", *options, "--foreground"]
-
-
-SERVERS = [
-    Server("c-libfuse", "C, libfuse 2.9", [str(BUILT / "floor_libfuse"), "{mount}", "{bytes}"]),
-    Server("c-devfuse", "C, /dev/fuse", [str(BUILT / "floor_device"), "devfuse", "{mount}", "{bytes}"]),
-    Server("c-uring", "C, io_uring", [str(BUILT / "floor_device"), "uring", "{mount}", "{bytes}"], uring=True),
-    Server("libfuse", "Java, libfuse", ours("libfuse"), all_x=False),
-    Server("devfuse", "Java, devfuse", ours("devfuse"), all_x=False),
-    Server("uring", "Java, uring", ours("uring"), uring=True, all_x=False),
-    Server("jnr", "JNR-FUSE 0.5.8", java_peer("JnrNull")),
-    Server("jnifuse", "Alluxio jnifuse 2.9.3", java_peer("JniFuseNull")),
-]
-
-
-@dataclass(frozen=True)
-class Point:
-    """One load: a figure's name, and what is done by how many."""
-
-    figure: str
-    mode: str
-    block: int
-    threads: int
-
-
-class Mounted:
-    """A server and its mount, for the time of a `with`."""
-
-    def __init__(self, server: Server, file_bytes: int):
-        self.server = server
-        self.mount = tempfile.mkdtemp(prefix="pgw-bench-")
-        self.log = tempfile.TemporaryFile()
-        command = [part.format(mount=self.mount, bytes=file_bytes) for part in server.command]
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
-
-    def __enter__(self) -> "Mounted":
-        deadline = time.monotonic() + 30
-        while not os.path.ismount(self.mount):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.log.seek(0)
-                said = self.log.read().decode(errors="replace")
-                self.__exit__()
-                raise RuntimeError(f"{self.server.name} did not mount: {said[-2000:]}")
-            time.sleep(0.02)
-        return self
-
-    def __exit__(self, *_unused) -> None:
-        subprocess.run(["umount", "-l", self.mount], stderr=subprocess.DEVNULL, check=False)
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.send_signal(signal.SIGKILL)
-            self.process.wait()
-        self.log.close()
-        os.rmdir(self.mount)
-
-    def threads(self) -> int:
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("Threads:"):
-                return int(line.split()[1])
-        return 0
-
-    def load(self, point: Point, seconds: float) -> dict:
-        command = [BUILT / "load", point.mode, self.mount, FILES, point.block, point.threads, seconds]
-        environment = {**os.environ, "LOAD_CHECK_X": "1"} if self.server.all_x else None
-        running = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=environment)
-        time.sleep(seconds * 0.8)
-        threads = self.threads()
-        said, _ = running.communicate(timeout=seconds + 120)
-        if running.returncode != 0:
-            raise RuntimeError(f"the load failed on {self.server.name}: {said}")
-        return {**json.loads(said), "server_threads": threads}
+COMPARED_BYTES = (4096, 131072)  # what libfuse 2.9's own API can carry in one request
+WARM_UP_S = 2.5
 
 
 def points_of(quick: bool) -> list[Point]:
     threads = [1, 8] if quick else [1, 8, 32, 128]
     sizes = [] if quick else [1 << shift for shift in range(10, 21)]
-    points = [Point("reads", "read", block, count) for block in (4096, 131072) for count in threads]
-    points += [Point("sizes", "read", block, 8) for block in sizes if block not in (4096, 131072)]
+    points = [Point("reads", "read", block, count) for block in COMPARED_BYTES for count in threads]
+    points += [Point("sizes", "read", block, 8) for block in sizes if block not in COMPARED_BYTES]
     points += [Point("writes", "write", 4096, count) for count in threads]
+    points += [Point("metrics", "read", 4096, 8)]
+    points += [] if quick else [Point("threads", "read", 131072, 32)]
     return points
 
 
-def run_round(
-    servers: list[Server], points: list[Point], seconds: float, results: dict, shuffle: random.Random
-) -> None:
-    for server in shuffle.sample(servers, len(servers)):
-        for block in sorted({point.block for point in points}):
-            with Mounted(server, block) as mounted:
-                mounted.load(Point("warm-up", "read", block, 8), max(0.5, seconds))
-                for point in (point for point in points if point.block == block):
-                    seen = mounted.load(point, seconds)
-                    if seen["errors"]:
-                        raise RuntimeError(f"{server.name}, {point}: {seen['errors']} wrong or failed files")
-                    results.setdefault((server.name, point), []).append(seen)
+def takes_part(server: Server, point: Point) -> bool:
+    if point.figure == "metrics":
+        return server.name in ("uring", "uring-uncounted")
+    return server.main
 
 
-def environment_of(rounds: int, seconds: float) -> dict:
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+def environment_of(seconds: float) -> dict:
+    git = ["git", "-C", str(ROOT)]
+    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True).stdout.strip()
     model = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
         "kernel": platform.release(),
         "cpus": os.cpu_count(),
         "cpu": model[0].split(":")[1].strip() if model else "unknown",
-        "commit": commit.stdout.strip() or "unknown",
-        "rounds": rounds,
+        "commit": (commit or "unknown") + (" with changes" if changed else ""),
         "seconds": seconds,
-        "load_average_before": os.getloadavg()[0],
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
 
 
-def summary(results: dict) -> list[dict]:
+class Journal:
+    """What was measured so far, a line each; the first line tells where."""
+
+    def __init__(self, path: Path, environment: dict, fresh: bool):
+        self.path = path
+        self.lines: list[dict] = []
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not fresh:
+            earlier = [json.loads(line) for line in path.read_text().splitlines()]
+            if earlier and earlier[0] == environment:
+                self.lines = earlier[1:]
+                print(f"going on with {path}: {len(self.lines)} figures are there (--fresh: begin anew)")
+                return
+        path.write_text(json.dumps(environment) + "\n")
+
+    def add(self, line: dict) -> None:
+        self.lines.append(line)
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def has(self, number: int, point: Point) -> bool:
+        return any(line["round"] == number and line["point"] == asdict(point) for line in self.lines)
+
+
+def count_requests(mounts: dict[str, Mounted]) -> dict:
+    """What each server is asked, by file size; differing servers are not comparable, and end the run."""
+    counted = {}
+    for size in COMPARED_BYTES:
+        for mounted in mounts.values():
+            mounted.set_file_bytes(size)
+        counted[size] = requests_of({name: mounted.mount for name, mounted in mounts.items()}, size)
+        different = difference(counted[size])
+        if different is not None:
+            raise RuntimeError(f"the servers are not comparable, at {size} bytes: {different}")
+    return counted
+
+
+def warm_up(mounts: dict[str, Mounted]) -> None:
+    for mounted in mounts.values():
+        for mode, size in (("read", 131072), ("write", 4096), ("read", 4096)):
+            mounted.load(Point("warm-up", mode, size, 8), WARM_UP_S / 3)
+
+
+def measure(mounts: dict[str, Mounted], wanted: list[tuple[int, Point]], journal: Journal, end: float) -> bool:
+    """Measures what is missing, until it is done (True) or the time is over."""
+    seconds = json.loads(journal.path.read_text().splitlines()[0])["seconds"]
+    for number, point in wanted:
+        taking = [name for name, mounted in mounts.items() if takes_part(mounted.server, point)]
+        if time.monotonic() + len(taking) * (seconds + 0.7) > end:
+            return False
+        watch = point.figure == "threads"
+        seen = {}
+        for name in random.Random(f"{number} {point}").sample(taking, len(taking)):
+            seen[name] = mounts[name].load(point, seconds, watch)
+        journal.add({"round": number, "point": asdict(point), "load": os.getloadavg()[0], "seen": seen})
+        if point == wanted[-1][1]:
+            print(f"round {number} done", flush=True)
+    return True
+
+
+def summary(lines: list[dict]) -> list[dict]:
+    grouped: dict = {}
+    for line in lines:
+        for server, seen in line["seen"].items():
+            grouped.setdefault((server, *line["point"].values()), {})[line["round"]] = seen
     rows = []
-    for (server, point), seen in results.items():
-        rates = [each["files_per_s"] for each in seen]
-        rows.append(
-            {
-                "server": server,
-                "figure": point.figure,
-                "mode": point.mode,
-                "block": point.block,
-                "threads": point.threads,
-                "files_per_s": statistics.median(rates),
-                "spread": [min(rates), max(rates)],
-                "p99_us": statistics.median(each["p99_us"] for each in seen),
-                "server_threads": max(each["server_threads"] for each in seen),
-                "values": rates,
-            }
-        )
+    for (server, figure, mode, block, threads), rounds in grouped.items():
+        rates = {number: seen["files_per_s"] for number, seen in rounds.items()}
+        last = rounds[max(rounds)]
+        row = {"server": server, "figure": figure, "mode": mode, "block": block, "threads": threads}
+        row["files_per_s"] = statistics.median(rates.values())
+        row["spread"] = [min(rates.values()), max(rates.values())]
+        for key in ("p50_us", "p99_us", "cpu_us_per_file"):
+            row[key] = statistics.median(seen[key] for seen in rounds.values())
+        row["server_threads"] = max(seen["server_threads"] for seen in rounds.values())
+        row["by_round"] = rates
+        if "threads_over_time" in last:
+            row["threads_over_time"] = last["threads_over_time"]
+        rows.append(row)
     return rows
+
+
+def choose_servers(names: str | None, parser: argparse.ArgumentParser) -> list[Server]:
+    known = [server.name for server in SERVERS]
+    wanted = names.split(",") if names else known
+    unknown = set(wanted) - set(known)
+    if unknown:
+        parser.error(f"no such server: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if not ENABLE_URING.exists() or ENABLE_URING.read_text().strip() != "Y":
+        print(f"leaving out io_uring: {ENABLE_URING} is not Y (echo Y > {ENABLE_URING})")
+        return [server for server in SERVERS if server.name in wanted and not server.uring]
+    return [server for server in SERVERS if server.name in wanted]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one short round of few points: does it all run?")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.5, help="of each load")
+    parser.add_argument("--seconds", type=float, default=0.7, help="of each load")
+    parser.add_argument("--minutes", type=float, default=1e6, help="stop then; the next start goes on")
+    parser.add_argument("--fresh", action="store_true", help="forget what an earlier start measured")
     parser.add_argument("--servers", help="names, comma separated: " + ",".join(server.name for server in SERVERS))
     parser.add_argument("--out", type=Path, default=BUILT / "results", help="folder of results.json, results.md, *.png")
     options = parser.parse_args()
     rounds, seconds = (1, 0.4) if options.quick else (options.rounds, options.seconds)
-    names = options.servers.split(",") if options.servers else [server.name for server in SERVERS]
-    unknown = set(names) - {server.name for server in SERVERS}
-    if unknown:
-        parser.error(f"no such server: {', '.join(sorted(unknown))}")
-    servers = [server for server in SERVERS if server.name in names]
-    if not ENABLE_URING.exists() or ENABLE_URING.read_text().strip() != "Y":
-        print(f"leaving out io_uring: {ENABLE_URING} is not Y (echo Y > {ENABLE_URING})")
-        servers = [server for server in servers if not server.uring]
+    servers = choose_servers(options.servers, parser)
     points = points_of(options.quick)
-    results: dict = {}
-    facts = environment_of(rounds, seconds)
-    began = time.monotonic()
-    for number in range(1, rounds + 1):
-        run_round(servers, points, seconds, results, random.Random(number))
-        left = (time.monotonic() - began) / number * (rounds - number)
-        print(f"round {number} of {rounds} done, about {left / 60:.0f} min left", flush=True)
-    write_results(options.out, facts, summary(results))
-    return 0
+    end = time.monotonic() + options.minutes * 60 - 15
+    facts = environment_of(seconds)
+    journal = Journal(options.out / "measured.jsonl", facts, options.fresh or options.quick)
+    wanted = [(number, point) for number in range(1, rounds + 1) for point in points]
+    missing = [(number, point) for number, point in wanted if not journal.has(number, point)]
+    done = not missing
+    requests = None
+    if missing:
+        with ExitStack() as stack:
+            mounts = {server.name: stack.enter_context(Mounted(server)) for server in servers}
+            requests = count_requests(mounts)
+            warm_up(mounts)
+            done = measure(mounts, missing, journal, end)
+    if not done:
+        left = len([one for one in missing if not journal.has(*one)])
+        print(f"{left} of {len(wanted)} points are left: start it again to go on")
+    write_results(options.out, {**facts, "rounds": rounds}, summary(journal.lines), requests)
+    return 0 if done else 75
 
 
-def write_results(out: Path, facts: dict, rows: list[dict]) -> None:
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    (out / "results.json").write_text(json.dumps({"environment": facts, "points": rows}, indent=1) + "\n")
+def write_results(out: Path, facts: dict, rows: list[dict], requests: dict | None) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    facts["date"] = time.strftime("%Y-%m-%d", time.gmtime())
+    results = {"environment": facts, "requests": requests, "points": rows}
+    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     from report import write_report
 
     write_report(out, facts, rows, {server.name: server.label for server in SERVERS})

@@ -1,5 +1,7 @@
 """Draws what bench_core measured: a table with medians and spread, the ratios that matter, and plots."""
 
+import statistics
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
@@ -16,6 +18,7 @@ RATIOS = [
     ("uring", "jnifuse"),
     ("libfuse", "jnr"),
 ]
+TABLED = ("reads", "sizes", "writes")
 
 
 def human(size: int) -> str:
@@ -29,77 +32,148 @@ def by_point(rows: list[dict]) -> dict:
     return points
 
 
+def table(head: list[str], lines: Iterable[list[str]]) -> list[str]:
+    return [
+        "| " + " | ".join(head) + " |",
+        "|---" * len(head) + "|",
+        *("| " + " | ".join(line) + " |" for line in lines),
+    ]
+
+
+def name_of(point: tuple) -> str:
+    _, mode, block, threads = point
+    return f"{mode} {human(block)}, {threads} threads"
+
+
+def rate(row: dict | None) -> str:
+    if row is None:
+        return "–"
+    low, high = row["spread"]
+    return f"{row['files_per_s']:,.0f} ({low:,.0f}–{high:,.0f})"
+
+
+def ratio(seen: dict, one: str, other: str) -> float | None:
+    """Median of the rounds' ratios: the two were measured within seconds of each other."""
+    if one not in seen or other not in seen:
+        return None
+    ones, others = seen[one]["by_round"], seen[other]["by_round"]
+    return statistics.median(ones[number] / others[number] for number in ones if number in others)
+
+
 def table_of_rates(points: dict, servers: list[str], labels: dict) -> list[str]:
-    lines = ["| load | " + " | ".join(labels[name] for name in servers) + " |", "|---|" + "---|" * len(servers)]
-    for (_, mode, block, threads), seen in points.items():
-        cells = []
-        for name in servers:
-            row = seen.get(name)
-            low, high = row["spread"] if row else (0, 0)
-            cells.append(f"{row['files_per_s']:,.0f} ({low:,.0f}–{high:,.0f})" if row else "–")
-        lines.append(f"| {mode} {human(block)}, {threads} threads | " + " | ".join(cells) + " |")
-    return lines
+    lines = ([name_of(point), *(rate(seen.get(name)) for name in servers)] for point, seen in points.items())
+    return table(["load", *(labels[name] for name in servers)], lines)
+
+
+def table_of_cpu(points: dict, servers: list[str], labels: dict) -> list[str]:
+    def cell(row: dict | None) -> str:
+        return "–" if row is None else f"{row['cpu_us_per_file']:.1f}"
+
+    lines = ([name_of(point), *(cell(seen.get(name)) for name in servers)] for point, seen in points.items())
+    return table(["load", *(labels[name] for name in servers)], lines)
 
 
 def table_of_ratios(points: dict, servers: list[str], labels: dict) -> list[str]:
     pairs = [pair for pair in RATIOS if pair[0] in servers and pair[1] in servers]
-    heads = [f"{labels[one]} ÷ {labels[other]}" for one, other in pairs]
-    lines = ["| load | " + " | ".join(heads) + " |", "|---|" + "---|" * len(pairs)]
-    for (_, mode, block, threads), seen in points.items():
-        cells = []
-        for one, other in pairs:
-            both = one in seen and other in seen
-            cells.append(f"{seen[one]['files_per_s'] / seen[other]['files_per_s']:.2f}" if both else "–")
-        lines.append(f"| {mode} {human(block)}, {threads} threads | " + " | ".join(cells) + " |")
-    return lines
+
+    def cell(value: float | None) -> str:
+        return "–" if value is None else f"{value:.2f}"
+
+    lines = ([name_of(point), *(cell(ratio(seen, *pair)) for pair in pairs)] for point, seen in points.items())
+    return table(["load", *(f"{labels[one]} ÷ {labels[other]}" for one, other in pairs)], lines)
 
 
-def plot(out: Path, points: dict, name: str, along: str, labels: dict) -> None:
-    """One figure: files per second of every server along threads or block."""
-    chosen = {key: seen for key, seen in points.items() if key[0] == name.split("-")[0]}
-    if name.startswith("reads-"):
-        chosen = {key: seen for key, seen in chosen.items() if human(key[2]).replace(" ", "") == name.split("-")[1]}
-    if len(chosen) < 2:
-        return
+def table_of_threads(rows: list[dict], servers: list[str], labels: dict) -> list[str]:
+    lines = []
+    for name in servers:
+        most = max(row["server_threads"] for row in rows if row["server"] == name)
+        watched = [row["threads_over_time"][-1] for row in rows if row["server"] == name and "threads_over_time" in row]
+        made = f"{watched[0]['created']} / {watched[0]['destroyed']}" if watched else "–"
+        lines.append([labels[name], str(most), made])
+    return table(["server", "most threads", "created / destroyed while watched"], lines)
+
+
+def metrics_cost(points: dict) -> list[str]:
+    for (figure, *_), seen in points.items():
+        value = ratio(seen, "uring", "uring-uncounted") if figure == "metrics" else None
+        if value is not None:
+            cpu = seen["uring"]["cpu_us_per_file"] / seen["uring-uncounted"]["cpu_us_per_file"]
+            return [
+                f"With metrics ÷ without (uring, reads of 4 KiB, 8 threads): {value:.3f} of the files per second, "
+                f"{cpu:.3f} of the CPU time per file.",
+                "",
+            ]
+    return []
+
+
+def draw(path: Path, title: str, labels: tuple[str, str], lines: dict[str, tuple[list, list]], log: bool) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.2))
-    servers = sorted({server for seen in chosen.values() for server in seen})
-    for server in servers:
-        rows = sorted((seen[server] for seen in chosen.values() if server in seen), key=lambda row: row[along])
-        axes.plot([row[along] for row in rows], [row["files_per_s"] for row in rows], marker="o", label=labels[server])
-    axes.set_xscale("log", base=2)
-    axes.set_xlabel("threads" if along == "threads" else "bytes a file")
-    axes.set_ylabel("files per second")
-    axes.set_title(name)
+    for label, (along, up) in lines.items():
+        axes.plot(along, up, marker="o" if log else None, label=label)
+    if log:
+        axes.set_xscale("log", base=2)
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_ylim(bottom=0)
+    axes.set_title(title)
     axes.legend(fontsize=7)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(out / f"{name}.png", dpi=120)
+    figure.savefig(path, dpi=100)
     pyplot.close(figure)
 
 
+def plot_rates(out: Path, points: dict, name: str, along: str, labels: dict) -> None:
+    """Files per second of every server along threads or block: 'writes', 'sizes', or 'reads-4KiB'."""
+    kind, _, block = name.partition("-")
+    chosen = [seen for key, seen in points.items() if key[0] == kind and (not block or human(key[2]) == block)]
+    lines = {}
+    for server in labels:
+        rows = sorted((seen[server] for seen in chosen if server in seen), key=lambda row: row[along])
+        if len(rows) > 1:
+            lines[labels[server]] = ([row[along] for row in rows], [row["files_per_s"] for row in rows])
+    if lines:
+        bottom = "threads" if along == "threads" else "bytes a file"
+        draw(out / f"{name.replace(' ', '')}.png", name, (bottom, "files per second"), lines, log=True)
+
+
+def plot_threads(out: Path, rows: list[dict], labels: dict) -> None:
+    watched = {labels[row["server"]]: row["threads_over_time"] for row in rows if "threads_over_time" in row}
+    for what in ("alive", "created") if watched else ():
+        lines = {
+            name: ([sample["at_s"] for sample in samples], [sample[what] for sample in samples])
+            for name, samples in watched.items()
+        }
+        draw(out / f"threads-{what}.png", f"threads {what}, 32 readers", ("s", "threads"), lines, log=False)
+
+
 def write_report(out: Path, facts: dict, rows: list[dict], labels: dict) -> None:
-    points = by_point(rows)
-    servers = [name for name in labels if any(row["server"] == name for row in rows)]
+    all_points = by_point(rows)
+    points = {key: seen for key, seen in all_points.items() if key[0] in TABLED}
+    servers = [name for name in labels if any(row["server"] == name and row["figure"] in TABLED for row in rows)]
     lines = [
         f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
-        f"{facts['rounds']} rounds of {facts['seconds']} s, load average before {facts['load_average_before']:.2f}.",
+        f"{facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
         "Files per second, median (lowest–highest round):",
         "",
         *table_of_rates(points, servers, labels),
         "",
-        "Ratios of medians:",
+        "Ratios, median of the rounds':",
         "",
         *table_of_ratios(points, servers, labels),
         "",
-        "Most threads seen in the server's process:",
+        "CPU time of server and load together, µs per file:",
         "",
-        "| server | threads |",
-        "|---|---|",
+        *table_of_cpu(points, servers, labels),
+        "",
+        *metrics_cost(all_points),
+        "Threads of the server's process (watched: 32 readers of 128 KiB):",
+        "",
+        *table_of_threads(rows, servers, labels),
     ]
-    for name in servers:
-        lines.append(f"| {labels[name]} | {max(row['server_threads'] for row in rows if row['server'] == name)} |")
     (out / "results.md").write_text("\n".join(lines) + "\n")
-    for name in ("reads-4KiB", "reads-128KiB", "writes"):
-        plot(out, points, name, "threads", labels)
-    plot(out, points, "sizes", "block", labels)
+    for name in ("reads-4 KiB", "reads-128 KiB", "writes"):
+        plot_rates(out, points, name, "threads", labels)
+    plot_rates(out, points, "sizes", "block", labels)
+    plot_threads(out, rows, labels)

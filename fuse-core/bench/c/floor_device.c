@@ -1,181 +1,150 @@
 /*
  * The C floor of the devfuse transport, and with "uring" as first argument of the uring transport:
- * the null file system on the same kernel interfaces, without a JVM.
+ * the null file system on the native code that the transports use, with the same threads, queues,
+ * depth and buffers, without a JVM.
  *
  *   floor_device devfuse|uring MOUNTPOINT FILE_BYTES
  *
  * Serves until it is unmounted.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <liburing.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "null_fs.h"
+#include "pgw_device.h"
+#include "pgw_memory.h"
+#include "pgw_uring.h"
 
-enum { BUFFER_BYTES = NULL_FS_MAX_WRITE + 8192, DEPTH = 64, COMMAND_BYTES = 80 };
-#define DEVICE_CLONE _IOR(229, 0, uint32_t)
+enum { REPLY_AT = 4096, SLOT_BYTES = NULL_FS_MAX_WRITE + 2 * REPLY_AT };
+enum { ARGUMENTS_AT = 128, MOST_THREADS = 16, MOST_DEPTH = 80, LEAST_DEPTH = 8, ENTRIES = 320 };
 
 static int connection;
 
-static void die(const char *what) {
-    fprintf(stderr, "floor_device: %s: %s\n", what, strerror(errno));
+static void die(const char *what, int error) {
+    fprintf(stderr, "floor_device: %s: %s\n", what, strerror(error));
     exit(1);
 }
 
+static char *memory_of(size_t bytes) {
+    char *memory = pgw_memory_map(bytes);
+    if (memory == NULL)
+        die("memory", errno);
+    return memory;
+}
+
 /* Answers one message of /dev/fuse; false when the connection has ended. */
-static int serve_one(int fd, char *in, char *out) {
-    ssize_t bytes = read(fd, in, BUFFER_BYTES);
+static int serve_one(int fd, char *slot) {
+    long bytes = pgw_device_read(fd, slot, SLOT_BYTES);
     if (bytes < 0)
-        return errno == EINTR || errno == EAGAIN || errno == ENOENT;
-    const struct pgw_in_header *header = (const void *)in;
-    const char *arguments = in + sizeof *header;
-    const void *direct;
-    int32_t done =
-        null_fs_answer(header, arguments, arguments + null_fs_argument_bytes(header->opcode),
-                       out + sizeof(struct pgw_out_header), &direct);
+        return bytes == -EINTR || bytes == -EAGAIN;
+    const struct pgw_in_header *header = (const void *)slot;
+    const char *arguments = slot + sizeof *header;
+    uint64_t unique = header->unique;
+    int32_t done = null_fs_answer(
+        header, arguments, arguments + null_fs_argument_bytes(header->opcode), slot + REPLY_AT);
     if (done == NULL_FS_NO_REPLY)
         return 1;
     struct pgw_out_header reply = {.len = (uint32_t)(sizeof reply + (size_t)(done > 0 ? done : 0)),
                                    .error = done < 0 ? done : 0,
-                                   .unique = header->unique};
-    memcpy(out, &reply, sizeof reply);
-    struct iovec parts[2] = {
-        {out, sizeof reply},
-        {direct ? (void *)direct : out + sizeof reply, reply.len - sizeof reply}};
-    return writev(fd, parts, 2) >= 0 || errno == ENOENT;
+                                   .unique = unique};
+    char *message = slot + REPLY_AT - sizeof reply;
+    memcpy(message, &reply, sizeof reply);
+    int result = pgw_device_write_message(fd, message);
+    return result == 0 || result == -ENOENT;
 }
 
 static void *serve_device(void *cloned) {
     int fd = (int)(intptr_t)cloned;
-    char *in = malloc(BUFFER_BYTES);
-    char *out = malloc(BUFFER_BYTES);
-    if (in == NULL || out == NULL)
-        die("memory");
-    while (serve_one(fd, in, out)) {
+    char *slot = memory_of(SLOT_BYTES);
+    while (serve_one(fd, slot)) {
     }
-    free(in);
-    free(out);
     return NULL;
 }
 
-struct entry {
-    struct pgw_uring_req_header header;
-    struct iovec parts[2];
-};
-
-static void command(struct io_uring *ring, struct entry *entries, int queue, int slot,
-                    unsigned op) {
-    struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
-    struct entry *entry = &entries[slot];
-    if (sqe == NULL)
-        die("submission queue");
-    memset(sqe, 0, 2 * sizeof *sqe);
-    sqe->opcode = IORING_OP_URING_CMD;
-    sqe->fd = connection;
-    sqe->cmd_op = op;
-    sqe->user_data = (uint64_t)slot;
-    struct pgw_uring_cmd_req request = {.qid = (uint16_t)queue};
-    if (op == PGW_URING_CMD_REGISTER) {
-        sqe->addr = (uint64_t)(uintptr_t)entry->parts;
-        sqe->len = 2;
-    } else {
-        request.commit_id = entry->header.ring_ent.commit_id;
-    }
-    memcpy(sqe->cmd, &request, sizeof request);
-}
-
-static void answer_entry(struct entry *entry) {
+static void answer_entry(char *slot) {
+    struct pgw_uring_req_header *entry = (void *)slot;
     struct pgw_in_header header;
-    memcpy(&header, entry->header.in_out, sizeof header);
-    const void *direct;
-    char *payload = entry->parts[1].iov_base;
-    int32_t done = null_fs_answer(&header, entry->header.op_in, payload, payload, &direct);
+    memcpy(&header, entry->in_out, sizeof header);
+    char *payload = slot + PGW_URING_HEADER_BYTES;
+    int32_t done = null_fs_answer(&header, slot + ARGUMENTS_AT, payload, payload);
     uint32_t body = done > 0 ? (uint32_t)done : 0;
-    if (direct != NULL)
-        memcpy(payload, direct, body);
     struct pgw_out_header reply = {.len = (uint32_t)sizeof reply + body,
                                    .error = done < 0 ? done : 0,
                                    .unique = header.unique};
-    memcpy(entry->header.in_out, &reply, sizeof reply);
-    entry->header.ring_ent.payload_sz = body;
+    memcpy(entry->in_out, &reply, sizeof reply);
+    entry->ring_ent.payload_sz = body;
+}
+
+static int depth_of(int queues) {
+    int depth = ENTRIES / queues;
+    if (depth > MOST_DEPTH)
+        return MOST_DEPTH;
+    return depth < LEAST_DEPTH ? LEAST_DEPTH : depth;
 }
 
 static void *serve_ring(void *number) {
-    int queue = (int)(intptr_t)number;
-    struct io_uring ring;
-    struct io_uring_params params = {.flags = IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER |
-                                              IORING_SETUP_COOP_TASKRUN};
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    CPU_SET((size_t)queue, &cpus);
-    sched_setaffinity(0, sizeof cpus, &cpus);
-    if (io_uring_queue_init_params((unsigned)DEPTH * 2, &ring, &params) != 0)
-        die("io_uring");
-    struct entry *entries = aligned_alloc(4096, sizeof(struct entry) * DEPTH + 4096);
-    if (entries == NULL)
-        die("memory");
-    memset(entries, 0, sizeof(struct entry) * DEPTH);
-    for (int slot = 0; slot < DEPTH; slot++) {
-        entries[slot].parts[0] = (struct iovec){&entries[slot].header, sizeof entries[slot].header};
-        entries[slot].parts[1] =
-            (struct iovec){aligned_alloc(4096, NULL_FS_MAX_WRITE), NULL_FS_MAX_WRITE};
-        command(&ring, entries, queue, slot, PGW_URING_CMD_REGISTER);
-    }
-    for (;;) {
-        int submitted = io_uring_submit_and_wait(&ring, 1);
-        if (submitted < 0 && submitted != -EINTR)
-            return NULL;
-        struct io_uring_cqe *cqe;
-        unsigned head;
-        unsigned seen = 0;
-        io_uring_for_each_cqe(&ring, head, cqe) {
-            seen++;
-            if (cqe->res < 0)
-                return NULL;
-            answer_entry(&entries[cqe->user_data]);
-            command(&ring, entries, queue, (int)cqe->user_data, PGW_URING_CMD_COMMIT_AND_FETCH);
+    int depth = depth_of(pgw_uring_queues());
+    size_t stride = PGW_URING_HEADER_BYTES + NULL_FS_MAX_WRITE;
+    int32_t *box = calloc(2 * (size_t)depth, sizeof *box);
+    struct pgw_uring_geometry geometry = {.fd = connection,
+                                          .queue = (uint16_t)(intptr_t)number,
+                                          .depth = depth,
+                                          .memory = memory_of((size_t)depth * stride),
+                                          .payload_bytes = NULL_FS_MAX_WRITE,
+                                          .box = box};
+    int error = ENOMEM;
+    struct pgw_uring *ring = box == NULL ? NULL : pgw_uring_open(&geometry, &error);
+    if (ring == NULL)
+        die("io_uring", error < 0 ? -error : error);
+    for (int commits = 0;;) {
+        int ready = pgw_uring_enter(ring, commits, 0);
+        if (ready < 0 && ready != -EINTR)
+            break;
+        commits = 0;
+        for (int i = 0; i < ready; i++) {
+            answer_entry(geometry.memory + (size_t)box[i] * stride);
+            box[depth + commits++] = box[i];
         }
-        io_uring_cq_advance(&ring, seen);
     }
+    pgw_uring_close(ring);
+    free(box);
+    return NULL;
 }
 
 static void start(void *(*body)(void *), intptr_t argument) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, body, (void *)argument) != 0)
-        die("thread");
+    int error = pthread_create(&thread, NULL, body, (void *)argument);
+    if (error != 0)
+        die("thread", error);
 }
 
 /* Mounts and answers INIT. */
 static void connect_to(const char *mount_point) {
-    connection = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    connection = pgw_device_open();
+    if (connection < 0)
+        die("/dev/fuse", -connection);
     char options[128];
-    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+    snprintf(options, sizeof options,
+             "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions",
              connection);
-    if (connection < 0 || mount("floor", mount_point, "fuse", MS_NOSUID | MS_NODEV, options) != 0)
-        die(mount_point);
-    char *in = malloc(BUFFER_BYTES);
-    char *out = malloc(BUFFER_BYTES);
-    if (in == NULL || out == NULL || !serve_one(connection, in, out))
-        die("INIT");
-    free(in);
-    free(out);
+    if (mount("floor", mount_point, "fuse", MS_NOSUID | MS_NODEV, options) != 0)
+        die(mount_point, errno);
+    char *slot = memory_of(SLOT_BYTES);
+    if (!serve_one(connection, slot))
+        die("INIT", EPROTO);
+    pgw_memory_unmap(slot, SLOT_BYTES);
 }
 
 static void start_clones(long count) {
     for (long i = 0; i < count; i++) {
-        int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-        uint32_t of = (uint32_t)connection;
-        if (fd < 0 || ioctl(fd, DEVICE_CLONE, &of) != 0)
-            die("clone");
+        int fd = pgw_device_clone(connection);
+        if (fd < 0)
+            die("clone", -fd);
         start(serve_device, fd);
     }
 }
@@ -188,12 +157,12 @@ int main(int count, char **values) {
     null_fs_uring = strcmp(values[1], "uring") == 0;
     null_fs_prepare(strtoull(values[3], NULL, 10));
     connect_to(values[2]);
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    long threads = 2 * sysconf(_SC_NPROCESSORS_ONLN);
     if (null_fs_uring) {
-        for (long i = 0; i < cpus; i++)
+        for (int i = 0; i < pgw_uring_queues(); i++)
             start(serve_ring, i);
     } else {
-        start_clones(2 * cpus - 1);
+        start_clones((threads < MOST_THREADS ? threads : MOST_THREADS) - 1);
     }
     serve_device((void *)(intptr_t)connection);
     return 0;

@@ -42,18 +42,15 @@ static void process(void *unused, const char *message, size_t bytes, struct fuse
         abort();
     const struct pgw_in_header *header = (const void *)message;
     const char *arguments = message + sizeof *header;
-    const void *direct;
-    int32_t done =
-        null_fs_answer(header, arguments, arguments + null_fs_argument_bytes(header->opcode),
-                       answer_buffer, &direct);
+    int32_t done = null_fs_answer(
+        header, arguments, arguments + null_fs_argument_bytes(header->opcode), answer_buffer);
     if (done == NULL_FS_NO_REPLY)
         return;
     size_t body = done > 0 ? (size_t)done : 0;
     struct pgw_out_header reply = {.len = (uint32_t)(sizeof reply + body),
                                    .error = done < 0 ? done : 0,
                                    .unique = header->unique};
-    struct iovec parts[2] = {{&reply, sizeof reply},
-                             {direct ? (void *)direct : answer_buffer, body}};
+    struct iovec parts[2] = {{&reply, sizeof reply}, {answer_buffer, body}};
     fuse_chan_send(channel, parts, body > 0 ? 2 : 1);
 }
 
@@ -93,7 +90,7 @@ int main(int count, char **values) {
         return 2;
     }
     null_fs_prepare(strtoull(values[2], NULL, 10));
-    char *arguments[] = {values[0], "-o", "allow_other,max_read=1048576", NULL};
+    char *arguments[] = {values[0], "-o", "allow_other,default_permissions,max_read=1048576", NULL};
     struct fuse_args args = FUSE_ARGS_INIT(3, arguments);
     struct fuse_chan *mounted = fuse_mount(values[1], &args);
     if (mounted == NULL)

@@ -22,25 +22,29 @@ enum {
     BATCH_FORGET = 42
 };
 
-enum {
-    INIT_BIG_WRITES = 1 << 5,
-    INIT_PARALLEL_DIROPS = 1 << 18,
-    INIT_MAX_PAGES = 1 << 22,
-    INIT_EXT = 1 << 30
-};
-enum { INIT2_OVER_IO_URING = 1 << 9 };
-enum { DIRECT_IO = 1, VALID_SECONDS = 3600 };
+/* What the Java session takes of what the kernel offers: ASYNC_READ, BIG_WRITES, AUTO_INVAL_DATA,
+ * READDIRPLUS and its AUTO, ASYNC_DIO, PARALLEL_DIROPS, MAX_PAGES, CACHE_SYMLINKS, INIT_EXT; in the
+ * second half DIRECT_IO_ALLOW_MMAP, PASSTHROUGH, RESEND, and OVER_IO_URING where it is wanted. */
+#define INIT_FLAGS                                                                                 \
+    (1U | 1U << 5 | 1U << 12 | 1U << 13 | 1U << 14 | 1U << 15 | 1U << 18 | 1U << 22 | 1U << 23 |   \
+     1U << 30)
+#define INIT_FLAGS2 (1U << 4 | 1U << 5 | 1U << 7)
+#define INIT2_OVER_IO_URING (1U << 9)
+enum { MAX_BACKGROUND = 128, CONGESTION_THRESHOLD = 96 };
+enum { DIRECT_IO = 1, NO_FLUSH = 1 << 5, PARALLEL_DIRECT_WRITES = 1 << 6 };
+enum { VALID_SECONDS = 3600, PERIOD_BYTES = 4096, SETATTR_SIZE = 1 << 3 };
 
 int null_fs_uring;
-static uint64_t file_bytes;
+static _Atomic uint64_t file_bytes;
 static char *data;
 
 void null_fs_prepare(uint64_t bytes) {
     file_bytes = bytes;
-    data = malloc(NULL_FS_MAX_WRITE);
+    data = malloc(NULL_FS_MAX_WRITE + PERIOD_BYTES);
     if (data == NULL)
         abort();
-    memset(data, 'x', NULL_FS_MAX_WRITE);
+    for (size_t i = 0; i < NULL_FS_MAX_WRITE + PERIOD_BYTES; i++)
+        data[i] = (char)('a' + i % PERIOD_BYTES % 23);
 }
 
 size_t null_fs_argument_bytes(uint32_t opcode) {
@@ -72,10 +76,11 @@ static int32_t answer_init(const struct pgw_init_in *in, struct pgw_init_out *ou
     out->major = PGW_FUSE_MAJOR;
     out->minor = in->minor < PGW_FUSE_MINOR ? in->minor : PGW_FUSE_MINOR;
     out->max_readahead = in->max_readahead;
-    out->flags = INIT_EXT | INIT_BIG_WRITES | INIT_MAX_PAGES | INIT_PARALLEL_DIROPS;
-    out->flags2 = null_fs_uring ? INIT2_OVER_IO_URING : 0;
-    out->max_background = 64;
-    out->congestion_threshold = 48;
+    out->flags = in->flags & INIT_FLAGS;
+    out->flags2 = in->flags2 & (INIT_FLAGS2 | (null_fs_uring ? INIT2_OVER_IO_URING : 0));
+    out->max_stack_depth = 1;
+    out->max_background = MAX_BACKGROUND;
+    out->congestion_threshold = CONGESTION_THRESHOLD;
     out->max_write = NULL_FS_MAX_WRITE;
     out->max_pages = NULL_FS_MAX_WRITE / 4096;
     out->time_gran = 1;
@@ -101,38 +106,53 @@ static int32_t answer_attributes(uint64_t node, struct pgw_attr_out *out) {
     return (int32_t)sizeof *out;
 }
 
-static int32_t answer_read(const struct pgw_read_in *in, const void **direct) {
-    if (in->offset >= file_bytes)
+static int32_t answer_size(const struct pgw_setattr_in *in, uint64_t node,
+                           struct pgw_attr_out *out) {
+    if ((in->valid & SETATTR_SIZE) != 0)
+        file_bytes = in->size;
+    return answer_attributes(node, out);
+}
+
+static int32_t answer_open(uint32_t opcode, struct pgw_open_out *out) {
+    memset(out, 0, sizeof *out);
+    out->open_flags = opcode == OPEN ? DIRECT_IO | NO_FLUSH | PARALLEL_DIRECT_WRITES : 0;
+    return (int32_t)sizeof *out;
+}
+
+static int32_t answer_read(const struct pgw_read_in *in, char *reply) {
+    uint64_t bytes = file_bytes;
+    if (in->offset >= bytes)
         return 0;
-    uint64_t left = file_bytes - in->offset;
-    *direct = data;
-    return (int32_t)(left < in->size ? left : in->size);
+    uint64_t left = bytes - in->offset;
+    uint64_t count = left < in->size ? left : in->size;
+    memcpy(reply, data + in->offset % PERIOD_BYTES, count);
+    return (int32_t)count;
+}
+
+static int32_t answer_write(const struct pgw_write_in *in, struct pgw_write_out *out) {
+    uint32_t bytes = in->size;
+    *out = (struct pgw_write_out){.size = bytes};
+    return (int32_t)sizeof *out;
 }
 
 int32_t null_fs_answer(const struct pgw_in_header *header, const void *arguments,
-                       const void *payload, void *reply, const void **direct) {
-    *direct = NULL;
+                       const void *payload, void *reply) {
     switch (header->opcode) {
     case INIT:
         return answer_init(arguments, reply);
     case LOOKUP:
         return answer_lookup(payload, reply);
     case GETATTR:
-    case SETATTR:
         return answer_attributes(header->nodeid, reply);
+    case SETATTR:
+        return answer_size(arguments, header->nodeid, reply);
     case OPEN:
-    case OPENDIR: {
-        struct pgw_open_out out = {.open_flags = header->opcode == OPEN ? DIRECT_IO : 0};
-        memcpy(reply, &out, sizeof out);
-        return (int32_t)sizeof out;
-    }
+    case OPENDIR:
+        return answer_open(header->opcode, reply);
     case READ:
-        return answer_read(arguments, direct);
-    case WRITE: {
-        struct pgw_write_out out = {.size = ((const struct pgw_write_in *)arguments)->size};
-        memcpy(reply, &out, sizeof out);
-        return (int32_t)sizeof out;
-    }
+        return answer_read(arguments, reply);
+    case WRITE:
+        return answer_write(arguments, reply);
     case RELEASE:
     case RELEASEDIR:
     case FLUSH:

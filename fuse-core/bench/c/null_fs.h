@@ -19,22 +19,21 @@
 /* Largest read or write; 1 MiB. */
 #define NULL_FS_MAX_WRITE (1U << 20)
 
-/* Once, before anything else. `file_bytes` is the length of every file, direct I/O is answered to
- * every open. */
+/* Once, before anything else. `file_bytes` is the length of every file until one is truncated: then
+ * all have that length. Direct I/O is answered to every open, and that no FLUSH is wanted. */
 void null_fs_prepare(uint64_t file_bytes);
 
 /*
  * Answers one request.
  *
  * arguments: the operation's fixed arguments; payload: what follows them; reply: room for
- * NULL_FS_MAX_WRITE bytes. uring: is FUSE-over-io_uring to be negotiated at INIT? Returns the bytes
- * of the reply's body, -errno, or NULL_FS_NO_REPLY. A read may instead point *direct at the
- * prepared data and leave `reply` alone. Any thread.
+ * NULL_FS_MAX_WRITE bytes, which may be the payload's place. Returns the bytes of the reply's body,
+ * -errno, or NULL_FS_NO_REPLY. Any thread.
  */
 int32_t null_fs_answer(const struct pgw_in_header *header, const void *arguments,
-                       const void *payload, void *reply, const void **direct);
+                       const void *payload, void *reply);
 
-/* Set before INIT is answered. */
+/* Is FUSE-over-io_uring to be negotiated? Set before INIT is answered. */
 extern int null_fs_uring;
 
 /* Bytes of the fixed arguments of an operation, for transports where the payload follows them. */

@@ -8,7 +8,6 @@ import alluxio.jnifuse.struct.FuseFileInfo;
 import alluxio.jnifuse.utils.LibfuseVersion;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Set;
 
 /** The null file system on Alluxio's jnifuse 2.9.3: a peer of the benchmarks. Arguments: MOUNTPOINT FILE_BYTES. */
@@ -16,13 +15,12 @@ public final class JniFuseNull extends AbstractFuseFileSystem {
     private static final int FILE = 0100644;
     private static final int DIRECTORY = 0040755;
 
-    private final long fileBytes;
-    private final byte[] data = new byte[1 << 20];
+    private volatile long fileBytes;
+    private final byte[] data = Pattern.bytes(1 << 20);
 
     private JniFuseNull(Path mountPoint, long fileBytes) {
         super(mountPoint);
         this.fileBytes = fileBytes;
-        Arrays.fill(data, (byte) 'x');
     }
 
     @Override
@@ -49,7 +47,7 @@ public final class JniFuseNull extends AbstractFuseFileSystem {
     @Override
     public int read(String path, ByteBuffer into, long size, long offset, FuseFileInfo info) {
         int count = (int) Math.max(0, Math.min(size, fileBytes - offset));
-        into.put(data, 0, count);
+        into.put(data, Pattern.phase(offset), count);
         return count;
     }
 
@@ -58,8 +56,16 @@ public final class JniFuseNull extends AbstractFuseFileSystem {
         return (int) size;
     }
 
+    /** The kernel then sends no more of them. */
     @Override
     public int flush(String path, FuseFileInfo info) {
+        return -ErrorCodes.ENOSYS();
+    }
+
+    /** Every file has that length from here on. */
+    @Override
+    public int truncate(String path, long size) {
+        fileBytes = size;
         return 0;
     }
 

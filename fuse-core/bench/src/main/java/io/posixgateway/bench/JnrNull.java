@@ -1,7 +1,6 @@
 package io.posixgateway.bench;
 
 import java.nio.file.Path;
-import java.util.Arrays;
 import jnr.ffi.Pointer;
 import jnr.ffi.types.off_t;
 import jnr.ffi.types.size_t;
@@ -15,12 +14,11 @@ public final class JnrNull extends FuseStubFS {
     private static final int FILE = 0100644;
     private static final int DIRECTORY = 0040755;
 
-    private final long fileBytes;
-    private final byte[] data = new byte[1 << 20];
+    private volatile long fileBytes;
+    private final byte[] data = Pattern.bytes(1 << 20);
 
     private JnrNull(long fileBytes) {
         this.fileBytes = fileBytes;
-        Arrays.fill(data, (byte) 'x');
     }
 
     @Override
@@ -47,13 +45,20 @@ public final class JnrNull extends FuseStubFS {
     @Override
     public int read(String path, Pointer into, @size_t long size, @off_t long offset, FuseFileInfo info) {
         int count = (int) Math.max(0, Math.min(size, fileBytes - offset));
-        into.put(0, data, 0, count);
+        into.put(0, data, Pattern.phase(offset), count);
         return count;
     }
 
     @Override
     public int write(String path, Pointer from, @size_t long size, @off_t long offset, FuseFileInfo info) {
         return (int) size;
+    }
+
+    /** Every file has that length from here on. */
+    @Override
+    public int truncate(String path, @off_t long size) {
+        fileBytes = size;
+        return 0;
     }
 
     /** Serves until unmounted. */
