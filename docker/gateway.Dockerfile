@@ -1,5 +1,5 @@
 # The gateway: a Java of only the modules it uses, its jars without what they carry for other systems, and the few files
-# of Debian that these need. Context: the folder alluxio-adapter/target/dist.
+# of Debian that these need. Context: the folder alluxio-adapter/target/dist; the context `scripts`: alluxio-adapter/src/main/sh.
 ARG BASE=docker.io/library/debian:bookworm-slim
 
 # The tag is in the argument.
@@ -52,9 +52,11 @@ FROM scratch AS files
 COPY --from=build /root-files/ /
 ENV JAVA_HOME=/opt/jre PATH=/opt/posix-gateway/bin:/opt/jre/bin:/usr/bin
 
-# What the classes look like once loaded, kept for the next start.
+# What the classes of a started service look like once loaded, kept for the next start. The applets are the shell's own.
 FROM files AS archive
-RUN ["/bin/sh", "-c", "POSIX_GATEWAY_JAVA_OPTS=-XX:ArchiveClassesAtExit=/tmp/posix-gateway.jsa posix-gateway --version"]
+# hadolint ignore=DL3022
+COPY --from=scripts archive-classes /tmp/archive-classes
+RUN ["/bin/sh", "/tmp/archive-classes", "/opt/posix-gateway"]
 
 FROM files
 ARG VERSION=0.0.0
@@ -62,7 +64,7 @@ LABEL org.opencontainers.image.title="Alluxio POSIX Gateway" \
       org.opencontainers.image.description="Serves Alluxio 2.x paths as FUSE mounts" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
-COPY --from=archive /tmp/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa
+COPY --from=archive /opt/posix-gateway/lib/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa
 USER 64321:64321
 ENTRYPOINT ["/opt/posix-gateway/bin/posix-gateway"]
 CMD ["serve"]
