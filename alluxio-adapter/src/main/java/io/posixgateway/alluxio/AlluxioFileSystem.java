@@ -202,7 +202,7 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
-        return waiting("create", request, parent, directory -> {
+        int answer = waiting("create", request, parent, directory -> {
             NameOperations.Making making =
                     new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
             Inode made = names.begin(request, directory, name, making, true);
@@ -212,6 +212,8 @@ public final class AlluxioFileSystem implements FileSystem {
             files.register(made, true, reply.open);
             return volume.enter(request, made, reply.entry);
         });
+        // Others made it since the kernel looked: with ESTALE it looks again, and opens what is there.
+        return answer == -Errno.EEXIST && (flags & Stat.O_EXCL) == 0 ? -Errno.ESTALE : answer;
     }
 
     @Override

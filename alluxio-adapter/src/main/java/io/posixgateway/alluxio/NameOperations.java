@@ -43,7 +43,7 @@ final class NameOperations {
                 return volume.enter(request, child, entry);
             }
         } else if (volume.metadata.knownMissing(directory, name)) {
-            return missing(entry, directory.dentries().listedNanos());
+            return missing(entry, directory.dentries().completeNanos());
         }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
@@ -101,13 +101,16 @@ final class NameOperations {
             sink = volume.store.create(path, planned.mode(), planned.xattrs());
         } catch (StoreException e) {
             draft.abandon();
+            if (e.errno() == Errno.EEXIST) {
+                volume.metadata.look(directory, name);
+            }
             throw e;
         }
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
         volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return made;
     }
 
@@ -122,9 +125,15 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         volume.store.makeDirectory(volume.metadata.pathOf(directory, name), planned.mode(), planned.xattrs());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         Inode made = volume.metadata.look(directory, name);
-        return made == null ? -Errno.ENOENT : volume.enter(request, made, entry);
+        if (made == null) {
+            return -Errno.ENOENT;
+        }
+        if (made.isDirectory()) {
+            made.dentries().nowComplete(volume.freshness.nowNanos());
+        }
+        return volume.enter(request, made, entry);
     }
 
     int unlink(Inode directory, Name name) throws StoreException {
@@ -154,7 +163,7 @@ final class NameOperations {
             volume.table.detach(child);
         }
         volume.table.missing(directory, name, volume.freshness.nowNanos());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return 0;
     }
 
@@ -180,7 +189,7 @@ final class NameOperations {
         }
         removeDirectory(directory, child, volume.metadata.pathOf(directory, name));
         volume.table.missing(directory, name, volume.freshness.nowNanos());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return 0;
     }
 
@@ -236,8 +245,8 @@ final class NameOperations {
         move(child, from, to, target);
         volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
         volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
-        from.directory.forgetFacts();
-        to.directory.forgetFacts();
+        volume.metadata.namesChanged(from.directory);
+        volume.metadata.namesChanged(to.directory);
         return 0;
     }
 

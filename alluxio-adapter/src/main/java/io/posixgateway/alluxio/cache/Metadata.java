@@ -22,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Metadata {
     private static final int PAGE = 1000;
+    /** So many names looked up in vain, and so many known at most: then it pays to know all names of a directory. */
+    private static final int IN_VAIN = 16;
+
+    private static final int MOST_LEARNED = 4 * PAGE;
 
     private final Store store;
     private final InodeTable table;
@@ -49,10 +53,27 @@ public final class Metadata {
         return dentry != null && freshness.fresh(dentry.seenNanos()) ? dentry : null;
     }
 
-    /** Is the name missing in a listing that is still believed? Never waits. */
+    /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean knownMissing(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        return dentries.listing() != null && freshness.fresh(dentries.listedNanos()) && dentries.find(name) == null;
+        if (!dentries.complete() || !freshness.fresh(dentries.completeNanos())) {
+            return false;
+        }
+        Dentries.Dentry dentry = dentries.find(name);
+        return dentry == null || dentry.child() == null;
+    }
+
+    /**
+     * This mount changed the names in a directory: its time is now. What Alluxio's time for it is will be seen when the rest
+     * is asked for again. Never waits.
+     */
+    public void namesChanged(Inode directory) {
+        Facts before = directory.facts();
+        if (before != null) {
+            FileStatus raw = before.raw();
+            long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
+            directory.see(before, reader.read(raw.modified(now), before.fetchedNanos()));
+        }
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -64,15 +85,16 @@ public final class Metadata {
     /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
     public Facts refresh(Inode inode) throws StoreException {
         String path = table.path(inode);
+        long asked = Inode.changesSoFar();
         FileStatus status = path == null ? null : statusOrNull(path);
         if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
-            return see(inode, status);
+            return see(inode, status, asked);
         }
         try {
-            return see(inode, find(inode));
+            return see(inode, find(inode), asked);
         } catch (StoreException e) {
             if (e.errno() == Errno.ESTALE && status != null && adopts(inode, status)) {
-                return see(inode, status);
+                return see(inode, status, asked);
             }
             throw e;
         }
@@ -140,10 +162,10 @@ public final class Metadata {
         }
     }
 
-    private Facts see(Inode inode, FileStatus status) {
+    private Facts see(Inode inode, FileStatus status, long asked) {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
-        inode.see(now);
+        inode.see(now, asked);
         if (before != null && !before.sameContent(now)) {
             if (inode.isDirectory()) {
                 inode.dentries().dropListing();
@@ -156,12 +178,32 @@ public final class Metadata {
 
     /** Asks Alluxio for a name; null when there is nothing. */
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
+        long asked = Inode.changesSoFar();
         FileStatus status = statusOrNull(pathOf(directory, name));
         if (status == null) {
             table.missing(directory, name, freshness.nowNanos());
+            Dentries dentries = directory.dentries();
+            if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
+                learnAll(directory);
+            }
             return null;
         }
-        return place(directory, name, status);
+        return place(directory, name, status, asked);
+    }
+
+    /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
+    private void learnAll(Inode directory) throws StoreException {
+        long startedNanos = freshness.nowNanos();
+        List<Name> all = new ArrayList<>();
+        Listed part = list(directory, "");
+        all.addAll(part.names());
+        while (part.more() && all.size() < MOST_LEARNED) {
+            part = list(directory, part.last());
+            all.addAll(part.names());
+        }
+        if (!part.more()) {
+            directory.dentries().keepListing(all, startedNanos);
+        }
     }
 
     /** The child of this name, known or looked for; null when there is nothing. */
@@ -172,8 +214,12 @@ public final class Metadata {
 
     /** Keeps what Alluxio says of a child. */
     public Inode place(Inode directory, Name name, FileStatus status) {
+        return place(directory, name, status, Inode.changesSoFar());
+    }
+
+    private Inode place(Inode directory, Name name, FileStatus status, long asked) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status);
+        see(child, status, asked);
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
     }
@@ -210,6 +256,7 @@ public final class Metadata {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
+        long asked = Inode.changesSoFar();
         Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
         List<Name> names = new ArrayList<>(page.entries().size());
         String last = startAfter;
@@ -218,7 +265,7 @@ public final class Metadata {
             if (!HiddenNames.is(last)) {
                 Name name = Name.of(last);
                 names.add(name);
-                place(directory, name, status);
+                place(directory, name, status, asked);
             }
         }
         return new Listed(names, last, page.more());
@@ -236,11 +283,12 @@ public final class Metadata {
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {
         try {
+            long asked = Inode.changesSoFar();
             String path = store.pathOf(InodeTable.fileIdOf(node));
             FileStatus status = store.status(path);
             Inode inode = table.of(status.id(), status.directory());
             settle(inode, path);
-            see(inode, status);
+            see(inode, status, asked);
             return inode;
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {

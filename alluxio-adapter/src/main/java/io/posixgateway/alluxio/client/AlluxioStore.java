@@ -2,17 +2,14 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.AlluxioURI;
 import alluxio.client.block.BlockMasterClient;
-import alluxio.client.file.AlluxioFileOutStream;
 import alluxio.client.file.FileSystem;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
-import alluxio.client.file.options.OutStreamOptions;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
-import alluxio.grpc.CreateFilePOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.RenamePOptions;
@@ -26,7 +23,6 @@ import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
-import alluxio.util.FileSystemOptionsUtils;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,6 +36,7 @@ public final class AlluxioStore implements Store {
     private final FileSystemContext context;
     private final FileSystem files;
     private final WritePType writeType;
+    private final FileMaker maker;
     private final String user;
 
     private AlluxioStore(FileSystemContext context, StoreOptions options) {
@@ -47,6 +44,7 @@ public final class AlluxioStore implements Store {
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
         this.writeType = WritePType.valueOf(options.writeType());
+        this.maker = new FileMaker(context, writeType);
     }
 
     /** Sets the client up; the first connection is made by the first call. */
@@ -125,24 +123,7 @@ public final class AlluxioStore implements Store {
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         AlluxioURI uri = newUri(path);
-        CreateFilePOptions options =
-                FileSystemOptionsUtils.createFileDefaults(context.getPathConf(uri), false).toBuilder()
-                        .setMode(permissions(mode))
-                        .setWriteType(writeType)
-                        .putAllXattr(proto(xattrs))
-                        .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
-                        .build();
-        return attempt("create", path, () -> {
-            OutStreamOptions out = new OutStreamOptions(options, context, context.getPathConf(uri));
-            URIStatus made;
-            try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-                made = client.get().createFile(uri, options);
-            }
-            out.setUfsPath(made.getUfsPath());
-            out.setMountId(made.getMountId());
-            out.setAcl(made.getAcl());
-            return new StreamSink(path, made.getFileId(), new AlluxioFileOutStream(uri, out, context));
-        });
+        return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs)));
     }
 
     @Override

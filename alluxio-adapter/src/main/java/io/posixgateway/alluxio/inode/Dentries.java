@@ -38,6 +38,12 @@ public final class Dentries {
     private int missing;
     private @Nullable List<Name> listing;
     private long listedNanos;
+    /** All names are known, as of then. */
+    private boolean complete;
+
+    private long completeNanos;
+    /** Names that Alluxio was asked for in vain since then. */
+    private int asked;
 
     /** Finds without allocating; null: nothing is known of the name. */
     public synchronized @Nullable Dentry find(Name name) {
@@ -63,6 +69,7 @@ public final class Dentries {
         if (dentry != null && dentry.child == child) {
             names.remove(name);
             listing = null;
+            complete = false;
         }
     }
 
@@ -77,6 +84,30 @@ public final class Dentries {
     public synchronized void keepListing(List<Name> all, long nowNanos) {
         listing = all;
         listedNanos = nowNanos;
+        if (names.keySet().containsAll(all)) {
+            nowComplete(nowNanos);
+        }
+    }
+
+    /** All names were known at this moment. What this mount does to them later is seen, so they stay all. */
+    public synchronized void nowComplete(long nowNanos) {
+        complete = true;
+        completeNanos = nowNanos;
+        asked = 0;
+    }
+
+    /** Counts names that Alluxio was asked for in vain since all were known. */
+    public synchronized int askedInVain() {
+        return ++asked;
+    }
+
+    /** Are all names known, as of {@link #completeNanos}? */
+    public synchronized boolean complete() {
+        return complete;
+    }
+
+    public synchronized long completeNanos() {
+        return completeNanos;
     }
 
     /** The whole listing in order, if one is kept; see {@link #listedNanos}. */
@@ -91,12 +122,13 @@ public final class Dentries {
     /** Drops the listing and the names known to be missing. */
     public synchronized void dropListing() {
         listing = null;
+        complete = false;
         names.values().removeIf(dentry -> dentry.child == null);
         missing = 0;
     }
 
     /** How many children are known. */
-    synchronized int children() {
+    public synchronized int children() {
         return names.size() - missing;
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * object's monitor; the place in the tree by that of the {@link InodeTable}.
  */
 public final class Inode {
+    private static final AtomicLong CHANGES = new AtomicLong();
+
     private final long node;
     private volatile long fileId;
     private volatile @Nullable Facts facts;
@@ -28,6 +31,7 @@ public final class Inode {
     @Nullable
     String loosePath;
 
+    private long change;
     private long lookups;
     private boolean resting;
     private int readers;
@@ -58,12 +62,36 @@ public final class Inode {
         return facts;
     }
 
-    public void see(Facts seen) {
+    public synchronized void see(Facts seen) {
         facts = seen;
     }
 
-    /** The next look asks Alluxio. */
-    public void forgetFacts() {
+    /**
+     * Keeps what Alluxio said, unless this mount changed the file after it was asked.
+     *
+     * @param asked {@link #changesSoFar} when it was asked
+     */
+    public synchronized void see(Facts seen, long asked) {
+        if (change <= asked) {
+            facts = seen;
+        }
+    }
+
+    /** Goes up with every {@link #forgetFacts} of any file. */
+    public static long changesSoFar() {
+        return CHANGES.get();
+    }
+
+    /** Replaces what was seen, unless something else was seen meanwhile. */
+    public synchronized void see(Facts before, Facts after) {
+        if (facts == before) {
+            facts = after;
+        }
+    }
+
+    /** The next look asks Alluxio, and no answer to an earlier look counts. */
+    public synchronized void forgetFacts() {
+        change = CHANGES.incrementAndGet();
         facts = null;
     }
 

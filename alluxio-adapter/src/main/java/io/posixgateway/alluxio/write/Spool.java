@@ -100,6 +100,7 @@ final class Spool {
     }
 
     void copyTo(FileSink sink) throws StoreException {
+        sink.expect(lengthBytes);
         byte[] bytes = new byte[(int) Math.min(COPY_BYTES, Math.max(1, lengthBytes))];
         long at = 0;
         while (at < lengthBytes) {

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -164,6 +165,47 @@ class WriteIT {
         }
         assertThat(ufs.resolve("b")).hasBinaryContent(new byte[] {1, 2});
         assertThat(ufs.resolve("a")).doesNotExist();
+    }
+
+    @Test
+    void aFileThatOthersMadeSinceItsNameWasMissedIsOpened() throws Exception {
+        String folder = "/" + ufs.getFileName();
+        try (MountedFileSystem other =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Path missed = root.resolve("made");
+            assertThat(missed).doesNotExist();
+            Files.write(other.root().resolve("made"), new byte[] {1});
+            assertThatThrownBy(() -> Files.write(missed, new byte[] {2}, StandardOpenOption.CREATE_NEW))
+                    .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
+            assertThat(root.resolve("second")).doesNotExist();
+            Files.write(other.root().resolve("second"), new byte[] {1});
+            Files.write(
+                    root.resolve("second"), new byte[] {2}, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            assertThat(ufs.resolve("second")).hasBinaryContent(new byte[] {1, 2});
+        }
+    }
+
+    @Test
+    void aDiskThatIsFullIsSaidAndTheOldContentStays() throws Exception {
+        Path full = Files.createDirectory(root.resolve("full"));
+        Path behind = ufs.resolve("full");
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", behind.toString()) == 0, "may not mount");
+        try {
+            byte[] old = bytes(100_000);
+            Path file = Files.write(full.resolve("f"), old);
+            assertThatThrownBy(() -> Files.write(file, bytes(3_000_000))).hasMessageContaining("No space left");
+            assertThat(behind.resolve("f")).hasBinaryContent(old);
+            assertThatThrownBy(() -> Files.write(full.resolve("new"), bytes(3_000_000)))
+                    .hasMessageContaining("No space left");
+            Files.write(file, bytes(200_000));
+            assertThat(behind.resolve("f")).hasBinaryContent(bytes(200_000));
+        } finally {
+            assertThat(run("umount", behind.toString())).isZero();
+        }
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
     }
 
     @Test
