@@ -19,6 +19,7 @@ import java.util.Map;
  * @param bufferBytes memory of all windows together
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
  * @param blockFiles open block files kept
+ * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
  * @param gid likewise
  * @param umask permission bits taken off every file
@@ -34,9 +35,11 @@ public record AdapterOptions(
         int blockFiles,
         Path spoolFolder,
         long spoolBytes,
+        long streamFromBytes,
         int uid,
         int gid,
         int umask) {
+    private static final long STREAM_FROM_BYTES = 64L << 20;
     private static final int MOST_ID = 0x7FFF_FFFE;
 
     /** The options, once and for all: command line, control API and documentation read them here. */
@@ -93,6 +96,13 @@ public record AdapterOptions(
                             "64G",
                             "Most that changed files may take there; more is refused with ENOSPC."),
                     new Option(
+                            "stream_from",
+                            new Option.Size(0, 1L << 50),
+                            "",
+                            "A new file that is written in sequence goes straight to Alluxio, without a spool, once it is so"
+                                    + " long (0: never). A file that is being streamed when the gateway is killed is lost and"
+                                    + " its writer told so; hence by default 64M, and never where mounts outlive the gateway."),
+                    new Option(
                             "uid",
                             new Option.Whole(0, MOST_ID),
                             "",
@@ -120,9 +130,18 @@ public record AdapterOptions(
                 (int) values.number("block_files"),
                 spool.isEmpty() ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool") : Path.of(spool),
                 values.bytes("spool_size"),
+                values.given("stream_from") ? values.bytes("stream_from") : -1,
                 values.given("uid") ? (int) values.number("uid") : -1,
                 values.given("gid") ? (int) values.number("gid") : -1,
                 values.octal("umask"));
+    }
+
+    /** From which length on new files are streamed; {@link Long#MAX_VALUE}: never. */
+    long streamFrom(boolean outlivesProcess) {
+        if (streamFromBytes > 0) {
+            return streamFromBytes;
+        }
+        return streamFromBytes == 0 || outlivesProcess ? Long.MAX_VALUE : STREAM_FROM_BYTES;
     }
 
     /** All as when nothing is given. */

@@ -48,7 +48,7 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public void started(Kernel kernel) {
-        volume.notices.started(kernel);
+        volume.started(kernel);
     }
 
     @Override

@@ -252,6 +252,7 @@ final class FileOperations {
         String path = volume.table.path(inode);
         if (path != null && HiddenNames.is(volume.table.lastName(inode))) {
             volume.store.delete(path);
+            volume.hidden.forget(inode.node());
             volume.table.detach(inode);
         }
     }

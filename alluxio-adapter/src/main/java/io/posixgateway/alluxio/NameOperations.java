@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -170,7 +171,16 @@ final class NameOperations {
     /** Moves an open file to a hidden name, where it stays until it is closed. */
     private void hide(Inode directory, Inode child, String path) throws StoreException {
         Name hidden = HiddenNames.make();
-        volume.store.rename(path, volume.metadata.pathOf(directory, hidden), false);
+        String hiddenPath = volume.metadata.pathOf(directory, hidden);
+        volume.hidden.add(new HiddenFiles.Hidden(hiddenPath, child.fileId(), child.node()));
+        try {
+            volume.store.rename(path, hiddenPath, false);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EIO) {
+                volume.hidden.remove(hiddenPath);
+            }
+            throw e;
+        }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
     }

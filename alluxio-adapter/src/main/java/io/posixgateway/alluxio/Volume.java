@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DraftRecovery;
@@ -25,7 +26,9 @@ import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +50,7 @@ final class Volume implements AutoCloseable {
     final FileReaders readers;
     final Drafts drafts;
     final SpoolFolder spool;
+    final HiddenFiles hidden;
     private final @Nullable VolumeFolder kept;
     private final ThreadPoolExecutor later =
             new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -75,8 +79,10 @@ final class Volume implements AutoCloseable {
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
-        Publisher publisher = new Publisher(store, metadata, table, factsReader, kept == null ? null : kept.nodes());
-        this.drafts = new Drafts(store, metadata, factsReader, spool, publisher);
+        this.hidden = new HiddenFiles(kept == null ? options.spoolFolder() : kept.path(), store.cluster());
+        NodeLog nodes = kept == null ? null : kept.nodes();
+        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
+        this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         later.allowCoreThreadTimeOut(true);
     }
 
@@ -96,6 +102,34 @@ final class Volume implements AutoCloseable {
         new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes()).restore(drafts, goesOn);
         table.tell(new StoredNumbering(folder.nodes()));
         takenOver = goesOn;
+    }
+
+    /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
+    void started(Kernel kernel) {
+        notices.started(kernel);
+        later(() -> removeHidden(hidden.inherit(), takenOver));
+    }
+
+    private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+        for (HiddenFiles.Hidden one : all) {
+            boolean open = one.node() != 0 && mayBeOpen && notices.isKnown(one.node());
+            if (!open && removeHidden(one)) {
+                hidden.remove(one.path());
+            }
+        }
+    }
+
+    /** Removes it where it is by now; true when it is gone. */
+    private boolean removeHidden(HiddenFiles.Hidden one) {
+        try {
+            String path = one.fileId() == 0 ? one.path() : store.pathOf(one.fileId());
+            if (HiddenNames.is(path.substring(path.lastIndexOf('/') + 1))) {
+                store.delete(path);
+            }
+            return true;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
     }
 
     /** The next process hears of it, too. */
@@ -152,7 +186,9 @@ final class Volume implements AutoCloseable {
             drafts.leave();
         } else {
             drafts.close();
+            removeHidden(hidden.present(), false);
         }
+        hidden.close();
         notices.close();
         readers.close();
         store.close();

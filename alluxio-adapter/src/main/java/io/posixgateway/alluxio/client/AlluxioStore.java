@@ -23,6 +23,7 @@ import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
+import alluxio.util.ConfigurationUtils;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -76,7 +77,7 @@ public final class AlluxioStore implements Store {
     }
 
     /** EINVAL for a path that Alluxio would change: backslashes become slashes. */
-    private static AlluxioURI uri(String path) throws StoreException {
+    static AlluxioURI uri(String path) throws StoreException {
         if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0) {
             throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
         }
@@ -238,6 +239,16 @@ public final class AlluxioStore implements Store {
                         client.get().getCapacityBytes(), client.get().getUsedBytes());
             }
         });
+    }
+
+    @Override
+    public String cluster() {
+        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf()).toString();
+    }
+
+    @Override
+    public boolean persists() {
+        return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
     }
 
     @Override

@@ -7,6 +7,9 @@ package io.posixgateway.alluxio.client;
 public interface FileSink {
     long fileId();
 
+    /** Where the file is by now: directories above it may have been renamed. */
+    void at(String path) throws StoreException;
+
     /** Before the first write: the file will have exactly so many bytes. Workers then reserve no more than these. */
     void expect(long lengthBytes);
 

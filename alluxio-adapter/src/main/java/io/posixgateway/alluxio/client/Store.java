@@ -68,6 +68,12 @@ public interface Store extends AutoCloseable {
 
     Capacity capacity() throws StoreException;
 
+    /** Is a completed file in the under file system? If not, in the workers only, at first. */
+    boolean persists();
+
+    /** The same text for the same Alluxio. */
+    String cluster();
+
     /** The user in Alluxio who owns what this store makes. */
     String user();
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import alluxio.AlluxioURI;
 import alluxio.client.file.FileOutStream;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -10,20 +11,23 @@ final class StreamSink implements FileSink {
     /** How long the file will be is not known. */
     static final long UNKNOWN = -1;
 
-    private final String path;
     private final long fileId;
     private final Opening opening;
+    private AlluxioURI uri;
     private long lengthBytes = UNKNOWN;
     private @Nullable FileOutStream stream;
 
     /** Opens the stream; waits. */
     interface Opening {
-        /** @param lengthBytes how long the file will be, or {@link #UNKNOWN} */
-        FileOutStream open(long lengthBytes) throws IOException;
+        /**
+         * @param uri where the file is
+         * @param lengthBytes how long the file will be, or {@link #UNKNOWN}
+         */
+        FileOutStream open(AlluxioURI uri, long lengthBytes) throws IOException;
     }
 
-    StreamSink(String path, long fileId, Opening opening) {
-        this.path = path;
+    StreamSink(AlluxioURI uri, long fileId, Opening opening) {
+        this.uri = uri;
         this.fileId = fileId;
         this.opening = opening;
     }
@@ -31,6 +35,16 @@ final class StreamSink implements FileSink {
     @Override
     public long fileId() {
         return fileId;
+    }
+
+    @Override
+    public void at(String path) throws StoreException {
+        if (!path.equals(uri.getPath())) {
+            uri = AlluxioStore.uri(path);
+            if (stream instanceof PersistedOutStream persisted) {
+                persisted.at(uri);
+            }
+        }
     }
 
     @Override
@@ -59,7 +73,7 @@ final class StreamSink implements FileSink {
     private FileOutStream stream() throws IOException {
         FileOutStream open = stream;
         if (open == null) {
-            open = opening.open(lengthBytes);
+            open = opening.open(uri, lengthBytes);
             stream = open;
         }
         return open;
@@ -69,7 +83,7 @@ final class StreamSink implements FileSink {
     private StoreException lost(String what, Exception failure) {
         int errno = ErrnoTable.of(failure);
         boolean told = errno == Errno.ENOSPC || errno == Errno.EACCES;
-        return new StoreException(told ? errno : Errno.EIO, what + " " + path + ": " + failure, failure);
+        return new StoreException(told ? errno : Errno.EIO, what + " " + uri.getPath() + ": " + failure, failure);
     }
 
     @Override
@@ -81,7 +95,7 @@ final class StreamSink implements FileSink {
         try {
             open.cancel();
         } catch (IOException | RuntimeException e) {
-            org.slf4j.LoggerFactory.getLogger(StreamSink.class).debug("Cancelling {} failed: {}", path, e.toString());
+            org.slf4j.LoggerFactory.getLogger(StreamSink.class).debug("Cancelling {} failed: {}", uri, e.toString());
         }
     }
 }

@@ -41,7 +41,7 @@ class ErrnoTableTest {
                 arguments(new AlluxioException("Permission denied: user=x"), Errno.EACCES),
                 arguments(new FileIncompleteException("being written"), Errno.EBUSY),
                 arguments(new FileAlreadyCompletedException("was written"), Errno.EBUSY),
-                arguments(new BusyException("busy"), Errno.EBUSY),
+                arguments(new BusyException(), Errno.EBUSY),
                 arguments(new OpenDirectoryException("a directory"), Errno.EISDIR),
                 arguments(new InvalidPathException("bad"), Errno.EINVAL),
                 arguments(new InvalidFileSizeException("big"), Errno.EFBIG),

@@ -26,7 +26,7 @@ class WriteStressIT {
         String folder = SharedAlluxio.folder();
         List<Command> running = new ArrayList<>();
         try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of("stream_from", "100K")), TransportChoice.AUTO)) {
             try {
                 for (int i = 0; i < PROCESSES; i++) {
                     String name = "stress-" + i;
