@@ -2,8 +2,8 @@
 
     python3 stress_writes.py DIRECTORY UFS SEED SECONDS
 
-The directory is made, and removed when all went well. UFS is the same directory where Alluxio persists it: when all files
-are closed, it must hold the same. A difference is printed with the seed, and the status is 1.
+The directory is made, and removed when all went well. UFS is the same directory where Alluxio persists it: when all
+files are closed, it must hold the same. A difference is printed with the seed, and the status is 1.
 """
 
 import mmap
