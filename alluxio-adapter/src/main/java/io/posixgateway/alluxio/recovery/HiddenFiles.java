@@ -130,13 +130,22 @@ public final class HiddenFiles implements AutoCloseable {
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
                 if (name.startsWith(prefix) && !name.startsWith(prefix + PROCESS)) {
-                    inherited.addAll(inherit(other));
+                    inherited.addAll(inheritIfPossible(other));
                 }
             }
-        } catch (IOException | StoreException e) {
+        } catch (IOException e) {
             LOG.warn("Hidden files that an earlier process left stay for now: {}", e.toString());
         }
         return inherited;
+    }
+
+    private List<Hidden> inheritIfPossible(Path other) {
+        try {
+            return inherit(other);
+        } catch (IOException | StoreException e) {
+            LOG.info("Hidden files in {} stay for now: {}", other, e.toString());
+            return List.of();
+        }
     }
 
     private List<Hidden> inherit(Path other) throws IOException, StoreException {

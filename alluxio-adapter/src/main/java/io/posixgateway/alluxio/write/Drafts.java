@@ -189,10 +189,21 @@ public final class Drafts implements AutoCloseable {
             if (draft.streamed != null && !mayWait) {
                 return FileSystem.WOULD_WAIT;
             }
-            checkLost(draft);
-            streams.settle(draft);
+            settle(draft);
             return work.on(draft);
         });
+    }
+
+    private void settle(Draft draft) throws StoreException {
+        checkLost(draft);
+        try {
+            streams.settle(draft);
+        } catch (StoreException e) {
+            if (draft.lost == null) {
+                end(draft, false);
+            }
+            throw e;
+        }
     }
 
     private static void checkLost(Draft draft) throws StoreException {
@@ -236,7 +247,7 @@ public final class Drafts implements AutoCloseable {
             if (appended > 0) {
                 return appended;
             }
-            streams.settle(draft);
+            settle(draft);
             draft.touch();
             return draft.spool.write(offset, data);
         });
@@ -338,7 +349,7 @@ public final class Drafts implements AutoCloseable {
     public void unlinked(Inode inode, boolean deleted) throws StoreException {
         with(inode, true, draft -> {
             if (deleted && draft.lost == null) {
-                streams.settle(draft);
+                settle(draft);
             }
             draft.record.put(deleted ? DraftRecord.UNLINKED : 0, deleted ? 0 : DraftRecord.UNLINKED);
             return 0;

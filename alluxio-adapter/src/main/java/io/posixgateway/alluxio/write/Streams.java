@@ -112,7 +112,10 @@ final class Streams {
         }
     }
 
-    /** From here on the draft is in the spool as any other. Waits for all that was written to go there and back. */
+    /**
+     * From here on the draft is in the spool as any other. Waits for all that was written to go there and back. If it fails
+     * and the draft is not lost, Alluxio has all of it and the draft is to end.
+     */
     void settle(Draft draft) throws StoreException {
         Streamed streamed = draft.streamed;
         if (streamed == null) {
@@ -122,9 +125,6 @@ final class Streams {
         draft.streamed = null;
         try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
             draft.spool.copyFrom(source, streamed.lengthBytes());
-        } catch (StoreException e) {
-            draft.lost = e;
-            throw e;
         }
         draft.dirty = false;
         draft.record.put(0, DraftRecord.STREAMED | DraftRecord.DIRTY);
