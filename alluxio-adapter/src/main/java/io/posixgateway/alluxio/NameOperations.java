@@ -251,7 +251,11 @@ final class NameOperations {
         if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
-        volume.drafts.publish(child, true);
+        if (child.isDirectory()) {
+            volume.drafts.completeStreams(volume.metadata.pathOf(from.directory, from.name));
+        } else {
+            volume.drafts.publish(child, true);
+        }
         move(child, from, to, target);
         volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
         volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());

@@ -77,7 +77,7 @@ public final class AlluxioStore implements Store {
     }
 
     /** EINVAL for a path that Alluxio would change: backslashes become slashes. */
-    static AlluxioURI uri(String path) throws StoreException {
+    private static AlluxioURI uri(String path) throws StoreException {
         if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0) {
             throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
         }

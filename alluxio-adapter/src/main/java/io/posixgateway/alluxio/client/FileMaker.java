@@ -44,12 +44,12 @@ final class FileMaker {
         try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
             made = client.get().createFile(uri, options);
         }
-        return new StreamSink(uri, made.getFileId(), (now, length) -> {
+        return new StreamSink(uri.getPath(), made.getFileId(), length -> {
             OutStreamOptions out = new OutStreamOptions(options, context, configuration);
             out.setUfsPath(made.getUfsPath());
             out.setMountId(made.getMountId());
             out.setAcl(made.getAcl());
-            return open(now, made.getFileId(), out, length);
+            return open(uri, made.getFileId(), out, length);
         });
     }
 

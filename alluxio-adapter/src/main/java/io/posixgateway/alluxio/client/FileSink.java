@@ -7,8 +7,8 @@ package io.posixgateway.alluxio.client;
 public interface FileSink {
     long fileId();
 
-    /** Where the file is by now: directories above it may have been renamed. */
-    void at(String path) throws StoreException;
+    /** Is the file still where it was made? If not, as directories above it were renamed, it cannot be written any more. */
+    boolean isAt(String path);
 
     /** Before the first write: the file will have exactly so many bytes. Workers then reserve no more than these. */
     void expect(long lengthBytes);

@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class PersistedOutStream extends FileOutStream {
     private final FileSystemContext context;
+    private final AlluxioURI uri;
     private final Closeable reinitialization;
     private final UnderFileSystemFileOutStream persisted;
     private final @Nullable CachedBlocks cached;
-    private AlluxioURI uri;
     private boolean closed;
 
     /** @param cached null: only the under file system gets the file */
@@ -52,11 +52,6 @@ final class PersistedOutStream extends FileOutStream {
             reinitialization.close();
             throw e;
         }
-    }
-
-    /** The file is there by now. */
-    void at(AlluxioURI moved) {
-        uri = moved;
     }
 
     /** A worker to write through; for a moment there may be none. */

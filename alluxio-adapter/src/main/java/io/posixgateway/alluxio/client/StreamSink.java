@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.AlluxioURI;
 import alluxio.client.file.FileOutStream;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -11,23 +10,20 @@ final class StreamSink implements FileSink {
     /** How long the file will be is not known. */
     static final long UNKNOWN = -1;
 
+    private final String path;
     private final long fileId;
     private final Opening opening;
-    private AlluxioURI uri;
     private long lengthBytes = UNKNOWN;
     private @Nullable FileOutStream stream;
 
     /** Opens the stream; waits. */
     interface Opening {
-        /**
-         * @param uri where the file is
-         * @param lengthBytes how long the file will be, or {@link #UNKNOWN}
-         */
-        FileOutStream open(AlluxioURI uri, long lengthBytes) throws IOException;
+        /** @param lengthBytes how long the file will be, or {@link #UNKNOWN} */
+        FileOutStream open(long lengthBytes) throws IOException;
     }
 
-    StreamSink(AlluxioURI uri, long fileId, Opening opening) {
-        this.uri = uri;
+    StreamSink(String path, long fileId, Opening opening) {
+        this.path = path;
         this.fileId = fileId;
         this.opening = opening;
     }
@@ -38,13 +34,8 @@ final class StreamSink implements FileSink {
     }
 
     @Override
-    public void at(String path) throws StoreException {
-        if (!path.equals(uri.getPath())) {
-            uri = AlluxioStore.uri(path);
-            if (stream instanceof PersistedOutStream persisted) {
-                persisted.at(uri);
-            }
-        }
+    public boolean isAt(String other) {
+        return path.equals(other);
     }
 
     @Override
@@ -73,7 +64,7 @@ final class StreamSink implements FileSink {
     private FileOutStream stream() throws IOException {
         FileOutStream open = stream;
         if (open == null) {
-            open = opening.open(uri, lengthBytes);
+            open = opening.open(lengthBytes);
             stream = open;
         }
         return open;
@@ -83,7 +74,7 @@ final class StreamSink implements FileSink {
     private StoreException lost(String what, Exception failure) {
         int errno = ErrnoTable.of(failure);
         boolean told = errno == Errno.ENOSPC || errno == Errno.EACCES;
-        return new StoreException(told ? errno : Errno.EIO, what + " " + uri.getPath() + ": " + failure, failure);
+        return new StoreException(told ? errno : Errno.EIO, what + " " + path + ": " + failure, failure);
     }
 
     @Override
@@ -95,7 +86,7 @@ final class StreamSink implements FileSink {
         try {
             open.cancel();
         } catch (IOException | RuntimeException e) {
-            org.slf4j.LoggerFactory.getLogger(StreamSink.class).debug("Cancelling {} failed: {}", uri, e.toString());
+            org.slf4j.LoggerFactory.getLogger(StreamSink.class).debug("Cancelling {} failed: {}", path, e.toString());
         }
     }
 }

@@ -32,7 +32,7 @@ final class Draft {
     FileSink reserved;
     /** The content is on its way to Alluxio; the spool is empty. */
     @Nullable
-    Streamed streamed;
+    volatile Streamed streamed;
     /** Why the content is lost; nothing can be done any more. */
     @Nullable
     StoreException lost;

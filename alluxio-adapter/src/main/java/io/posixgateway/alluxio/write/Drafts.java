@@ -410,6 +410,19 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
+    /** Before the directory of this path is renamed: what is being streamed below it is completed first. */
+    public void completeStreams(String directory) throws StoreException {
+        List<Draft> below = new ArrayList<>();
+        drafts.forEach(draft -> {
+            if (draft.streamed != null && draft.record.content().path().startsWith(directory + "/")) {
+                below.add(draft);
+            }
+        });
+        for (Draft draft : below) {
+            publish(draft.inode, true);
+        }
+    }
+
     /** No other process can go on with a stream: what was written is completed, and what follows goes to a spool. */
     private void completeStream(Draft draft) {
         try {

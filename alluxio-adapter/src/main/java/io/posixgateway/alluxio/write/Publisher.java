@@ -52,6 +52,9 @@ public final class Publisher {
         FileSink reserved = draft.reserved;
         if (reserved != null) {
             draft.reserved = null;
+            draft.dirty |= !reserved.isAt(metadata.pathOf(draft.inode));
+        }
+        if (reserved != null && reserved.isAt(metadata.pathOf(draft.inode))) {
             complete(draft, reserved);
         } else if (draft.dirty) {
             replace(draft);
@@ -78,7 +81,6 @@ public final class Publisher {
 
     private void complete(Draft draft, FileSink sink) throws StoreException {
         try {
-            sink.at(metadata.pathOf(draft.inode));
             draft.spool.copyTo(sink, true);
             sink.complete();
         } catch (StoreException e) {

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A file begins in the spool. The write at its end that makes it as long as {@code fromBytes} moves what is there into
  * Alluxio's stream, where the rest follows. Whatever a stream cannot do (a write elsewhere, a read, a truncation) first
- * completes the file in Alluxio, and copies it back into the spool: slow, but no byte is lost. A write that the stream refuses
+ * completes the file in Alluxio, and copies it back into the spool: slow, but no byte is lost. So does a rename of a directory
+ * above it, since the under file system would have it at the old place. A write that the stream refuses
  * loses the file, as its beginning is nowhere else: from then on all of it is answered with that failure, until it is closed.
  */
 final class Streams {
@@ -67,13 +68,12 @@ final class Streams {
     /** Moves what is in the spool into the stream; null: Alluxio does not take it now, and it stays in the spool. */
     private @Nullable Streamed begin(Draft draft) throws StoreException {
         FileSink sink = draft.reserved;
-        if (sink == null) {
+        if (sink == null || !sink.isAt(metadata.pathOf(draft.inode))) {
             return null;
         }
         draft.record.put(DraftRecord.STREAMED, 0);
         draft.reserved = null;
         try {
-            sink.at(metadata.pathOf(draft.inode));
             draft.spool.copyTo(sink, false);
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
@@ -104,7 +104,10 @@ final class Streams {
             return;
         }
         try {
-            streamed.sink.at(metadata.pathOf(draft.inode));
+            String path = metadata.pathOf(draft.inode);
+            if (!streamed.sink.isAt(path)) {
+                throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
+            }
             streamed.sink.complete();
         } catch (StoreException e) {
             lose(draft, e);

@@ -21,12 +21,12 @@ public final class MasterCalls {
         return counts;
     }
 
-    /** What was called since the counts were taken; heartbeats left out. */
+    /** What was called since the counts were taken; what goes to workers, and by the clock, left out. */
     public static Map<String, Long> since(Map<String, Long> before) {
         Map<String, Long> since = counts();
         since.replaceAll((call, count) -> count - before.getOrDefault(call, 0L));
         since.values().removeIf(count -> count == 0);
-        since.keySet().removeIf(call -> call.contains("Config") || call.contains("WorkerInfo") || call.contains("BlockIn"));
+        since.keySet().removeIf(call -> call.contains("Config") || call.contains("WorkerInfo") || call.endsWith("Latency"));
         return since;
     }
 }
