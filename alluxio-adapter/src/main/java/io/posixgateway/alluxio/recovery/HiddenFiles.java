@@ -1,7 +1,5 @@
 package io.posixgateway.alluxio.recovery;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.fuse.spi.Errno;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -64,8 +62,8 @@ public final class HiddenFiles implements AutoCloseable {
         this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
     }
 
-    /** Before it is made. */
-    public synchronized void add(Hidden hidden) throws StoreException {
+    /** Before it is made. False, and a line in the log, if the list cannot be written: then it may outlive this process. */
+    public synchronized boolean add(Hidden hidden) {
         try {
             FileChannel open = channel;
             if (open == null) {
@@ -74,10 +72,12 @@ public final class HiddenFiles implements AutoCloseable {
                 channel = open;
                 open.lock();
             }
-            append(open, hidden, true);
             present.put(hidden.path(), hidden);
+            append(open, hidden, true);
+            return true;
         } catch (IOException e) {
-            throw new StoreException(Errno.EIO, "Writing the list of hidden files " + file + " failed: " + e, e);
+            LOG.warn("Writing the list of hidden files {} failed: {}", file, e.toString());
+            return false;
         }
     }
 
@@ -142,13 +142,13 @@ public final class HiddenFiles implements AutoCloseable {
     private List<Hidden> inheritIfPossible(Path other) {
         try {
             return inherit(other);
-        } catch (IOException | StoreException e) {
+        } catch (IOException e) {
             LOG.info("Hidden files in {} stay for now: {}", other, e.toString());
             return List.of();
         }
     }
 
-    private List<Hidden> inherit(Path other) throws IOException, StoreException {
+    private List<Hidden> inherit(Path other) throws IOException {
         try (FileChannel left = FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 FileLock lock = left.tryLock()) {
             if (lock == null || !Files.exists(other)) {
@@ -156,7 +156,9 @@ public final class HiddenFiles implements AutoCloseable {
             }
             List<Hidden> found = read(left);
             for (Hidden hidden : found) {
-                add(hidden);
+                if (!add(hidden)) {
+                    return List.of();
+                }
             }
             Files.delete(other);
             return found;
