@@ -1,7 +1,9 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.options.OptionException;
@@ -17,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +37,17 @@ public final class Volumes {
     private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
     private static final long LOCK_SECONDS = 20;
+    /** With more volumes, nothing more would be learned. */
+    private static final int REHEARSALS = 2;
 
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
     private final Executor background;
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+    private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
+    private final AtomicInteger rehearsals = new AtomicInteger();
+    private volatile boolean serving;
     private volatile boolean draining;
 
     /** @param background runs what must not hold up a caller */
@@ -72,7 +80,7 @@ public final class Volumes {
                 return same(there, request);
             }
             forget(there);
-            Volume volume = serve(request, target);
+            Volume volume = serve(request, target, false);
             try {
                 keeper.store(request.getVolume(), request.toByteArray());
             } catch (KeeperException e) {
@@ -88,8 +96,54 @@ public final class Volumes {
         Target target = target(request);
         locked(request.getVolume(), () -> {
             Volume there = served.get(request.getVolume());
-            return there != null ? there : serve(request, target);
+            return there != null ? there : serve(request, target, true);
         });
+    }
+
+    /**
+     * A client that is connected already.
+     *
+     * @param request it was connected for
+     */
+    private record Prepared(AttachRequest request, Store client) {}
+
+    /** Connects to the Alluxio of a volume that another process serves and this one may serve later; done at most once. */
+    void prepare(AttachRequest request) throws ServiceException {
+        Prepared there = prepared.get(request.getVolume());
+        if (there == null || !there.request().equals(request)) {
+            Target target = target(request);
+            if (rehearsals.getAndIncrement() < REHEARSALS) {
+                try (AlluxioFileSystem files = source.open(target.place(), target.options())) {
+                    Rehearsal.use(files);
+                }
+            }
+            Store client = source.connect(target.place(), target.options());
+            discard(prepared.put(request.getVolume(), new Prepared(request, client)));
+            if (serving) {
+                endPreparation();
+            }
+        }
+    }
+
+    /** Lets go of clients that were not needed. */
+    void endPreparation() {
+        serving = true;
+        prepared.keySet().forEach(name -> discard(prepared.remove(name)));
+    }
+
+    private static void discard(@Nullable Prepared unused) {
+        if (unused != null) {
+            unused.client().close();
+        }
+    }
+
+    private @Nullable Store prepared(AttachRequest request) {
+        Prepared there = prepared.remove(request.getVolume());
+        if (there == null || there.request().equals(request)) {
+            return there == null ? null : there.client();
+        }
+        discard(there);
+        return null;
     }
 
     /** Stops serving and forgets; nothing there is success. */
@@ -113,17 +167,27 @@ public final class Volumes {
     /** Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. */
     public int drain() {
         draining = true;
+        long began = System.nanoTime();
         List<Volume> volumes = all();
         CompletableFuture.allOf(volumes.stream()
                         .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
+        long tookMillis = (System.nanoTime() - began) / 1_000_000;
+        if (!volumes.isEmpty()) {
+            LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), tookMillis);
+        }
         return volumes.size();
     }
 
-    private Volume serve(AttachRequest request, Target target) throws ServiceException {
+    private Volume serve(AttachRequest request, Target target, boolean goesOn) throws ServiceException {
         String name = request.getVolume();
-        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name);
+        long began = System.nanoTime();
+        AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
+        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
+        if (goesOn) {
+            background.execute(() -> connect(files, request.getAlluxioPath()));
+        }
         try {
             KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(
@@ -131,7 +195,8 @@ public final class Volumes {
             Capacity capacity = new Capacity(files, background, System::nanoTime);
             Volume volume = new Volume(request, files, session, capacity, kept.takes());
             served.put(name, volume);
-            LOG.info("Volume {} serves {}: {}", name, request.getAlluxioPath(), session.line());
+            long tookMillis = (System.nanoTime() - began) / 1_000_000;
+            LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
             return volume;
         } catch (KeeperException e) {
             abandon(files);
@@ -154,6 +219,15 @@ public final class Volumes {
             Native.close(kept.fuseFd());
             Native.close(kept.memoryFd());
             throw e;
+        }
+    }
+
+    /** The first call makes the connection; better now than when somebody waits for it. */
+    private static void connect(AlluxioFileSystem files, String path) {
+        try {
+            files.store().status(path);
+        } catch (StoreException e) {
+            LOG.debug("Alluxio does not answer yet", e);
         }
     }
 

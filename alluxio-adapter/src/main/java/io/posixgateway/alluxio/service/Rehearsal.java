@@ -1,0 +1,162 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.client.AlluxioStore;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.spi.DirectoryWriter;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.OpenReply;
+import io.posixgateway.fuse.spi.Stat;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.JarFile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads what the first requests of a session will need, before they come: our own classes, and those of Alluxio's client by a
+ * call to an address where nobody listens. For a process that waits for its turn, and for the class-data archive. Has no
+ * effect that anybody could see, and takes seconds.
+ */
+public final class Rehearsal {
+    private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+    private static final String OURS = "io/posixgateway/";
+    private static final String CLASS = ".class";
+    private static final String NOBODY = "127.0.0.1:1";
+    private static final int NAMES = 8;
+    private static final int ROUNDS = 25;
+    private static final long MOST_NANOS = 3_000_000_000L;
+    private static final int READ_BYTES = 64 << 10;
+
+    private Rehearsal() {}
+
+    /**
+     * Does what programs will do with a volume, some hundred calls within a few seconds: attributes of a few files of its
+     * root, their beginning. What fails is left out.
+     */
+    static void use(FileSystem files) {
+        OpenReply open = new OpenReply();
+        if (files.opendir(OwnRequest.INSTANCE, FileSystem.ROOT, 0, open) != 0) {
+            return;
+        }
+        Few few = new Few();
+        files.readdir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle, 0, few);
+        files.releasedir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle);
+        ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
+        long end = System.nanoTime() + MOST_NANOS;
+        for (int round = 0; round < ROUNDS && System.nanoTime() - end < 0; round++) {
+            few.names.removeIf(name -> System.nanoTime() - end < 0 && !visited(files, name, bytes.clear()));
+        }
+    }
+
+    /** False: not again. Others may be at work on the file. */
+    private static boolean visited(FileSystem files, Name name, ByteBuffer bytes) {
+        Entry entry = new Entry();
+        if (files.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, name, entry) != 0 || entry.node == 0) {
+            return false;
+        }
+        OpenReply open = new OpenReply();
+        boolean opened = files.getattr(OwnRequest.INSTANCE, entry.node, 0, entry.attributes) == 0
+                && Stat.isRegular(entry.attributes.mode)
+                && files.open(OwnRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0;
+        int count = -1;
+        if (opened) {
+            count = files.read(OwnRequest.INSTANCE, entry.node, open.handle, 0, bytes);
+            files.release(OwnRequest.INSTANCE, entry.node, open.handle);
+        }
+        files.forget(entry.node, 1);
+        return count >= 0;
+    }
+
+    /** The first names of a listing. */
+    private static final class Few implements DirectoryWriter {
+        private final List<Name> names = new ArrayList<>();
+
+        @Override
+        public boolean plus() {
+            return false;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, long inode, int type) {
+            if (Stat.isRegular(type)) {
+                names.add(name.copy());
+            }
+            return names.size() < NAMES;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, Entry entry) {
+            return add(name, nextOffset, entry.attributes.inode, entry.attributes.mode);
+        }
+    }
+
+    /**
+     * Begins, on a thread of its own, with what takes longest of a start: Alluxio's table of properties and its client. By
+     * the time that the command line is read and the keeper has answered, it is there.
+     */
+    public static void begin() {
+        Thread thread = new Thread(() -> openNobody().close(), "client-loading");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** What fails here will fail again where it matters, and is said there. */
+    public static void run() {
+        List.of(FuseSession.class, Rehearsal.class).forEach(Rehearsal::load);
+        callNobody();
+    }
+
+    /** All classes of the jar that this one is in. */
+    private static void load(Class<?> member) {
+        try {
+            Path jar = Path.of(
+                    member.getProtectionDomain().getCodeSource().getLocation().toURI());
+            if (Files.isRegularFile(jar)) {
+                try (JarFile file = new JarFile(jar.toFile())) {
+                    file.stream().map(Object::toString).forEach(Rehearsal::load);
+                }
+            }
+        } catch (IOException | URISyntaxException e) {
+            LOG.debug("Classes are loaded when they are needed", e);
+        }
+    }
+
+    private static void load(String entry) {
+        if (!entry.startsWith(OURS) || !entry.endsWith(CLASS)) {
+            return;
+        }
+        String name = entry.substring(0, entry.length() - CLASS.length()).replace('/', '.');
+        try {
+            Class.forName(name, false, Rehearsal.class.getClassLoader());
+        } catch (ClassNotFoundException | LinkageError e) {
+            LOG.debug("Class {} is loaded when it is needed", name, e);
+        }
+    }
+
+    private static void callNobody() {
+        try (Store store = openNobody()) {
+            store.status("/");
+        } catch (StoreException e) {
+            LOG.debug("Nobody answered, as was to be expected", e);
+        }
+    }
+
+    private static Store openNobody() {
+        try {
+            return AlluxioStore.open(new StoreOptions(NOBODY, "", "CACHE_THROUGH", true, Map.of()));
+        } catch (StoreException e) {
+            throw new IllegalStateException("fixed properties are refused", e);
+        }
+    }
+}
