@@ -10,12 +10,12 @@ ARGS ?=
 # The parts add theirs in the fragments included below.
 BUILD_TARGETS := java-build
 CHECK_TARGETS := java-check native-check style-check
-TEST_TARGETS := java-test
+TEST_TARGETS := java-test native-test
 
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-alluxio bench-core bench-start setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
+.PHONY: help bench-alluxio bench-core bench-start setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -46,6 +46,14 @@ java-test:
 	@$(MVN) -Dquick package $(ARGS)
 	@ln -sfn $(DIST)/bin bin
 
+native-test:
+	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
+	@$(MAKE) -s -C fuse-core/src/main/c check
+
+sanitized: java-build ## The conformance suite with the native library under ASan, UBSan and TSan, on the JVM
+	@fuse-core/src/test/sanitized address
+	@fuse-core/src/test/sanitized thread
+
 test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
@@ -61,6 +69,10 @@ bench-start: build ## From the start of a gateway to the first request it serves
 
 stress-alluxio: build ## Random operations on open files against a model, over Alluxio (SECONDS=600)
 	@$(MVN) -Dquick package -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
+
+stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
+	@$(MVN) -Dquick package -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 
 bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)

@@ -147,7 +147,37 @@ def plot_threads(out: Path, rows: list[dict], labels: dict) -> None:
         draw(out / f"threads-{what}.png", f"threads {what}, 32 readers", ("s", "threads"), lines, log=False)
 
 
-def write_report(out: Path, facts: dict, rows: list[dict], labels: dict) -> None:
+def crossing_of(out: Path, results: dict) -> list[str]:
+    """Tables and plots of the calls and the copies between C and Java."""
+    calls, transfers = results["calls_ns"], results["transfers_ns"]
+    sizes = list(next(iter(transfers.values())))
+    figure, axes = pyplot.subplots(figsize=(7, 4.2))
+    axes.bar(list(calls), list(calls.values()))
+    axes.set_yscale("log")
+    axes.set_ylabel("ns a call")
+    figure.tight_layout()
+    figure.savefig(out / "calls.png", dpi=100)
+    pyplot.close(figure)
+    lines = {way: ([int(size) for size in sizes], list(by_size.values())) for way, by_size in transfers.items()}
+    draw(out / "transfers.png", "an answer of Java's into C's memory", ("bytes", "ns"), lines, log=True)
+    return [
+        f"Calls between C and Java, ns each (cache+defer: {calls['baseline'] / calls['cache+defer']:.0f} times faster "
+        "than the baseline, which attaches the thread and looks class and method up each time):",
+        "",
+        *table(list(calls), [[f"{value:,.1f}" for value in calls.values()]]),
+        "",
+        "An answer of Java's into C's memory, ns each:",
+        "",
+        *table(
+            ["way", *(human(int(size)) for size in sizes)],
+            ([way, *(f"{value:,.0f}" for value in by_size.values())] for way, by_size in transfers.items()),
+        ),
+        "",
+    ]
+
+
+def write_report(out: Path, results: dict, labels: dict) -> None:
+    facts, rows = results["environment"], results["points"]
     all_points = by_point(rows)
     points = {key: seen for key, seen in all_points.items() if key[0] in TABLED}
     servers = [name for name in labels if any(row["server"] == name and row["figure"] in TABLED for row in rows)]
@@ -171,8 +201,10 @@ def write_report(out: Path, facts: dict, rows: list[dict], labels: dict) -> None
         "Threads of the server's process (watched: 32 readers of 128 KiB):",
         "",
         *table_of_threads(rows, servers, labels),
+        "",
+        *crossing_of(out, results),
     ]
-    (out / "results.md").write_text("\n".join(lines) + "\n")
+    (out / "results.md").write_text("\n".join(lines).rstrip() + "\n")
     for name in ("reads-4 KiB", "reads-128 KiB", "writes"):
         plot_rates(out, points, name, "threads", labels)
     plot_rates(out, points, "sizes", "block", labels)

@@ -130,7 +130,7 @@ class Mounted:
         if seen["errors"]:
             raise RuntimeError(f"{self.server.name}, {point}: {seen['errors']} wrong or failed files")
         spent = self.cpu_seconds() - began_cpu + seen["cpu_s"]
-        seen["cpu_us_per_file"] = round(spent * 1e6 / (seen["files_per_s"] * seconds), 2)
+        seen["cpu_us_per_file"] = round(spent * 1e6 / (seen["files_per_s"] * seen["took_s"]), 2)
         return seen if threads is None else {**seen, "threads_over_time": threads}
 
     def cpu_seconds(self) -> float:

@@ -5,8 +5,9 @@
  *   load read|write|stat DIRECTORY FILES BLOCK_BYTES THREADS SECONDS
  *
  * Prints one JSON object: files and bytes per second, errors, the 50th and 99th percentile of one
- * file in µs, and the CPU time that the load itself took. Read data is checked at both ends of
- * every block: the byte at offset o is 'a' + o % 4096 % 23; a wrong one counts as an error.
+ * file in µs, the CPU time that the load itself took, and how long it went on. Read data is checked
+ * at both ends of every block: the byte at offset o is 'a' + o % 4096 % 23; a wrong one counts as
+ * an error.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -151,9 +152,9 @@ static void report(const struct work *all, double took_seconds) {
     double cpu_s = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
                    (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) / 1e6;
     printf("{\"files_per_s\": %.1f, \"bytes_per_s\": %.0f, \"errors\": %llu, \"p50_us\": %.1f, "
-           "\"p99_us\": %.1f, \"cpu_s\": %.3f}\n",
+           "\"p99_us\": %.1f, \"cpu_s\": %.3f, \"took_s\": %.3f}\n",
            (double)done / took_seconds, (double)bytes / took_seconds, (unsigned long long)errors,
-           percentile(all, 0.5), percentile(all, 0.99), cpu_s);
+           percentile(all, 0.5), percentile(all, 0.99), cpu_s, took_seconds);
 }
 
 static bool take_arguments(char **values) {
