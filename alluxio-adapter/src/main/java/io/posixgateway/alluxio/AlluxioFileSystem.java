@@ -48,7 +48,7 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public void started(Kernel kernel) {
-        volume.notices.started(kernel);
+        volume.started(kernel);
     }
 
     @Override
@@ -209,7 +209,8 @@ public final class AlluxioFileSystem implements FileSystem {
             if (made == null) {
                 return names.refusal(directory, name);
             }
-            files.register(made, true, reply.open);
+            volume.startWriting(made);
+            files.register(made, reply.open);
             return volume.enter(request, made, reply.entry);
         });
     }
@@ -415,7 +416,8 @@ public final class AlluxioFileSystem implements FileSystem {
             long changedFiles,
             long spoolBytes,
             long localReadBytes,
-            long remoteReadBytes) {}
+            long remoteReadBytes,
+            long passthroughOpens) {}
 
     /** What this volume holds now, and what it read since it was opened. */
     public Counts counts() {
@@ -425,7 +427,8 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.drafts.size(),
                 volume.spool.usedBytes(),
                 volume.readers.localBytes(),
-                volume.readers.remoteBytes());
+                volume.readers.remoteBytes(),
+                volume.passthrough.opens());
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

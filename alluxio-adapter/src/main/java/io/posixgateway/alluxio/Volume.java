@@ -3,6 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -11,6 +12,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.BufferBudget;
 import io.posixgateway.alluxio.data.FileReaders;
+import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -25,6 +27,7 @@ import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -44,7 +47,9 @@ final class Volume implements AutoCloseable {
     final Identities identities;
     final KernelNotices notices = new KernelNotices();
     final Metadata metadata;
+    final HotDirectories hot;
     final FileReaders readers;
+    final Passthrough passthrough;
     final Drafts drafts;
     final SpoolFolder spool;
     private final @Nullable VolumeFolder kept;
@@ -66,12 +71,14 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost();
         this.table = new InodeTable(place.rootPath, place.root.id(), options.cacheEntries());
-        this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), clock);
+        this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
+        this.hot = new HotDirectories(metadata);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
+        this.passthrough = new Passthrough(blocks, kept == null ? options.passthroughBytes() : 0);
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
@@ -109,6 +116,34 @@ final class Volume implements AutoCloseable {
         public void gone(long node) {
             log.noticed(node, NodeLog.NOBODY);
         }
+    }
+
+    /** The line to the kernel is up. */
+    void started(Kernel kernel) {
+        notices.started(kernel);
+        passthrough.started(kernel);
+    }
+
+    /**
+     * One more who changes the file; ends with {@link Inode#closed}.
+     *
+     * @throws StoreException ESTALE: the kernel reads the node by itself for those who have it open, which goes on; its name
+     *     leads to another node now, which the kernel finds when it looks the name up again
+     */
+    void startWriting(Inode inode) throws StoreException {
+        synchronized (inode) {
+            if (passthrough.of(inode.node()) == null) {
+                inode.opened(true);
+                return;
+            }
+        }
+        throw turnAway(inode);
+    }
+
+    /** The failure of an open that does not go together with the passthrough of others. */
+    StoreException turnAway(Inode inode) {
+        table.split(inode, freshness.nowNanos());
+        return new StoreException(Errno.ESTALE, "Node " + inode.node() + " is read through its block file", null);
     }
 
     /** Are there nodes and handles of an earlier process? */
@@ -153,6 +188,7 @@ final class Volume implements AutoCloseable {
         } else {
             drafts.close();
         }
+        hot.close();
         notices.close();
         readers.close();
         store.close();

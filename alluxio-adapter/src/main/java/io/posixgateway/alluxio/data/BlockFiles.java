@@ -1,6 +1,8 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Kernel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +23,7 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+    private volatile @Nullable Kernel kernel;
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
@@ -67,6 +70,41 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** From now on block files can be given to this kernel. */
+    void backedBy(Kernel mounted) {
+        kernel = mounted;
+    }
+
+    /**
+     * The kernel's number of a block file that was taken; 0 or less: it cannot be passed through. When the kernel does not
+     * allow it to this process at all, that is logged, and not tried again.
+     */
+    int backingOf(BlockFile file, long lengthBytes) {
+        Kernel mounted = kernel;
+        if (mounted == null || !holds(file, lengthBytes)) {
+            return 0;
+        }
+        int id = file.backing(mounted);
+        if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
+            kernel = null;
+            org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
+                    .warn(
+                            "The kernel does not take block files for passthrough (errno {}); they are read by this process. It needs"
+                                    + " CAP_SYS_ADMIN in the first user namespace, and blocks on a file system of their own,"
+                                    + " such as tmpfs, not on an overlay",
+                            -id);
+        }
+        return id;
+    }
+
+    private static boolean holds(BlockFile file, long lengthBytes) {
+        try {
+            return file.lengthBytes() == lengthBytes;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private void keep(BlockFile file) {

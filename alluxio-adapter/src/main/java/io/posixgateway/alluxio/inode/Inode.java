@@ -58,12 +58,21 @@ public final class Inode {
         return facts;
     }
 
-    public void see(Facts seen) {
+    public synchronized void see(Facts seen) {
         facts = seen;
     }
 
+    /** Replaces what was seen unless it is something else by now. */
+    public synchronized boolean confirm(Facts before, Facts seen) {
+        if (facts != before) {
+            return false;
+        }
+        facts = seen;
+        return true;
+    }
+
     /** The next look asks Alluxio. */
-    public void forgetFacts() {
+    public synchronized void forgetFacts() {
         facts = null;
     }
 

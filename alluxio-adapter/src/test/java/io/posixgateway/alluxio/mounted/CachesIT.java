@@ -109,7 +109,7 @@ class CachesIT {
     @Test
     void openSeesWhatAnotherMountClosedBefore() throws Exception {
         String folder = SharedAlluxio.folder();
-        Map<String, String> options = Map.of("metadata_ttl", "1h");
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "open_trust", "0");
         try (MountedFileSystem one =
                         MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
                 MountedFileSystem two =
