@@ -81,7 +81,7 @@ public record AdapterOptions(
                             "auto",
                             "The kernel itself reads block files of a worker on this host, for files of one block that nobody"
                                     + " changes: those of at least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
-                                    + " short_circuit; not together with writeback_cache, and not on mounts that a keeper holds.",
+                                    + " short_circuit; not together with writeback_cache.",
                             "auto",
                             "on",
                             "off"),

@@ -64,6 +64,9 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public void forget(long node, long lookups) {
         Inode unknown = volume.table.forget(node, lookups);
+        if (unknown != null || volume.table.get(node) == null) {
+            volume.passthrough.forgotten(node);
+        }
         if (unknown != null && volume.mayBeOpenUnseen(unknown)) {
             volume.later(() -> lastHandleClosed(unknown));
         }

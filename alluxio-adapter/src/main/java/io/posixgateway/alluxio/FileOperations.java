@@ -118,7 +118,8 @@ final class FileOperations {
         synchronized (inode) {
             FileReader.Extent extent = passable(inode);
             Passthrough.Live live = volume.passthrough.of(inode.node());
-            if (live != null && (extent == null || live.fileId() != extent.fileId())) {
+            boolean other = live != null && (extent == null || live.fileId() != extent.fileId());
+            if (other || volume.passthrough.heldBefore(inode.node())) {
                 return false;
             }
             if (live == null && extent != null && inode.handles() == 0) {

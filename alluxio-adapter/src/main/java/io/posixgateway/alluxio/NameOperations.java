@@ -272,8 +272,7 @@ final class NameOperations {
 
     /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */
     private void keepContent(Inode target) throws StoreException {
-        if (volume.passthrough.of(target.node()) == null
-                && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
+        if (!volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }
     }

@@ -18,6 +18,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
@@ -29,6 +30,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -71,14 +73,18 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost();
         this.table = new InodeTable(place.rootPath, place.root.id(), options.cacheEntries());
-        this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
+        this.freshness =
+                new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         this.hot = new HotDirectories(metadata);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        this.passthrough = new Passthrough(blocks, kept == null ? options.passthroughBytes() : 0);
+        this.passthrough = new Passthrough(
+                blocks,
+                options.passthroughBytes(),
+                kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
@@ -102,7 +108,21 @@ final class Volume implements AutoCloseable {
         }
         new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes()).restore(drafts, goesOn);
         table.tell(new StoredNumbering(folder.nodes()));
+        table.generation(folder.passthrough().generation());
         takenOver = goesOn;
+    }
+
+    /** As {@link StoredNumbering}. */
+    private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
+        @Override
+        public boolean add(long held) {
+            return log.add(held);
+        }
+
+        @Override
+        public void remove(long held) {
+            log.remove(held);
+        }
     }
 
     /** The next process hears of it, too. */
@@ -121,7 +141,7 @@ final class Volume implements AutoCloseable {
     /** The line to the kernel is up. */
     void started(Kernel kernel) {
         notices.started(kernel);
-        passthrough.started(kernel);
+        passthrough.started(kernel, kept == null ? Set.of() : kept.passthrough().inherited());
     }
 
     /**
@@ -132,12 +152,17 @@ final class Volume implements AutoCloseable {
      */
     void startWriting(Inode inode) throws StoreException {
         synchronized (inode) {
-            if (passthrough.of(inode.node()) == null) {
+            if (!passedThrough(inode)) {
                 inode.opened(true);
                 return;
             }
         }
         throw turnAway(inode);
+    }
+
+    /** Does the kernel read the node by itself, or may it for those who opened it in an earlier process? */
+    boolean passedThrough(Inode inode) {
+        return passthrough.of(inode.node()) != null || passthrough.heldBefore(inode.node());
     }
 
     /** The failure of an open that does not go together with the passthrough of others. */

@@ -282,7 +282,10 @@ public final class Metadata {
         }
         Inode child = dentry.child();
         Facts before = child == null ? null : child.facts();
-        if (child == null || before == null || child.fileId() != status.id() || before.fetchedNanos() - asked.nanos >= 0) {
+        if (child == null
+                || before == null
+                || child.fileId() != status.id()
+                || before.fetchedNanos() - asked.nanos >= 0) {
             return;
         }
         Facts now = reader.read(status, asked.nanos);

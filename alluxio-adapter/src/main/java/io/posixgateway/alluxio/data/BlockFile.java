@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.fuse.spi.Kernel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -20,7 +19,7 @@ final class BlockFile {
     private final FileChannel channel;
     private final AtomicInteger users = new AtomicInteger(1);
     volatile boolean usedAgain;
-    private @Nullable Kernel backed;
+    private @Nullable Backings backed;
     private volatile int backingId;
 
     private BlockFile(long blockId, Path path, FileChannel channel) {
@@ -63,7 +62,7 @@ final class BlockFile {
 
     private synchronized void close() {
         if (backed != null) {
-            backed.closeBacking(backingId);
+            backed.close(backingId);
         }
         try {
             channel.close();
@@ -77,18 +76,18 @@ final class BlockFile {
     }
 
     /** The kernel's number for this file, from the first question on; or a negative errno. For a user of the file. */
-    int backing(Kernel kernel) {
+    int backing(Backings backings) {
         int id = backingId;
-        return id > 0 ? id : openBacking(kernel);
+        return id > 0 ? id : openBacking(backings);
     }
 
-    private synchronized int openBacking(Kernel kernel) {
+    private synchronized int openBacking(Backings backings) {
         if (backingId > 0) {
             return backingId;
         }
-        int id = kernel.openBacking(path.toString());
+        int id = backings.open(path.toString());
         if (id > 0) {
-            backed = kernel;
+            backed = backings;
             backingId = id;
         }
         return id;

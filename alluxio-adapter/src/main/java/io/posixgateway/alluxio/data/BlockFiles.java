@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.spi.Errno;
-import io.posixgateway.fuse.spi.Kernel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +22,7 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
-    private volatile @Nullable Kernel kernel;
+    private volatile @Nullable Backings backings;
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
@@ -72,9 +71,9 @@ public final class BlockFiles implements AutoCloseable {
         return null;
     }
 
-    /** From now on block files can be given to this kernel. */
-    void backedBy(Kernel mounted) {
-        kernel = mounted;
+    /** From now on block files can be given to the kernel. */
+    void backedBy(Backings kernel) {
+        backings = kernel;
     }
 
     /**
@@ -82,13 +81,13 @@ public final class BlockFiles implements AutoCloseable {
      * allow it to this process at all, that is logged, and not tried again.
      */
     int backingOf(BlockFile file, long lengthBytes) {
-        Kernel mounted = kernel;
-        if (mounted == null || !holds(file, lengthBytes)) {
+        Backings kernel = backings;
+        if (kernel == null || !holds(file, lengthBytes)) {
             return 0;
         }
-        int id = file.backing(mounted);
+        int id = file.backing(kernel);
         if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
-            kernel = null;
+            backings = null;
             org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
                     .warn(
                             "The kernel does not take block files for passthrough (errno {}); they are read by this process. It needs"

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.data.FileReader.Extent;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.spi.Kernel;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -18,25 +19,73 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads: any, with the monitor of the node's inode held for {@link #of}, {@link #start}, {@link Live#join} and
  * {@link Live#leave}. A block file is held, and its backing id with it, as long as a handle is open; afterwards both stay
  * in {@link BlockFiles}, so that the next open needs no system call.
+ *
+ * <p>What the kernel holds is noted for the process that takes the mount over. That one gives back the backing ids of its
+ * predecessor, and turns all opens away from the nodes that were passed through, for it cannot know when they end.
  */
 public final class Passthrough {
     private final BlockFiles blocks;
     private final long leastBytes;
+    private final Notes notes;
     private final LongTable<Live> nodes = new LongTable<>();
+    private final LongTable<Boolean> heldBefore = new LongTable<>();
     private final LongAdder opens = new LongAdder();
     private volatile @Nullable Kernel kernel;
 
-    /** @param leastBytes files from this size on; 0: none */
-    public Passthrough(BlockFiles blocks, long leastBytes) {
-        this.blocks = blocks;
-        this.leastBytes = leastBytes;
+    /** Where it is noted what the kernel holds: nodes, which are positive, and backing ids, negative. Any thread. */
+    public interface Notes {
+        /** For a mount that ends with its process. */
+        Notes NONE = new Notes() {
+            @Override
+            public boolean add(long held) {
+                return true;
+            }
+
+            @Override
+            public void remove(long held) {}
+        };
+
+        /** False: there is no room. */
+        boolean add(long held);
+
+        void remove(long held);
     }
 
-    /** The mount is there. */
-    public void started(Kernel mounted) {
+    /** @param leastBytes files from this size on; 0: none */
+    public Passthrough(BlockFiles blocks, long leastBytes, Notes notes) {
+        this.blocks = blocks;
+        this.leastBytes = leastBytes;
+        this.notes = notes;
+    }
+
+    /**
+     * The mount is there.
+     *
+     * @param inherited what an earlier process noted that served it
+     */
+    public void started(Kernel mounted, Set<Long> inherited) {
+        for (long held : inherited) {
+            if (held > 0) {
+                heldBefore.put(held, Boolean.TRUE);
+            } else if (mounted.closeBacking((int) -held) >= 0) {
+                notes.remove(held);
+            }
+        }
         if (leastBytes > 0 && mounted.features().passthrough()) {
-            blocks.backedBy(mounted);
+            blocks.backedBy(new Backings(mounted, notes));
             kernel = mounted;
+        }
+    }
+
+    /** May the kernel read the node by itself for those who opened it in an earlier process? */
+    public boolean heldBefore(long node) {
+        return heldBefore.size() > 0 && heldBefore.get(node) != null;
+    }
+
+    /** The kernel forgot the node. */
+    public void forgotten(long node) {
+        if (heldBefore.size() > 0 && heldBefore.remove(node) != null) {
+            notes.remove(node);
         }
     }
 
@@ -73,6 +122,7 @@ public final class Passthrough {
         public void leave() {
             if (--handles == 0) {
                 owner.nodes.remove(node);
+                owner.notes.remove(node);
                 file.give();
             }
         }
@@ -95,7 +145,7 @@ public final class Passthrough {
             return null;
         }
         int backingId = blocks.backingOf(file, extent.lengthBytes());
-        if (backingId <= 0) {
+        if (backingId <= 0 || !notes.add(node)) {
             file.give();
             return null;
         }

@@ -21,7 +21,8 @@ public final class InodeTable {
     /** Alluxio's file ids are a counter above 24 bits, so these bits of a node id are free for {@link #split}. */
     private static final int SPLIT_SHIFT = 56;
 
-    private static final int MOST_SPLITS = 63;
+    private static final int MOST_SPLITS = 15;
+    private static final int GENERATIONS = 8;
     private static final Numbering NOBODY = new Numbering() {
         @Override
         public void moved(long node, long fileId) {}
@@ -39,6 +40,7 @@ public final class InodeTable {
 
     private final Queue<Inode> idle = new ConcurrentLinkedQueue<>();
     private volatile Numbering numbering = NOBODY;
+    private volatile int generation;
 
     /**
      * @param rootPath path in Alluxio of the mount's root
@@ -111,6 +113,11 @@ public final class InodeTable {
         }
     }
 
+    /** How many processes served the mount before: the nodes that this one splits off get other numbers than theirs. */
+    public void generation(int processes) {
+        generation = processes % GENERATIONS;
+    }
+
     /**
      * Gives the place of a file in the tree to a new node, which the kernel finds when it looks the name up again; those who
      * have the old node open keep it. False: the file has no place, or too many nodes already.
@@ -121,9 +128,13 @@ public final class InodeTable {
         if (parent == null || name == null) {
             return false;
         }
-        for (long turn = 0; turn <= MOST_SPLITS; turn++) {
-            Inode fresh = new Inode(nodeOf(inode.fileId()) | turn << SPLIT_SHIFT, inode.fileId(), false);
+        for (int turn = 0; turn <= MOST_SPLITS; turn++) {
+            long mark = turn == 0 ? 0 : (long) generation * (MOST_SPLITS + 1) + turn;
+            Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false);
             if (nodes.putIfAbsent(fresh.node(), fresh) == null) {
+                if (turn > 0) {
+                    fresh.markOurs();
+                }
                 Facts facts = inode.facts();
                 if (facts != null) {
                     fresh.see(facts);

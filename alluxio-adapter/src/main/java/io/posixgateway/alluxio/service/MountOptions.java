@@ -84,7 +84,10 @@ public final class MountOptions {
 
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
-        set(off, Feature.PASSTHROUGH, !values.declares("passthrough") || !values.text("passthrough").equals("off"));
+        set(
+                off,
+                Feature.PASSTHROUGH,
+                !values.declares("passthrough") || !values.text("passthrough").equals("off"));
         set(off, Feature.READDIRPLUS, values.on("readdirplus"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(

@@ -40,8 +40,9 @@ class PassthroughIT {
         folder = SharedAlluxio.folder();
         fs = SharedAlluxio.open(folder, Map.of("open_trust", "0"));
         mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO);
-        assumeTrue(mounted.session().kernel().features().passthrough(), "no passthrough: "
-                + mounted.session().line());
+        assumeTrue(
+                mounted.session().kernel().features().passthrough(),
+                "no passthrough: " + mounted.session().line());
         file = mounted.root().resolve("file");
         Files.write(file, filled('a', BYTES));
     }
@@ -69,7 +70,8 @@ class PassthroughIT {
             open.close();
             Thread.sleep(10);
         }
-        throw new AssertionError("the file is not passed through; " + mounted.session().line());
+        throw new AssertionError(
+                "the file is not passed through; " + mounted.session().line());
     }
 
     private static void holds(FileChannel open, char with) throws IOException {
@@ -134,10 +136,15 @@ class PassthroughIT {
         try (FileChannel first = passedThrough()) {
             Files.write(file, filled('b', BYTES));
             try (FileChannel second = passedThrough()) {
-                Files.move(Files.write(mounted.root().resolve("new"), filled('c', BYTES)), file,
+                Files.move(
+                        Files.write(mounted.root().resolve("new"), filled('c', BYTES)),
+                        file,
                         StandardCopyOption.REPLACE_EXISTING);
                 try (FileChannel third = passedThrough()) {
-                    new ProcessBuilder("truncate", "-s", "100", file.toString()).inheritIO().start().waitFor();
+                    new ProcessBuilder("truncate", "-s", "100", file.toString())
+                            .inheritIO()
+                            .start()
+                            .waitFor();
                     assertThat(file).hasBinaryContent(filled('c', 100));
                     Files.delete(file);
                     holds(first, 'a');
@@ -165,7 +172,9 @@ class PassthroughIT {
     void anEvictedBlockIsReadToTheEndAndThenFromTheUnderFileSystem() throws Exception {
         try (FileChannel open = passedThrough()) {
             try (Stream<Path> files = Files.walk(SharedAlluxio.running().ufs().getParent())) {
-                for (Path block : files.filter(Files::isRegularFile).filter(PassthroughIT::isOurBlock).toList()) {
+                for (Path block : files.filter(Files::isRegularFile)
+                        .filter(PassthroughIT::isOurBlock)
+                        .toList()) {
                     Files.delete(block);
                 }
             }
@@ -209,7 +218,9 @@ class PassthroughIT {
         }
         for (int round = 0; round < 15; round++) {
             char with = (char) ('b' + round);
-            Files.move(Files.write(mounted.root().resolve("new"), filled(with, BYTES)), file,
+            Files.move(
+                    Files.write(mounted.root().resolve("new"), filled(with, BYTES)),
+                    file,
                     StandardCopyOption.REPLACE_EXISTING);
             holdsNow(with);
             try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
