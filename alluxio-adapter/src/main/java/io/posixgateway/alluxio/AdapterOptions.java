@@ -14,7 +14,9 @@ import java.util.Map;
  * How one volume behaves. {@link #TABLE} is where its options are declared.
  *
  * @param metadataTtlNanos how long metadata is believed
+ * @param openTrustNanos how old may be what an open believes with close-to-open consistency
  * @param writeType of Alluxio, for what is written
+ * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
@@ -27,8 +29,10 @@ import java.util.Map;
 public record AdapterOptions(
         Consistency consistency,
         long metadataTtlNanos,
+        long openTrustNanos,
         String writeType,
         boolean shortCircuit,
+        long passthroughBytes,
         long readAheadBytes,
         long bufferBytes,
         int cacheEntries,
@@ -41,6 +45,7 @@ public record AdapterOptions(
         int umask) {
     private static final long STREAM_FROM_BYTES = 64L << 20;
     private static final int MOST_ID = 0x7FFF_FFFE;
+    private static final long PASSTHROUGH_AUTO_BYTES = 1 << 20;
 
     /** The options, once and for all: command line, control API and documentation read them here. */
     public static final OptionTable TABLE = new OptionTable(
@@ -48,8 +53,9 @@ public record AdapterOptions(
                     Option.oneOf(
                             "consistency",
                             "close-to-open",
-                            "What is seen of others' changes: all that was closed before the open (close-to-open), what is at"
-                                    + " most metadata_ttl old (ttl), or nothing, since files never change (immutable).",
+                            "What is seen of others' changes: all that was closed open_trust before the open (close-to-open),"
+                                    + " what is at most metadata_ttl old (ttl), or nothing, since files never change"
+                                    + " (immutable).",
                             "close-to-open",
                             "ttl",
                             "immutable"),
@@ -58,6 +64,12 @@ public record AdapterOptions(
                             new Option.Time(0, 86_400),
                             "5s",
                             "How long attributes, names and listings are believed, here and in the kernel."),
+                    new Option(
+                            "open_trust",
+                            new Option.Time(0, 3600),
+                            "1s",
+                            "With close-to-open, how old attributes may be that an open believes without asking Alluxio; 0: each"
+                                    + " open asks."),
                     Option.oneOf(
                             "write_type",
                             "CACHE_THROUGH",
@@ -67,6 +79,15 @@ public record AdapterOptions(
                             "MUST_CACHE",
                             "ASYNC_THROUGH"),
                     Option.onOff("short_circuit", true, "Blocks of a worker on this host are read as files."),
+                    Option.oneOf(
+                            "passthrough",
+                            "auto",
+                            "The kernel itself reads block files of a worker on this host, for files of one block that nobody"
+                                    + " changes: those of at least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
+                                    + " short_circuit; not together with writeback_cache.",
+                            "auto",
+                            "on",
+                            "off"),
                     Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
                     new Option(
                             "read_ahead",
@@ -122,8 +143,10 @@ public record AdapterOptions(
                 Consistency.valueOf(
                         values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
                 values.millis("metadata_ttl") * 1_000_000L,
+                values.millis("open_trust") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
+                passthroughBytes(values.text("passthrough")),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 (int) values.number("cache_entries"),
@@ -142,6 +165,14 @@ public record AdapterOptions(
             return streamFromBytes;
         }
         return streamFromBytes == 0 || outlivesProcess ? Long.MAX_VALUE : STREAM_FROM_BYTES;
+    }
+
+    private static long passthroughBytes(String choice) {
+        return switch (choice) {
+            case "on" -> 1;
+            case "auto" -> PASSTHROUGH_AUTO_BYTES;
+            default -> 0;
+        };
     }
 
     /** All as when nothing is given. */

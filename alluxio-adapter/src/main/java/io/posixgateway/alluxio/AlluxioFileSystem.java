@@ -64,6 +64,9 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public void forget(long node, long lookups) {
         Inode unknown = volume.table.forget(node, lookups);
+        if (unknown != null || volume.table.get(node) == null) {
+            volume.passthrough.forgotten(node);
+        }
         if (unknown != null && volume.mayBeOpenUnseen(unknown)) {
             volume.later(() -> lastHandleClosed(unknown));
         }
@@ -209,7 +212,8 @@ public final class AlluxioFileSystem implements FileSystem {
             if (made == null) {
                 return names.refusal(directory, name);
             }
-            files.register(made, true, reply.open);
+            volume.startWriting(made);
+            files.register(made, reply.open);
             return volume.enter(request, made, reply.entry);
         });
         // Others made it since the kernel looked: with ESTALE it looks again, and opens what is there.
@@ -417,7 +421,8 @@ public final class AlluxioFileSystem implements FileSystem {
             long changedFiles,
             long spoolBytes,
             long localReadBytes,
-            long remoteReadBytes) {}
+            long remoteReadBytes,
+            long passthroughOpens) {}
 
     /** What this volume holds now, and what it read since it was opened. */
     public Counts counts() {
@@ -427,7 +432,8 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.drafts.size(),
                 volume.spool.usedBytes(),
                 volume.readers.localBytes(),
-                volume.readers.remoteBytes());
+                volume.readers.remoteBytes(),
+                volume.passthrough.opens());
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

@@ -49,6 +49,7 @@ final class NameOperations {
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
+        volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
         return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);
     }
@@ -292,9 +293,9 @@ final class NameOperations {
         }
     }
 
-    /** Whoever has the replaced file open goes on reading it: from a spool. */
+    /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */
     private void keepContent(Inode target) throws StoreException {
-        if (volume.mayBeOpen(target) && !volume.drafts.has(target)) {
+        if (!volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }
     }

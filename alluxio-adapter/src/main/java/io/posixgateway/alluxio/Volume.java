@@ -3,6 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Store;
@@ -10,12 +11,14 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.BufferBudget;
 import io.posixgateway.alluxio.data.FileReaders;
+import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
@@ -29,6 +32,7 @@ import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -54,7 +58,9 @@ final class Volume implements AutoCloseable {
     final Identities identities;
     final KernelNotices notices = new KernelNotices();
     final Metadata metadata;
+    final HotDirectories hot;
     final FileReaders readers;
+    final Passthrough passthrough;
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
@@ -81,12 +87,18 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost();
         this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries());
-        this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), clock);
+        this.freshness =
+                new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
+        this.hot = new HotDirectories(metadata);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
+        this.passthrough = new Passthrough(
+                blocks,
+                options.passthroughBytes(),
+                kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
@@ -118,12 +130,14 @@ final class Volume implements AutoCloseable {
             recovery.restore(drafts);
         }
         table.tell(new StoredNumbering(folder.nodes()));
+        table.generation(folder.passthrough().generation());
         takenOver = goesOn;
     }
 
     /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
     void started(Kernel kernel) {
         notices.started(kernel);
+        passthrough.started(kernel, kept == null ? Set.of() : kept.passthrough().inherited());
         later(() -> removeHidden(hidden.inherit(), takenOver));
     }
 
@@ -180,6 +194,19 @@ final class Volume implements AutoCloseable {
         }
     }
 
+    /** As {@link StoredNumbering}. */
+    private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
+        @Override
+        public boolean add(long held) {
+            return log.add(held);
+        }
+
+        @Override
+        public void remove(long held) {
+            log.remove(held);
+        }
+    }
+
     /** The next process hears of it, too. */
     private record StoredNumbering(NodeLog log) implements InodeTable.Numbering {
         @Override
@@ -191,6 +218,33 @@ final class Volume implements AutoCloseable {
         public void gone(long node) {
             log.noticed(node, NodeLog.NOBODY);
         }
+    }
+
+    /**
+     * One more who changes the file; ends with {@link Inode#closed}.
+     *
+     * @throws StoreException ESTALE: the kernel reads the node by itself for those who have it open, which goes on; its name
+     *     leads to another node now, which the kernel finds when it looks the name up again
+     */
+    void startWriting(Inode inode) throws StoreException {
+        synchronized (inode) {
+            if (!passedThrough(inode)) {
+                inode.opened(true);
+                return;
+            }
+        }
+        throw turnAway(inode);
+    }
+
+    /** Does the kernel read the node by itself, or may it for those who opened it in an earlier process? */
+    boolean passedThrough(Inode inode) {
+        return passthrough.of(inode.node()) != null || passthrough.heldBefore(inode.node());
+    }
+
+    /** The failure of an open that does not go together with the passthrough of others. */
+    StoreException turnAway(Inode inode) {
+        table.split(inode, freshness.nowNanos());
+        return new StoreException(Errno.ESTALE, "Node " + inode.node() + " is read through its block file", null);
     }
 
     /** Are there nodes and handles of an earlier process? */
@@ -242,6 +296,7 @@ final class Volume implements AutoCloseable {
         drafts.close();
         removeHidden(hidden.present(), false);
         hidden.close();
+        hot.close();
         notices.close();
         readers.close();
         store.close();
@@ -257,6 +312,7 @@ final class Volume implements AutoCloseable {
         if (kept != null) {
             kept.close();
         }
+        hot.close();
         notices.close();
         readers.close();
         Thread thread = new Thread(store::close, "client-closing");

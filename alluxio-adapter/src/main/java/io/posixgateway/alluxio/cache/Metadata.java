@@ -47,6 +47,17 @@ public final class Metadata {
         return facts != null && freshness.fresh(facts.fetchedNanos()) ? facts : null;
     }
 
+    /** What is known and believed by an open; null: ask. Never waits. */
+    public @Nullable Facts knownAtOpen(Inode inode) {
+        Facts facts = inode.facts();
+        return facts != null && freshness.freshAtOpen(facts.fetchedNanos()) ? facts : null;
+    }
+
+    /** Will what is known of a file soon be too old for an open? */
+    public boolean ages(Facts facts) {
+        return !freshness.youngAtOpen(facts.fetchedNanos());
+    }
+
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
@@ -72,7 +83,7 @@ public final class Metadata {
         if (before != null) {
             FileStatus raw = before.raw();
             long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
-            directory.see(before, reader.read(raw.modified(now), before.fetchedNanos()));
+            directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()));
         }
     }
 
@@ -166,14 +177,20 @@ public final class Metadata {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
         inode.see(now, asked);
-        if (before != null && !before.sameContent(now)) {
+        if (before != null) {
+            told(inode, before, now);
+        }
+        return now;
+    }
+
+    private void told(Inode inode, Facts before, Facts now) {
+        if (!before.sameContent(now)) {
             if (inode.isDirectory()) {
                 inode.dentries().dropListing();
             } else {
                 notices.changed(inode.node());
             }
         }
-        return now;
     }
 
     /** Asks Alluxio for a name; null when there is nothing. */
@@ -279,6 +296,59 @@ public final class Metadata {
      * @param more does it go on?
      */
     public record Listed(List<Name> names, String last, boolean more) {}
+
+    /**
+     * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
+     * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
+     */
+    Confirmed confirm(Inode directory, String startAfter) throws StoreException {
+        Dentries dentries = directory.dentries();
+        long removals = dentries.removals();
+        long startedNanos = freshness.nowNanos();
+        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
+        String last = startAfter;
+        for (FileStatus status : page.entries()) {
+            last = status.name();
+            if (!HiddenNames.is(last)) {
+                confirm(directory, Name.of(last), status, new Asked(startedNanos, removals));
+            }
+        }
+        return new Confirmed(last, page.more());
+    }
+
+    /** When a listing was asked for, and how often names had been taken out of the directory by then. */
+    private record Asked(long nanos, long removals) {}
+
+    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        if (dentry == null) {
+            if (directory.dentries().removals() == asked.removals) {
+                place(directory, name, status);
+            }
+            return;
+        }
+        Inode child = dentry.child();
+        Facts before = child == null ? null : child.facts();
+        if (child == null
+                || before == null
+                || child.fileId() != status.id()
+                || before.fetchedNanos() - asked.nanos >= 0) {
+            return;
+        }
+        Facts now = reader.read(status, asked.nanos);
+        if (child.confirm(before, now)) {
+            table.confirm(directory, name, child, asked.nanos);
+            told(child, before, now);
+        }
+    }
+
+    /**
+     * A part of a listing that was read to confirm what is known.
+     *
+     * @param last its last name
+     * @param more does it go on?
+     */
+    record Confirmed(String last, boolean more) {}
 
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {

@@ -202,20 +202,37 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileSource open(String path, long fileId) throws StoreException {
-        AlluxioURI uri = uri(path);
-        URIStatus status = statusToRead(path, uri);
-        if (status.getFileId() != fileId) {
-            throw new StoreException(Errno.ESTALE, "Another file is at " + path + " by now", null);
+        URIStatus status = statusToRead(path, fileId);
+        if (status == null) {
+            status = statusToRead(movedTo(path, fileId), fileId);
+        }
+        if (status == null) {
+            throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
         return new StreamSource(files, status);
     }
 
-    private URIStatus statusToRead(String path, AlluxioURI uri) throws StoreException {
+    /** Null: the file is not there. */
+    private @Nullable URIStatus statusToRead(String path, long fileId) throws StoreException {
+        AlluxioURI uri = uri(path);
         try {
-            return attempt("open", path, () -> files.getStatus(uri));
+            URIStatus status = attempt("open", path, () -> files.getStatus(uri));
+            return status.getFileId() == fileId ? status : null;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** Where others have renamed the file to. */
+    private String movedTo(String path, long fileId) throws StoreException {
+        try {
+            return pathOf(fileId);
         } catch (StoreException e) {
             throw e.errno() == Errno.ENOENT
-                    ? new StoreException(Errno.ESTALE, "The open file is no longer at " + path, e)
+                    ? new StoreException(Errno.ESTALE, "The open file, once at " + path + ", is gone", e)
                     : e;
         }
     }

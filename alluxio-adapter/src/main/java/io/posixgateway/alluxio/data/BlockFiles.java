@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+    private volatile @Nullable Backings backings;
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
@@ -67,6 +69,41 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** From now on block files can be given to the kernel. */
+    void backedBy(Backings kernel) {
+        backings = kernel;
+    }
+
+    /**
+     * The kernel's number of a block file that was taken; 0 or less: it cannot be passed through. When the kernel does not
+     * allow it to this process at all, that is logged, and not tried again.
+     */
+    int backingOf(BlockFile file, long lengthBytes) {
+        Backings kernel = backings;
+        if (kernel == null || !holds(file, lengthBytes)) {
+            return 0;
+        }
+        int id = file.backing(kernel);
+        if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
+            backings = null;
+            org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
+                    .warn(
+                            "The kernel does not take block files for passthrough (errno {}); they are read by this process. It needs"
+                                    + " CAP_SYS_ADMIN in the first user namespace, and blocks on a file system of their own,"
+                                    + " such as tmpfs, not on an overlay",
+                            -id);
+        }
+        return id;
+    }
+
+    private static boolean holds(BlockFile file, long lengthBytes) {
+        try {
+            return file.lengthBytes() == lengthBytes;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private void keep(BlockFile file) {

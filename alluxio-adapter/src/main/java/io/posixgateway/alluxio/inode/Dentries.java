@@ -36,6 +36,7 @@ public final class Dentries {
 
     private final Map<Name, Dentry> names = new HashMap<>();
     private int missing;
+    private long removals;
     private @Nullable List<Name> listing;
     private long listedNanos;
     /** All names are known, as of then. */
@@ -57,6 +58,7 @@ public final class Dentries {
             missing = 0;
         }
         Dentry before = names.put(name, new Dentry(child, nowNanos));
+        removals += child == null ? 1 : 0;
         missing += (child == null ? 1 : 0) - (before != null && before.child == null ? 1 : 0);
         if (before == null || before.child == null != (child == null)) {
             listing = null;
@@ -68,6 +70,7 @@ public final class Dentries {
         Dentry dentry = names.get(name);
         if (dentry != null && dentry.child == child) {
             names.remove(name);
+            removals++;
             listing = null;
             complete = false;
         }
@@ -125,6 +128,11 @@ public final class Dentries {
         complete = false;
         names.values().removeIf(dentry -> dentry.child == null);
         missing = 0;
+    }
+
+    /** How often a name was taken out, or found missing. */
+    public synchronized long removals() {
+        return removals;
     }
 
     /** How many children are known. */

@@ -82,11 +82,13 @@ public final class Inode {
         return CHANGES.get();
     }
 
-    /** Replaces what was seen, unless something else was seen meanwhile. */
-    public synchronized void see(Facts before, Facts after) {
-        if (facts == before) {
-            facts = after;
+    /** Replaces what was seen unless it is something else by now. */
+    public synchronized boolean confirm(Facts before, Facts seen) {
+        if (facts != before) {
+            return false;
         }
+        facts = seen;
+        return true;
     }
 
     /** The next look asks Alluxio, and no answer to an earlier look counts. */

@@ -61,7 +61,6 @@ public final class MountOptions {
                             "enable_uring",
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
-                    Option.onOff("passthrough", true, "Negotiate kernel passthrough; no file is read by it yet."),
                     Option.onOff("readdirplus", true, "Listings bring attributes with them."),
                     Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them.")),
             replaced());
@@ -85,7 +84,10 @@ public final class MountOptions {
 
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
-        set(off, Feature.PASSTHROUGH, values.on("passthrough"));
+        set(
+                off,
+                Feature.PASSTHROUGH,
+                !values.declares("passthrough") || !values.text("passthrough").equals("off"));
         set(off, Feature.READDIRPLUS, values.on("readdirplus"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(
