@@ -1,10 +1,12 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -17,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Life: {@link #start}, requests, {@link #drain} (by the API, a signal, or {@link #close}), end. Any thread.
  */
-public final class GatewayService implements AutoCloseable {
+public final class GatewayService implements Gateway, AutoCloseable {
     private static final int KEEPER_TIMEOUT_MILLIS = 10_000;
     private static final int BACKGROUND_THREADS = 16;
 
@@ -27,8 +29,9 @@ public final class GatewayService implements AutoCloseable {
      * @param controlSocket Unix socket of the control API
      * @param keeperSocket Unix socket of the keeper
      * @param http address of /metrics, /healthz and /readyz
+     * @param accessLogs folder of access logs that are switched on
      */
-    public record Addresses(Path controlSocket, Path keeperSocket, InetSocketAddress http) {}
+    public record Addresses(Path controlSocket, Path keeperSocket, InetSocketAddress http, Path accessLogs) {}
 
     private final ExecutorService background = backgroundPool();
     private final Volumes volumes;
@@ -36,15 +39,19 @@ public final class GatewayService implements AutoCloseable {
     private final String version;
     private final ControlServer control;
     private final HttpPages pages;
+    private final MetricsPage metrics;
+    private final Watchdog watchdog;
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean ending;
 
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         this.version = version;
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS);
-        this.volumes = new Volumes(source, keeper, background);
+        this.volumes = new Volumes(source, keeper, background, addresses.accessLogs());
+        this.watchdog = new Watchdog(volumes::all);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending);
-        this.pages = new HttpPages(addresses.http(), new MetricsPage(this), this::ready);
+        this.metrics = new MetricsPage(this);
+        this.pages = new HttpPages(addresses.http(), metrics, this::ready);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
     }
 
@@ -58,6 +65,7 @@ public final class GatewayService implements AutoCloseable {
         Thread thread = new Thread(service.takeover, "takeover");
         thread.setDaemon(true);
         thread.start();
+        service.watchdog.start();
         try {
             service.control.start();
             service.pages.start();
@@ -68,20 +76,44 @@ public final class GatewayService implements AutoCloseable {
         }
     }
 
-    public Volumes volumes() {
-        return volumes;
+    @Override
+    public List<Volume> all() {
+        return volumes.all();
     }
 
+    @Override
+    public Volume named(String name) throws ServiceException {
+        return volumes.named(name);
+    }
+
+    @Override
+    public Volume attach(AttachRequest request) throws ServiceException {
+        return volumes.attach(request);
+    }
+
+    @Override
+    public void detach(String name) throws ServiceException {
+        volumes.detach(name);
+    }
+
+    @Override
+    public String metrics() throws IOException {
+        return metrics.text();
+    }
+
+    @Override
     public String version() {
         return version;
     }
 
     /** Is every session of the keeper served, and is this process not ending? */
+    @Override
     public boolean ready() {
         return takeover.done() && !ending;
     }
 
     /** Leaves the volumes to the next process and lets {@link #awaitEnd} return; how many there were. */
+    @Override
     public int drain() {
         ending = true;
         int count = volumes.drain();
@@ -98,6 +130,7 @@ public final class GatewayService implements AutoCloseable {
     @Override
     public void close() {
         drain();
+        watchdog.close();
         control.close();
         pages.close();
         background.shutdown();
