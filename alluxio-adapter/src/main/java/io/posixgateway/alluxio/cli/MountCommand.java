@@ -1,12 +1,20 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
+import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.WatchLimits;
+import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -14,6 +22,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +44,8 @@ import picocli.CommandLine.Spec;
             "  posix-gateway mount /data /mnt/data --site-properties /etc/alluxio/alluxio-site.properties --foreground"
         })
 final class MountCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(MountCommand.class);
+
     @Parameters(index = "0", paramLabel = "ALLUXIO_URI", description = "alluxio://HOST:PORT/PATH, or /PATH.")
     private String uri = "";
 
@@ -84,8 +96,8 @@ final class MountCommand implements Callable<Integer> {
             return kept(place, options, name);
         }
         return MountedSession.run(
-                () -> open(place, options),
-                name,
+                new MountedSession.Served(
+                        name, () -> open(place, options), (files, session) -> steer(place, options, files, session)),
                 mountPoint,
                 MountOptions.mounted(options, name),
                 flags,
@@ -115,6 +127,30 @@ final class MountCommand implements Callable<Integer> {
             return new AlluxioOptions(of.masters(), of.path(), user, properties);
         } catch (IllegalArgumentException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** Orders come over a private socket; a mount that cannot have one is still a mount. */
+    private MountedSession.Steered steer(
+            AlluxioOptions place, OptionValues options, FileSystem files, FuseSession session) {
+        Path target = MountTable.withoutLinks(mountPoint);
+        AttachRequest request = AttachRequest.newBuilder()
+                .setVolume(target.toString())
+                .setCluster(Cluster.newBuilder()
+                        .setMasters(place.masters())
+                        .setUser(place.user())
+                        .putAllProperties(place.properties()))
+                .setAlluxioPath(place.path())
+                .setReadOnly(options.on("ro"))
+                .putAllOptions(options.given())
+                .build();
+        Volume volume = Volume.mounted(
+                request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
+        try {
+            return MountedGateway.start(volume, MountSocket.of(target), Main.version())::close;
+        } catch (IOException e) {
+            LOG.warn("stats, info, warmup, profile and doctor do not reach this mount: {}", e.toString());
+            return () -> {};
         }
     }
 
