@@ -67,6 +67,16 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public boolean persists() {
+        return store.persists();
+    }
+
+    @Override
+    public String cluster() {
+        return store.cluster();
+    }
+
+    @Override
     public FileStatus status(String path) throws StoreException {
         return timed(Method.STATUS, () -> store.status(path));
     }
@@ -201,6 +211,16 @@ final class MeteredStore implements Store {
         @Override
         public long fileId() {
             return sink.fileId();
+        }
+
+        @Override
+        public boolean isAt(String path) {
+            return sink.isAt(path);
+        }
+
+        @Override
+        public void expect(long lengthBytes) {
+            sink.expect(lengthBytes);
         }
 
         @Override
