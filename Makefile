@@ -15,7 +15,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-alluxio bench-core sanitized native-test setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
+.PHONY: help bench-alluxio bench-core bench-start sanitized native-test setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -58,10 +58,14 @@ test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
 
-fault: build ## kill -9 of the gateway under load, every byte checked (KILLS=20 READERS=8 WRITERS=2)
-	@$(MVN) -Dquick package -Dtest='OpenFilesFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
+fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2)
+	@$(MVN) -Dquick package -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
 	  -Dpgw.writers=$(or $(WRITERS),2) $(ARGS)
+	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
+
+bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
+	@$(MVN) -Dquick package -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
 bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)
 	@echo "==> building the floors and the peers"

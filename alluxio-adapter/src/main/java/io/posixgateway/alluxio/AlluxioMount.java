@@ -20,41 +20,62 @@ public final class AlluxioMount {
      *     EACCES (refused), EINVAL (properties)
      */
     public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
-        return open(alluxio, options, null);
+        return open(connect(alluxio, options), alluxio, options, null, false);
     }
 
     /**
      * The same for a session that outlives its process: {@link AlluxioFileSystem#resume} is to be called before it is served.
      *
      * @param options whose spool folder is the volume's own
+     * @param how what is there already
      * @throws StoreException as above; EBUSY: another process serves the volume
      */
-    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
+    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how)
+            throws StoreException {
         VolumeFolder folder = VolumeFolder.open(options.spoolFolder());
         try {
-            return open(alluxio, options, folder);
+            Store client = how.client();
+            return open(client == null ? connect(alluxio, options) : client, alluxio, options, folder, how.goesOn());
         } catch (StoreException e) {
             folder.close();
             throw e;
         }
     }
 
-    private static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept)
+    /**
+     * How a kept volume is opened.
+     *
+     * @param client connected already, the volume's from here on; null: none
+     * @param goesOn it was served before: its root was there, and Alluxio, which may be away, is not asked for it
+     */
+    public record Opening(@Nullable Store client, boolean goesOn) {}
+
+    private static AlluxioFileSystem open(
+            Store store, AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept, boolean goesOn)
             throws StoreException {
-        Store store = connect(alluxio, options);
         try {
-            FileStatus root = store.status(alluxio.path());
-            if (!root.directory()) {
-                throw new StoreException(
-                        Errno.ENOTDIR, alluxio.path() + " in Alluxio is a file; give a directory", null);
+            long rootId = kept != null && goesOn ? kept.rootId() : 0;
+            if (rootId == 0) {
+                rootId = askForRoot(store, alluxio.path());
+                if (kept != null) {
+                    kept.rootIs(rootId);
+                }
             }
-            Volume.Place place = new Volume.Place(store, alluxio.path(), root);
+            Volume.Place place = new Volume.Place(store, alluxio.path(), rootId);
             Volume volume = new Volume(place, options, System::nanoTime, kept);
             return new AlluxioFileSystem(volume, alluxio.path(), System::nanoTime);
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);
         }
+    }
+
+    private static long askForRoot(Store store, String path) throws StoreException {
+        FileStatus root = store.status(path);
+        if (!root.directory()) {
+            throw new StoreException(Errno.ENOTDIR, path + " in Alluxio is a file; give a directory", null);
+        }
+        return root.id();
     }
 
     /** The client alone, for work that needs no mount. */

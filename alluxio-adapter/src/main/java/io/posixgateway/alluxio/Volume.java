@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
@@ -26,15 +25,23 @@ import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Request;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The parts of one mounted volume, and what its operations have in common. Any thread. */
 final class Volume implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
     private static final long FINISH_SECONDS = 5;
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** As long as Alluxio's client tries. */
+    private static final long RECOVERY_SECONDS = 8;
 
     final AdapterOptions options;
     final Store store;
@@ -55,6 +62,10 @@ final class Volume implements AutoCloseable {
                 return thread;
             });
     private volatile boolean takenOver;
+    /** While the changed files of an earlier process are being recovered. */
+    private volatile @Nullable CountDownLatch recovering;
+
+    private volatile boolean closing;
     private volatile boolean left;
 
     /**
@@ -65,7 +76,7 @@ final class Volume implements AutoCloseable {
         this.options = options;
         this.store = store;
         this.identities = Identities.ofHost();
-        this.table = new InodeTable(place.rootPath, place.root.id(), options.cacheEntries());
+        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries());
         this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
@@ -83,9 +94,9 @@ final class Volume implements AutoCloseable {
     /**
      * The path of Alluxio that is mounted.
      *
-     * @param root what Alluxio says of it
+     * @param rootId its file id
      */
-    record Place(Store store, String rootPath, FileStatus root) {}
+    record Place(Store store, String rootPath, long rootId) {}
 
     /** See {@link AlluxioFileSystem#resume}. */
     void resume(boolean goesOn) throws StoreException {
@@ -93,9 +104,46 @@ final class Volume implements AutoCloseable {
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
-        new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes()).restore(drafts, goesOn);
+        DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
+        boolean waits = recovery.begin(goesOn);
+        if (waits && goesOn) {
+            recoverBehind(recovery);
+        } else {
+            recovery.restore(drafts);
+        }
         table.tell(new StoredNumbering(folder.nodes()));
         takenOver = goesOn;
+    }
+
+    /** Calls that come meanwhile wait, with a limit. */
+    private void recoverBehind(DraftRecovery recovery) {
+        CountDownLatch done = new CountDownLatch(1);
+        recovering = done;
+        Thread thread = new Thread(
+                () -> {
+                    while (!closing && !recovery.tried(drafts)) {
+                        LockSupport.parkNanos(RETRY_NANOS);
+                    }
+                    recovering = null;
+                    done.countDown();
+                },
+                "recovery");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void awaitRecovery(CountDownLatch recovery) throws StoreException {
+        try {
+            if (!recovery.await(RECOVERY_SECONDS, TimeUnit.SECONDS)) {
+                throw new StoreException(
+                        Errno.EIO,
+                        "The files that an earlier process was changing are not recovered yet: Alluxio does not answer",
+                        null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted", e);
+        }
     }
 
     /** The next process hears of it, too. */
@@ -140,8 +188,13 @@ final class Volume implements AutoCloseable {
 
     @Override
     public void close() {
+        closing = true;
         later.shutdown();
+        CountDownLatch recovery = recovering;
         try {
+            if (recovery != null && !recovery.await(FINISH_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("The recovery of changed files is left to the next process");
+            }
             if (!later.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
                 later.shutdownNow();
             }
@@ -149,23 +202,41 @@ final class Volume implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         if (left) {
-            drafts.leave();
-        } else {
-            drafts.close();
+            leave();
+            return;
         }
+        drafts.close();
         notices.close();
         readers.close();
         store.close();
-        if (kept != null && left) {
-            kept.close();
-        } else if (kept != null) {
+        if (kept != null) {
             kept.discard();
         }
+    }
+
+    /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
+    private void leave() {
+        drafts.leave();
+        if (kept != null) {
+            kept.close();
+        }
+        notices.close();
+        readers.close();
+        Thread thread = new Thread(store::close, "client-closing");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /** The node; null: answer {@link #absent}. */
     @Nullable
     Inode find(Request request, long node) throws StoreException {
+        CountDownLatch recovery = recovering;
+        if (recovery != null) {
+            if (!request.mayWait()) {
+                return null;
+            }
+            awaitRecovery(recovery);
+        }
         Inode inode = table.get(node);
         if (inode != null || !request.mayWait()) {
             return inode;

@@ -3,9 +3,11 @@ package io.posixgateway.alluxio.cli;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.spi.FileSystem;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -28,6 +30,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  posix-gateway mount alluxio://master:19998/data /mnt/data",
             "  posix-gateway mount alluxio://m1:19998,m2:19998/data /mnt/data -o ro,consistency=immutable",
+            "  posix-gateway mount alluxio://master:19998/data /mnt/data --keeper",
             "  posix-gateway mount /data /mnt/data --site-properties /etc/alluxio/alluxio-site.properties --foreground"
         })
 final class MountCommand implements Callable<Integer> {
@@ -56,6 +59,15 @@ final class MountCommand implements Callable<Integer> {
             description = "Client settings: an alluxio-site.properties.")
     private @Nullable Path siteProperties;
 
+    @Option(
+            names = "--keeper",
+            paramLabel = "SOCKET",
+            arity = "0..1",
+            fallbackValue = KeptMount.OWN,
+            description = "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and go on"
+                    + " when the same command is given again. Without SOCKET a keeper of this mount's own is started.")
+    private String keeper = "";
+
     @Mixin
     private MountFlags flags = new MountFlags();
 
@@ -67,6 +79,9 @@ final class MountCommand implements Callable<Integer> {
         AlluxioOptions place = place();
         OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
         String name = place.masters().isEmpty() ? place.path() : "alluxio://" + place.masters() + place.path();
+        if (!keeper.isEmpty()) {
+            return kept(place, options, name);
+        }
         return MountedSession.run(
                 () -> open(place, options),
                 name,
@@ -74,6 +89,23 @@ final class MountCommand implements Callable<Integer> {
                 MountOptions.mounted(options, name),
                 flags,
                 Objects.requireNonNull(spec).commandLine().getOut());
+    }
+
+    private int kept(AlluxioOptions place, OptionValues options, String name) {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        if (!flags.serveHere()) {
+            return MountedSession.behind(name, mountPoint, flags, out);
+        }
+        try {
+            KeptMount mount = new KeptMount(keeper, MountTable.withoutLinks(mountPoint), flags.logFile(mountPoint));
+            Map<String, String> given = flags.given();
+            String spool = given.remove("spool");
+            Path folder = spool == null ? null : Path.of(spool);
+            mount.serve(new AlluxioVolumes(siteProperties, folder), place, options, given);
+            return 0;
+        } catch (ServiceException | KeeperException e) {
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
     }
 
     private AlluxioOptions place() {

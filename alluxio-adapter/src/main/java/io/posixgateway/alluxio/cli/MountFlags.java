@@ -33,11 +33,16 @@ final class MountFlags {
 
     /** The options, checked against the table. */
     OptionValues read(OptionTable table) {
+        return table.read(given());
+    }
+
+    /** The options as they were given. */
+    Map<String, String> given() {
         Map<String, String> given = OptionTable.split(options);
         if (transport != null) {
             given.put("transport", transport);
         }
-        return table.read(given);
+        return given;
     }
 
     /** Serve in this process? */

@@ -52,13 +52,7 @@ final class MountedSession implements AutoCloseable {
             MountFlags flags,
             PrintWriter out) {
         if (!flags.serveHere()) {
-            Path log = flags.logFile(mountPoint);
-            String line = Background.start(log);
-            out.println(what + " is mounted at " + mountPoint);
-            out.println(line);
-            out.println("log " + log);
-            out.flush();
-            return 0;
+            return behind(what, mountPoint, flags, out);
         }
         try (MountedSession mounted = mount(files.get(), mountPoint, options)) {
             if (Background.isChild()) {
@@ -70,6 +64,17 @@ final class MountedSession implements AutoCloseable {
             }
             mounted.await();
         }
+        return 0;
+    }
+
+    /** Has this command served in the background, and says how to find it. */
+    static int behind(String what, Path mountPoint, MountFlags flags, PrintWriter out) {
+        Path log = flags.logFile(mountPoint);
+        String line = Background.start(log);
+        out.println(what + " is mounted at " + mountPoint);
+        out.println(line);
+        out.println("log " + log);
+        out.flush();
         return 0;
     }
 

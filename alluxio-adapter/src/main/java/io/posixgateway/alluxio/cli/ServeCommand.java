@@ -2,14 +2,13 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.Rehearsal;
 import io.posixgateway.alluxio.service.ServiceException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -20,12 +19,14 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "SIGTERM ends the process and leaves its sessions with the keeper: the next one goes on with them.",
+            "A second one, started while the first serves, gets ready and waits: it goes on within a moment of the",
+            "first one's end, planned (an upgrade) or not. The two share --spool (without it, the folder of --socket).",
             "",
             "Example:",
             "  posix-gateway serve --http 127.0.0.1:9400"
         })
 final class ServeCommand implements Callable<Integer> {
-    private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+    private static final String LEAD = ".lead";
 
     @Option(
             names = "--socket",
@@ -57,18 +58,28 @@ final class ServeCommand implements Callable<Integer> {
             description = "Client settings: an alluxio-site.properties.")
     private @Nullable Path siteProperties;
 
+    @Option(names = "--rehearse", hidden = true, description = "Load all classes first, for the class-data archive.")
+    private boolean rehearse;
+
     @Override
     public Integer call() throws InterruptedException {
-        GatewayService.Addresses addresses = new GatewayService.Addresses(socket, keeper, address(http));
+        if (rehearse) {
+            Rehearsal.run();
+        }
+        GatewayService.Addresses addresses = new GatewayService.Addresses(socket, keeper, address(http), lead());
         try (GatewayService service =
                 GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version())) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
-            LOG.info("posix-gateway {} listens at {} and {}", Main.version(), socket, http);
             service.awaitEnd();
         } catch (IOException | ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
         return 0;
+    }
+
+    private Path lead() {
+        Path folder = spool != null ? spool : socket.toAbsolutePath().getParent();
+        return folder == null ? Path.of(LEAD) : folder.resolve(LEAD);
     }
 
     private static InetSocketAddress address(String text) {

@@ -74,6 +74,7 @@ public final class ControlServer implements AutoCloseable {
         return thread;
     }
 
+    /** Listens, and takes the socket's name over from whoever had it. */
     public void start() throws IOException {
         Path folder = socket.getParent();
         if (folder == null || !Files.isDirectory(folder)) {

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.recovery;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -14,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 public final class VolumeFolder implements AutoCloseable {
     private static final String LOCK = "lock";
     private static final String NODES = "nodes";
+    private static final String ROOT = "root";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -80,6 +82,28 @@ public final class VolumeFolder implements AutoCloseable {
         return nodes;
     }
 
+    /** The file id of the volume's root as last seen; 0: never seen. A hint: the root is what is at its path. */
+    public long rootId() {
+        try {
+            byte[] bytes = Files.readAllBytes(path.resolve(ROOT));
+            return bytes.length == Long.BYTES ? ByteBuffer.wrap(bytes).getLong() : 0;
+        } catch (IOException missing) {
+            return 0;
+        }
+    }
+
+    /** Remembers it for the next process. */
+    public void rootIs(long fileId) {
+        try {
+            Files.write(
+                    path.resolve(ROOT),
+                    ByteBuffer.allocate(Long.BYTES).putLong(fileId).array());
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                    .warn("The next process will have to ask for the root of {}: {}", path, e.toString());
+        }
+    }
+
     /** Lets go of it; what it holds stays. */
     @Override
     public void close() {
@@ -92,6 +116,7 @@ public final class VolumeFolder implements AutoCloseable {
         nodes.close();
         try {
             Files.deleteIfExists(path.resolve(NODES));
+            Files.deleteIfExists(path.resolve(ROOT));
             Files.deleteIfExists(path.resolve(LOCK));
             Files.deleteIfExists(path);
         } catch (DirectoryNotEmptyException kept) {

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
@@ -95,7 +96,11 @@ public final class AlluxioVolumes {
      * @return a file system that the caller owns
      */
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
-        return open(place, values, null);
+        try {
+            return AlluxioMount.open(whole(place), adapter(values));
+        } catch (StoreException e) {
+            throw failure(e);
+        }
     }
 
     /**
@@ -103,25 +108,47 @@ public final class AlluxioVolumes {
      *
      * @param name of the volume
      */
-    AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name) throws ServiceException {
-        return open(place, values, name.replace('.', ','));
+    AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name, AlluxioMount.Opening how)
+            throws ServiceException {
+        try {
+            String folder = adapter(values)
+                    .spoolFolder()
+                    .resolve(name.replace('.', ','))
+                    .toString();
+            return AlluxioMount.openKept(whole(place), AdapterOptions.of(values.with("spool", folder)), how);
+        } catch (StoreException e) {
+            throw failure(e);
+        }
     }
 
-    private AlluxioFileSystem open(AlluxioOptions place, OptionValues values, @Nullable String kept)
-            throws ServiceException {
+    /** A client for a volume that may be served soon, connected; the caller owns it. */
+    Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
+        try {
+            Store store = AlluxioMount.connect(whole(place), adapter(values));
+            try {
+                store.status(place.path());
+                return store;
+            } catch (StoreException | RuntimeException e) {
+                store.close();
+                throw e;
+            }
+        } catch (StoreException e) {
+            throw failure(e);
+        }
+    }
+
+    private AlluxioOptions whole(AlluxioOptions place) {
         Map<String, String> properties = new LinkedHashMap<>(siteProperties);
         properties.putAll(place.properties());
-        AlluxioOptions whole = new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
-        try {
-            AdapterOptions options = AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
-            if (kept == null) {
-                return AlluxioMount.open(whole, options);
-            }
-            String folder = options.spoolFolder().resolve(kept).toString();
-            return AlluxioMount.openKept(whole, AdapterOptions.of(values.with("spool", folder)));
-        } catch (StoreException e) {
-            throw new ServiceException(kindOf(e.errno()), String.valueOf(e.getMessage()), e);
-        }
+        return new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
+    }
+
+    private AdapterOptions adapter(OptionValues values) {
+        return AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
+    }
+
+    private static ServiceException failure(StoreException e) {
+        return new ServiceException(kindOf(e.errno()), String.valueOf(e.getMessage()), e);
     }
 
     /** What an errno of work on a path means to a caller of the service. */

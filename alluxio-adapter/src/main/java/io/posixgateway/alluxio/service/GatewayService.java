@@ -11,15 +11,21 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The service of one node: the volumes, the control API, the metrics page.
  *
- * <p>Life: {@link #start}, requests, {@link #drain} (by the API, a signal, or {@link #close}), end. Any thread.
+ * <p>Life: {@link #start}, perhaps waiting for another process that leads, requests, {@link #drain} (by the API, a signal, or
+ * {@link #close}), end. Any thread.
  */
 public final class GatewayService implements AutoCloseable {
     private static final int KEEPER_TIMEOUT_MILLIS = 10_000;
     private static final int BACKGROUND_THREADS = 16;
+    private static final long FIRST_TRY_MILLIS = 3000;
+    private static final Logger LOG = LoggerFactory.getLogger(GatewayService.class);
 
     /**
      * Where it listens and who keeps its sessions.
@@ -27,16 +33,21 @@ public final class GatewayService implements AutoCloseable {
      * @param controlSocket Unix socket of the control API
      * @param keeperSocket Unix socket of the keeper
      * @param http address of /metrics, /healthz and /readyz
+     * @param lead file whose lock says which of several processes serves
      */
-    public record Addresses(Path controlSocket, Path keeperSocket, InetSocketAddress http) {}
+    public record Addresses(Path controlSocket, Path keeperSocket, InetSocketAddress http, Path lead) {}
 
     private final ExecutorService background = backgroundPool();
     private final Volumes volumes;
     private final Takeover takeover;
     private final String version;
     private final ControlServer control;
-    private final HttpPages pages;
+    private final Lead lead;
+    private final Addresses addresses;
     private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile @Nullable HttpPages pages;
+    private volatile @Nullable IOException failure;
+    private volatile boolean leads;
     private volatile boolean ending;
 
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
@@ -44,28 +55,79 @@ public final class GatewayService implements AutoCloseable {
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS);
         this.volumes = new Volumes(source, keeper, background);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending);
-        this.pages = new HttpPages(addresses.http(), new MetricsPage(this), this::ready);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
+        this.addresses = addresses;
+        this.lead = Lead.of(addresses.lead());
     }
 
     /**
-     * Listens, and begins to take over what an earlier process served.
+     * Begins to serve what an earlier process served, then takes orders; while another process leads it gets ready and waits
+     * for that one's end, however it comes.
      *
      * @throws IOException an address is taken
      */
     public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         GatewayService service = new GatewayService(source, addresses, version);
-        Thread thread = new Thread(service.takeover, "takeover");
-        thread.setDaemon(true);
-        thread.start();
         try {
-            service.control.start();
-            service.pages.start();
+            if (service.lead.tryTake()) {
+                service.begin();
+            } else {
+                daemon(service::waitForLead, "waiting").start();
+            }
             return service;
         } catch (IOException e) {
             service.close();
             throw e;
         }
+    }
+
+    private static Thread daemon(Runnable work, String name) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private void waitForLead() {
+        try {
+            pagesIfFree();
+            daemon(takeover::prepare, "preparing").start();
+            lead.take();
+            begin();
+        } catch (IOException e) {
+            if (!ending) {
+                failure = e;
+                ended.countDown();
+            }
+        }
+    }
+
+    /** On one host with the process that leads, the address is that one's. */
+    private void pagesIfFree() {
+        try {
+            HttpPages free = new HttpPages(addresses.http(), new MetricsPage(this), this::ready);
+            pages = free;
+            free.start();
+        } catch (IOException e) {
+            LOG.debug("No pages yet", e);
+        }
+    }
+
+    /** First the sessions, which programs wait for; then all else. */
+    private void begin() throws IOException {
+        leads = true;
+        daemon(takeover, "takeover").start();
+        try {
+            takeover.awaitFirstTry(FIRST_TRY_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        control.start();
+        if (pages == null) {
+            HttpPages own = HttpPages.inTurn(addresses.http(), new MetricsPage(this), this::ready);
+            pages = own;
+            own.start();
+        }
+        LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
     }
 
     public Volumes volumes() {
@@ -76,30 +138,42 @@ public final class GatewayService implements AutoCloseable {
         return version;
     }
 
-    /** Is every session of the keeper served, and is this process not ending? */
+    /** Is every session of the keeper served, or could it be at once; and is this process not ending? */
     public boolean ready() {
-        return takeover.done() && !ending;
+        return (leads ? takeover.done() : takeover.prepared()) && !ending;
     }
 
     /** Leaves the volumes to the next process and lets {@link #awaitEnd} return; how many there were. */
     public int drain() {
         ending = true;
         int count = volumes.drain();
+        lead.close();
         ended.countDown();
         return count;
     }
 
-    /** Waits for {@link #drain}. */
-    public void awaitEnd() throws InterruptedException {
+    /**
+     * Waits for {@link #drain}.
+     *
+     * @throws IOException this process should serve now, and cannot
+     */
+    public void awaitEnd() throws InterruptedException, IOException {
         ended.await();
+        IOException cause = failure;
+        if (cause != null) {
+            throw cause;
+        }
     }
 
     /** Drains and stops listening. Idempotent. */
     @Override
     public void close() {
         drain();
+        HttpPages open = pages;
+        if (open != null) {
+            open.close();
+        }
         control.close();
-        pages.close();
         background.shutdown();
     }
 

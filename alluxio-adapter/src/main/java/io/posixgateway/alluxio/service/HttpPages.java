@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,8 @@ final class HttpPages implements AutoCloseable {
     private static final int THREADS = 2;
     private static final int QUEUE = 16;
     private static final String LIMIT_SECONDS = "10";
+    private static final int TURN_TRIES = 150;
+    private static final long TURN_PAUSE_NANOS = 100_000_000;
 
     private final HttpServer server;
     private final ThreadPoolExecutor threads;
@@ -62,6 +65,20 @@ final class HttpPages implements AutoCloseable {
         } catch (IOException e) {
             throw new IOException(
                     "cannot listen at " + address + ": " + e.getMessage() + "; give another --http HOST:PORT", e);
+        }
+    }
+
+    /** Listens as soon as the address is free, where an earlier process on this host is about to give it up. */
+    static HttpPages inTurn(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
+        for (int tries = 0; ; tries++) {
+            try {
+                return new HttpPages(address, metrics, ready);
+            } catch (IOException e) {
+                if (tries == TURN_TRIES) {
+                    throw e;
+                }
+                LockSupport.parkNanos(TURN_PAUSE_NANOS);
+            }
         }
     }
 

@@ -52,6 +52,42 @@ public final class KeeperClient {
         return sessions;
     }
 
+    /**
+     * What to mount.
+     *
+     * @param id of the session
+     * @param target absolute path of a folder
+     * @param source first column of /proc/mounts
+     */
+    public record Mount(
+            String id,
+            String target,
+            String source,
+            boolean readOnly,
+            boolean allowOther,
+            boolean defaultPermissions) {}
+
+    /** Mounts, or finds it mounted. */
+    public void mount(Mount mount) throws KeeperException {
+        JsonObject question = question("mount", mount.id());
+        question.addProperty("target", mount.target());
+        question.addProperty("source", mount.source());
+        question.addProperty("read_only", mount.readOnly());
+        question.addProperty("allow_other", mount.allowOther());
+        question.addProperty("default_permissions", mount.defaultPermissions());
+        ask(question, new int[0]);
+    }
+
+    /** Unmounts and forgets the session; nothing there is success. */
+    public void unmount(String id) throws KeeperException {
+        ask(question("unmount", id), new int[0]);
+    }
+
+    /** The keeper's process. */
+    public long pid() throws KeeperException {
+        return ask(question("info", null), new int[0]).get("pid").getAsLong();
+    }
+
     /** Duplicates of the session's descriptors, which the caller owns. */
     public KeptSession take(String id) throws KeeperException {
         int[] fds = new int[TAKEN_FDS];

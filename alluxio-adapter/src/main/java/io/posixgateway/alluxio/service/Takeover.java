@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +29,8 @@ final class Takeover implements Runnable {
     private final Executor executor;
     private final BooleanSupplier ending;
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch tried = new CountDownLatch(1);
+    private volatile boolean prepared;
     private volatile boolean done;
 
     Takeover(KeeperClient keeper, Volumes volumes, Executor executor, BooleanSupplier ending) {
@@ -34,6 +38,13 @@ final class Takeover implements Runnable {
         this.volumes = volumes;
         this.executor = executor;
         this.ending = ending;
+    }
+
+    /** Waits until each session was tried once, or the time is over. */
+    void awaitFirstTry(long millis) throws InterruptedException {
+        if (!tried.await(millis, TimeUnit.MILLISECONDS)) {
+            LOG.warn("Taking sessions over takes long; orders are taken meanwhile");
+        }
     }
 
     /** Is every session served that was served before? */
@@ -44,19 +55,42 @@ final class Takeover implements Runnable {
     @Override
     public void run() {
         while (!done && !ending.getAsBoolean()) {
-            done = tryAll();
+            done = each(volumes::resume);
+            tried.countDown();
             if (!done) {
                 pause();
             }
         }
+        volumes.endPreparation();
     }
 
-    private boolean tryAll() {
+    /** What is done with a session that was served before. */
+    private interface Step {
+        void run(AttachRequest request) throws ServiceException;
+    }
+
+    /**
+     * While another process serves: loads what serving will need and connects to Alluxio, so that taking over later takes no
+     * time. Waits; nothing is changed, and what fails here is tried again when it counts.
+     */
+    void prepare() {
+        Rehearsal.run();
+        each(volumes::prepare);
+        prepared = true;
+        LOG.info("Ready; waiting for the end of the process that serves");
+    }
+
+    /** Was everything prepared that can be? */
+    boolean prepared() {
+        return prepared;
+    }
+
+    private boolean each(Step step) {
         try {
             List<CompletableFuture<Boolean>> attempts = new ArrayList<>();
             for (KeeperClient.Session session : keeper.list()) {
                 if (session.hasRecord()) {
-                    attempts.add(CompletableFuture.supplyAsync(() -> resumed(session.id()), executor));
+                    attempts.add(CompletableFuture.supplyAsync(() -> did(step, session.id()), executor));
                 }
             }
             complained.remove("");
@@ -67,11 +101,11 @@ final class Takeover implements Runnable {
         }
     }
 
-    private boolean resumed(String id) {
+    private boolean did(Step step, String id) {
         try {
             byte[] stored = keeper.record(id);
             if (stored.length > 0) {
-                volumes.resume(AttachRequest.parseFrom(stored));
+                step.run(AttachRequest.parseFrom(stored));
             }
             return true;
         } catch (InvalidProtocolBufferException e) {

@@ -1,7 +1,9 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.options.OptionException;
@@ -40,6 +42,8 @@ public final class Volumes {
     private final Executor background;
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+    private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
+    private volatile boolean serving;
     private volatile boolean draining;
 
     /** @param background runs what must not hold up a caller */
@@ -72,7 +76,7 @@ public final class Volumes {
                 return same(there, request);
             }
             forget(there);
-            Volume volume = serve(request, target);
+            Volume volume = serve(request, target, false);
             try {
                 keeper.store(request.getVolume(), request.toByteArray());
             } catch (KeeperException e) {
@@ -88,8 +92,49 @@ public final class Volumes {
         Target target = target(request);
         locked(request.getVolume(), () -> {
             Volume there = served.get(request.getVolume());
-            return there != null ? there : serve(request, target);
+            return there != null ? there : serve(request, target, true);
         });
+    }
+
+    /**
+     * A client that is connected already.
+     *
+     * @param request it was connected for
+     */
+    private record Prepared(AttachRequest request, Store client) {}
+
+    /** Connects to the Alluxio of a volume that another process serves and this one may serve later; done at most once. */
+    void prepare(AttachRequest request) throws ServiceException {
+        Prepared there = prepared.get(request.getVolume());
+        if (there == null || !there.request().equals(request)) {
+            Target target = target(request);
+            Store client = source.connect(target.place(), target.options());
+            discard(prepared.put(request.getVolume(), new Prepared(request, client)));
+            if (serving) {
+                endPreparation();
+            }
+        }
+    }
+
+    /** Lets go of clients that were not needed. */
+    void endPreparation() {
+        serving = true;
+        prepared.keySet().forEach(name -> discard(prepared.remove(name)));
+    }
+
+    private static void discard(@Nullable Prepared unused) {
+        if (unused != null) {
+            unused.client().close();
+        }
+    }
+
+    private @Nullable Store prepared(AttachRequest request) {
+        Prepared there = prepared.remove(request.getVolume());
+        if (there == null || there.request().equals(request)) {
+            return there == null ? null : there.client();
+        }
+        discard(there);
+        return null;
     }
 
     /** Stops serving and forgets; nothing there is success. */
@@ -121,9 +166,10 @@ public final class Volumes {
         return volumes.size();
     }
 
-    private Volume serve(AttachRequest request, Target target) throws ServiceException {
+    private Volume serve(AttachRequest request, Target target, boolean goesOn) throws ServiceException {
         String name = request.getVolume();
-        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name);
+        AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
+        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
         try {
             KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(

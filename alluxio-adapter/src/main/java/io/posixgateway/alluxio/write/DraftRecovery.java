@@ -14,12 +14,15 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the drafts of an earlier process again, before the first request. Waits; for one thread.
+ * Makes the drafts of an earlier process again, before the first request that could meet one. For one thread, after
+ * {@link #begin} perhaps another.
  *
  * <p>A file that the earlier process was making stands incomplete in Alluxio under its name. Publishing replaces it in one
  * step, as it replaces any file, and the node stays what the kernel knows. If the earlier process died while it published,
@@ -35,6 +38,12 @@ public final class DraftRecovery {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final NodeLog nodes;
+    /** Records not yet restored. */
+    private final Deque<Path> left = new ArrayDeque<>();
+
+    private boolean goesOn;
+    private int restored;
+    private boolean complained;
 
     public DraftRecovery(
             Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
@@ -47,22 +56,47 @@ public final class DraftRecovery {
     }
 
     /**
-     * Restores nodes and drafts.
+     * Restores nodes, without asking Alluxio.
      *
-     * @param goesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
-     * @throws StoreException Alluxio does not answer: nothing is lost, try again
+     * @param kernelGoesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
+     * @return are there drafts to {@link #restore}?
      */
-    public void restore(Drafts drafts, boolean goesOn) throws StoreException {
+    public boolean begin(boolean kernelGoesOn) throws StoreException {
+        goesOn = kernelGoesOn;
         if (goesOn) {
             nodes.inherited().forEach(table::restore);
         }
-        int restored = 0;
-        for (Path file : folder.records()) {
+        left.addAll(folder.records());
+        return !left.isEmpty();
+    }
+
+    /** As {@link #restore}; false: Alluxio does not answer. */
+    public boolean tried(Drafts drafts) {
+        try {
+            restore(drafts);
+            return true;
+        } catch (StoreException e) {
+            if (!complained) {
+                complained = true;
+                LOG.warn("Changed files of an earlier process wait for Alluxio: {}", e.getMessage());
+            }
+            return false;
+        }
+    }
+
+    /**
+     * Restores the drafts. Waits.
+     *
+     * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
+     */
+    public void restore(Drafts drafts) throws StoreException {
+        for (Path file = left.peek(); file != null; file = left.peek()) {
             Draft draft = draft(file);
+            left.remove();
             if (draft != null) {
                 drafts.adopt(draft);
                 restored++;
-                finish(drafts, draft, goesOn);
+                finish(drafts, draft);
             }
         }
         if (restored > 0) {
@@ -73,7 +107,7 @@ public final class DraftRecovery {
         }
     }
 
-    private void finish(Drafts drafts, Draft draft, boolean goesOn) {
+    private void finish(Drafts drafts, Draft draft) {
         try {
             if (!goesOn && draft.inode.unlinked()) {
                 drafts.discard(draft.inode);

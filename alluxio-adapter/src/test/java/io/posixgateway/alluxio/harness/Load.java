@@ -14,6 +14,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
@@ -30,6 +31,8 @@ public final class Load implements AutoCloseable {
     private final Path mount;
     private final List<Thread> threads = new ArrayList<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger wrong = new AtomicInteger();
+    private final AtomicInteger hung = new AtomicInteger();
     private final AtomicLong reads = new AtomicLong();
     private final AtomicLong writes = new AtomicLong();
     private final AtomicLong longestNanos = new AtomicLong();
@@ -61,6 +64,15 @@ public final class Load implements AutoCloseable {
         return load;
     }
 
+    /** A call succeeded, with other bytes than those that must be there. */
+    private static final class WrongBytes extends IOException {
+        private static final long serialVersionUID = 1;
+
+        WrongBytes(String text) {
+            super(text);
+        }
+    }
+
     private interface Work {
         void run() throws IOException;
     }
@@ -71,6 +83,9 @@ public final class Load implements AutoCloseable {
                     while (!stopped) {
                         try {
                             work.run();
+                        } catch (WrongBytes e) {
+                            wrong.incrementAndGet();
+                            failures.add(name + ": " + e);
                         } catch (IOException | RuntimeException e) {
                             failures.add(name + ": " + e);
                         }
@@ -94,7 +109,7 @@ public final class Load implements AutoCloseable {
                 int count = file.read(piece, at);
                 if (count != PIECE_BYTES
                         || ByteBuffer.wrap(expected, at, PIECE_BYTES).mismatch(piece.flip()) >= 0) {
-                    throw new IOException("read-" + number + " has wrong bytes at " + at + " (" + count + " read)");
+                    throw new WrongBytes("read-" + number + " has wrong bytes at " + at + " (" + count + " read)");
                 }
                 reads.incrementAndGet();
             }
@@ -114,7 +129,7 @@ public final class Load implements AutoCloseable {
         check(renamed, content);
         Files.delete(renamed);
         if (Files.exists(renamed)) {
-            throw new IOException(renamed + " is there after it was deleted");
+            throw new WrongBytes(renamed + " is there after it was deleted");
         }
     }
 
@@ -134,7 +149,7 @@ public final class Load implements AutoCloseable {
                 // There is more.
             }
             if (!Arrays.equals(whole.array(), content)) {
-                throw new IOException(file + " has wrong bytes while it is open");
+                throw new WrongBytes(file + " has wrong bytes while it is open");
             }
         }
         Files.move(file, place, StandardCopyOption.REPLACE_EXISTING);
@@ -143,7 +158,7 @@ public final class Load implements AutoCloseable {
 
     private static void check(Path file, byte[] content) throws IOException {
         if (!Arrays.equals(Files.readAllBytes(file), content)) {
-            throw new IOException(file + " has wrong bytes");
+            throw new WrongBytes(file + " has wrong bytes");
         }
     }
 
@@ -159,13 +174,25 @@ public final class Load implements AutoCloseable {
         for (Thread thread : threads) {
             thread.join(TimeUnit.SECONDS.toMillis(120));
             if (thread.isAlive()) {
+                hung.incrementAndGet();
                 failures.add(thread.getName() + " hangs");
             }
         }
     }
 
+    /** All of them, those with wrong bytes and those that hang among them. */
     public List<String> failures() {
         return List.copyOf(failures);
+    }
+
+    /** How often bytes were wrong. */
+    public int wrong() {
+        return wrong.get();
+    }
+
+    /** How many threads did not come back from a call, known after {@link #stop}. */
+    public int hung() {
+        return hung.get();
     }
 
     public long reads() {

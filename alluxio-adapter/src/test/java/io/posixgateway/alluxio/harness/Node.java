@@ -29,7 +29,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What runs on a node: a real keeper, and a real {@code posix-gateway serve} that can be killed and started again. Everything
@@ -39,13 +41,14 @@ public final class Node implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final Path folder;
-    private final Program keeper;
+    private Program keeper;
     private final List<Path> mounts = new ArrayList<>();
     private final EventLoopGroup loop = new EpollEventLoopGroup(1);
     private final ManagedChannel channel;
     private final int httpPort;
     private Program gateway;
     private Program next;
+    private @Nullable Program waiting;
 
     /** Starts the keeper and the gateway; their sockets and output go into the folder, whose path must be short. */
     public Node(Path folder) throws Exception {
@@ -102,6 +105,67 @@ public final class Node implements AutoCloseable {
     public void killAndRestartGateway() throws Exception {
         gateway.kill();
         gateway = startGateway();
+    }
+
+    /** Starts another gateway, which gets ready and waits for the end of the one that serves. */
+    public void startWaitingGateway() throws Exception {
+        waiting = startGateway();
+        waiting.awaitOutput("Ready; waiting", LIMIT);
+    }
+
+    /** kill -9 of the gateway while another one waits. */
+    public void killGatewayBeforeTheWaiting() throws Exception {
+        gateway.kill();
+        gateway = theWaiting();
+    }
+
+    /** A planned upgrade: the gateway is told to end while its successor waits. */
+    public void upgradeGateway() throws Exception {
+        Program old = gateway;
+        old.terminate();
+        gateway = theWaiting();
+        if (old.await(LIMIT) != 143) {
+            throw new AssertionError("the gateway that was told to end said:\n" + old.output());
+        }
+    }
+
+    private Program theWaiting() {
+        Program successor = Objects.requireNonNull(waiting, "startWaitingGateway comes first");
+        waiting = null;
+        return successor;
+    }
+
+    /** A new keeper takes the sessions of the old one, which ends. */
+    public void replaceKeeper() throws Exception {
+        Program old = keeper;
+        keeper = Program.start(
+                folder,
+                List.of(
+                        Built.keeper().toString(),
+                        "--socket",
+                        keeperSocket().toString(),
+                        "--takeover",
+                        keeperSocket().toString()));
+        if (old.await(LIMIT) != 0) {
+            throw new AssertionError("the old keeper said:\n" + old.output());
+        }
+    }
+
+    /** Ends the gateway; nobody serves until {@link #startNextGateway}. */
+    public void stopGateway() throws Exception {
+        gateway.terminate();
+        gateway.await(LIMIT);
+    }
+
+    /** Starts the next one, which was there but asleep. Nothing else is started before {@link #prepareNextGateway}. */
+    public void startNextGateway() throws IOException {
+        next.begin();
+        gateway = next;
+    }
+
+    /** While somebody serves. */
+    public void prepareNextGateway() throws IOException {
+        next = nextGateway();
     }
 
     /** Waits for the end of a gateway that was asked to end, and starts another. */
@@ -202,6 +266,9 @@ public final class Node implements AutoCloseable {
             Mounts.discard(mount);
         }
         next.close();
+        if (waiting != null) {
+            waiting.close();
+        }
         gateway.close();
         gateway.output()
                 .lines()

@@ -7,24 +7,27 @@ import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Load;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Report;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * kill -9 of the gateway again and again under readers and a writer: programs see a pause, never a failure or a wrong byte.
+ * The gateway is killed or replaced again and again, and the keeper replaced, under readers and writers: programs see a
+ * pause, never a failure or a wrong byte.
  *
- * <p>{@code -Dpgw.kills=N} sets how often (3 by default, 20 in {@code make fault}).
+ * <p>{@code -Dpgw.kills=N} sets how often (2 by default, 20 in {@code make fault}).
  */
 class TakeoverFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final int KILLS = Integer.getInteger("pgw.kills", 3);
+    private static final int ROUNDS = Integer.getInteger("pgw.kills", 2);
     private static final int READERS = Integer.getInteger("pgw.readers", 4);
     private static final int WRITERS = Integer.getInteger("pgw.writers", 1);
     private static final long READS_BETWEEN = 200;
@@ -32,37 +35,72 @@ class TakeoverFaultTest {
     @TempDir
     private Path folder = Path.of("");
 
+    private EmbeddedAlluxio alluxio;
+    private Node node;
+    private Path mount;
+
+    @BeforeEach
+    void serve() throws Exception {
+        Built.keeper();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        node = new Node(folder);
+        Load.prepare(Files.createDirectory(alluxio.ufs().resolve("load")));
+        node.awaitReady();
+        mount = node.mount("vol");
+        node.control().attach(Node.request("vol", alluxio.masters(), "/load"));
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        if (node != null) {
+            node.close();
+        }
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    /** What happens in a round, and what comes before. */
+    private interface Act {
+        void run() throws Exception;
+    }
+
     @Test
     void programs_see_a_pause_and_nothing_else() throws Exception {
-        Built.keeper();
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Load.prepare(Files.createDirectory(alluxio.ufs().resolve("load")));
-            node.awaitReady();
-            Path mount = node.mount("vol");
-            node.control().attach(Node.request("vol", alluxio.masters(), "/load"));
-            try (Load load = Load.start(mount, READERS, WRITERS)) {
-                List<Long> pauses = new ArrayList<>();
-                for (int kill = 1; kill <= KILLS; kill++) {
-                    awaitWork(load);
-                    load.takeLongestMillis();
-                    node.killAndRestartGateway();
-                    node.awaitReady();
-                    awaitWork(load);
-                    pauses.add(load.takeLongestMillis());
-                }
-                load.stop();
-                Collections.sort(pauses);
-                System.out.printf(
-                        "takeover: %d kills, %d reads, %d writes, %d failed, pause of readers median %d ms, max %d ms%n",
-                        KILLS,
-                        load.reads(),
-                        load.writes(),
-                        load.failures().size(),
-                        pauses.get(KILLS / 2),
-                        pauses.get(KILLS - 1));
-                assertThat(load.failures()).isEmpty();
+        trial("kill", () -> {}, node::killAndRestartGateway);
+        trial("kill-one-waiting", node::startWaitingGateway, node::killGatewayBeforeTheWaiting);
+        trial("upgrade", node::startWaitingGateway, node::upgradeGateway);
+        trial("keeper", () -> {}, node::replaceKeeper);
+    }
+
+    private void trial(String name, Act before, Act act) throws Exception {
+        try (Load load = Load.start(mount, READERS, WRITERS)) {
+            List<Long> usual = new ArrayList<>();
+            List<Long> pauses = new ArrayList<>();
+            for (int round = 1; round <= ROUNDS; round++) {
+                before.run();
+                load.takeLongestMillis();
+                awaitWork(load);
+                usual.add(load.takeLongestMillis());
+                act.run();
+                awaitWork(load);
+                pauses.add(load.takeLongestMillis());
+                node.awaitReady();
             }
+            load.stop();
+            new Report(name)
+                    .with("rounds", ROUNDS)
+                    .with("readers", READERS)
+                    .with("writers", WRITERS)
+                    .with("reads", load.reads())
+                    .with("writes", load.writes())
+                    .with("failed", load.failures().size())
+                    .with("wrong", load.wrong())
+                    .with("hung", load.hung())
+                    .withMillis("longest_read_before", usual)
+                    .withMillis("pause", pauses)
+                    .tell();
+            assertThat(load.failures()).as(name).isEmpty();
         }
     }
 

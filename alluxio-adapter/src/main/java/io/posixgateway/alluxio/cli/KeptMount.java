@@ -1,0 +1,194 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.KeeperClient;
+import io.posixgateway.alluxio.service.KeeperException;
+import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.Volumes;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One mount that a keeper holds. This process serves it until somebody unmounts it; when this one ends before, programs on
+ * the mount wait for the next that is started with the same command.
+ */
+final class KeptMount {
+    /** Instead of a socket: a keeper for this mount alone, which ends with it. */
+    static final String OWN = "own";
+
+    /** Which program is the keeper, where it is neither beside posix-gateway nor in the PATH. */
+    private static final String PROGRAM_VARIABLE = "POSIX_GATEWAY_KEEPER";
+
+    private static final String PROGRAM = "posix-gateway-keeper";
+    private static final int TIMEOUT_MILLIS = 10_000;
+    private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Path target;
+    private final Path log;
+    private final String id;
+    private final boolean own;
+    private final Path socket;
+    private final KeeperClient keeper;
+    /** This process ends, and the mount does not. */
+    private volatile boolean leaving;
+
+    /** @param where socket of the keeper, or {@link #OWN} */
+    KeptMount(String where, Path target, Path log) {
+        this.target = target;
+        this.log = log;
+        this.id = target.toString().replaceAll("[^A-Za-z0-9._-]", ":");
+        this.own = where.equals(OWN);
+        this.socket = own
+                ? Path.of("/run/posix-gateway/mount-"
+                        + Integer.toHexString(target.toString().hashCode()) + ".sock")
+                : Path.of(where);
+        this.keeper = new KeeperClient(socket, TIMEOUT_MILLIS);
+    }
+
+    /** Serves until the mount has ended. */
+    void serve(AlluxioVolumes source, AlluxioOptions place, OptionValues options, Map<String, String> given)
+            throws ServiceException, KeeperException {
+        if (own && !answers()) {
+            startKeeper();
+        }
+        keeper.mount(new KeeperClient.Mount(
+                id,
+                target.toString(),
+                place.path(),
+                options.on("ro"),
+                options.on("allow_other"),
+                options.on("default_permissions")));
+        Volumes volumes = new Volumes(source, keeper, ForkJoinPool.commonPool());
+        Volume volume = volumes.attach(request(place, given));
+        Thread atExit = new Thread(
+                () -> {
+                    leaving = true;
+                    volumes.drain();
+                },
+                "leave");
+        Runtime.getRuntime().addShutdownHook(atExit);
+        if (Background.isChild()) {
+            Background.reportReady(volume.session().line());
+        } else {
+            System.out.println("kept by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
+            System.out.println(volume.session().line());
+        }
+        if (ended(volume) && !leaving) {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+            volumes.detach(id);
+            keeper.unmount(id);
+            if (own) {
+                ProcessHandle.of(keeper.pid()).ifPresent(ProcessHandle::destroy);
+            }
+        }
+    }
+
+    private AttachRequest request(AlluxioOptions place, Map<String, String> given) {
+        Map<String, String> named = new LinkedHashMap<>(given);
+        boolean readOnly = named.containsKey("ro");
+        return AttachRequest.newBuilder()
+                .setVolume(id)
+                .setCluster(Cluster.newBuilder()
+                        .setMasters(place.masters())
+                        .setUser(place.user())
+                        .putAllProperties(place.properties()))
+                .setAlluxioPath(place.path())
+                .setReadOnly(readOnly)
+                .putAllOptions(named)
+                .build();
+    }
+
+    /** Waits; false: interrupted. */
+    private static boolean ended(Volume volume) {
+        try {
+            while (!volume.session().await(Duration.ofHours(1))) {
+                // A mount may last for years.
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private boolean answers() {
+        try {
+            return keeper.pid() > 0;
+        } catch (KeeperException e) {
+            return false;
+        }
+    }
+
+    private void startKeeper() {
+        if (!UmountCommand.isRoot()) {
+            throw new CommandException("a keeper mounts, which needs root; run this as root, or give --keeper SOCKET");
+        }
+        try {
+            new ProcessBuilder("setsid", program().toString(), "--socket", socket.toString())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(ProcessBuilder.Redirect.appendTo(
+                            log.resolveSibling(log.getFileName() + ".keeper").toFile()))
+                    .start();
+        } catch (IOException e) {
+            throw new CommandException("the keeper cannot be started: " + e.getMessage(), e);
+        }
+        long end = System.nanoTime() + BEGIN_NANOS;
+        while (!answers()) {
+            if (System.nanoTime() - end >= 0) {
+                throw new CommandException("the keeper does not answer; its log is " + log + ".keeper");
+            }
+            LockSupport.parkNanos(STEP_NANOS);
+        }
+    }
+
+    private static Path program() {
+        String given = System.getenv(PROGRAM_VARIABLE);
+        if (given != null) {
+            return Path.of(given);
+        }
+        for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
+            Path candidate = Path.of(folder, PROGRAM);
+            if (Files.isExecutable(candidate)) {
+                return candidate;
+            }
+        }
+        Path beside = beside();
+        if (beside != null && Files.isExecutable(beside)) {
+            return beside;
+        }
+        throw new CommandException(PROGRAM + " is not in the PATH; put it there (make build makes csi/bin/" + PROGRAM
+                + "), or name it in " + PROGRAM_VARIABLE);
+    }
+
+    /** In the bin folder of this program's own jars. */
+    private static @Nullable Path beside() {
+        try {
+            Path jar = Path.of(KeptMount.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            Path lib = jar.getParent();
+            return lib == null ? null : lib.resolveSibling("bin").resolve(PROGRAM);
+        } catch (java.net.URISyntaxException e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.posixgateway.alluxio.harness;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** A way to a server that can be stopped: connections stay, and new ones are taken, but nothing comes through. */
+public final class StoppableProxy implements AutoCloseable {
+    private final ServerSocket listener;
+    private final String host;
+    private final int port;
+    private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
+    private final Object gate = new Object();
+    private boolean stopped;
+
+    /** @param target "host:port" */
+    public StoppableProxy(String target) throws IOException {
+        int colon = target.lastIndexOf(':');
+        host = target.substring(0, colon);
+        port = Integer.parseInt(target.substring(colon + 1));
+        listener = new ServerSocket(0, 500, InetAddress.getLoopbackAddress());
+        run(this::accept);
+    }
+
+    /** "host:port" of the way. */
+    public String address() {
+        return "127.0.0.1:" + listener.getLocalPort();
+    }
+
+    public void stop() {
+        synchronized (gate) {
+            stopped = true;
+        }
+    }
+
+    public void go() {
+        synchronized (gate) {
+            stopped = false;
+            gate.notifyAll();
+        }
+    }
+
+    private interface Work {
+        void run() throws IOException, InterruptedException;
+    }
+
+    private static void run(Work work) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        work.run();
+                    } catch (IOException | InterruptedException closed) {
+                        // The proxy, or one side of a connection, has ended.
+                    }
+                },
+                "proxy");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() throws IOException {
+        while (true) {
+            Socket client = listener.accept();
+            Socket server = new Socket(host, port);
+            sockets.add(client);
+            sockets.add(server);
+            run(() -> carry(client, server));
+            run(() -> carry(server, client));
+        }
+    }
+
+    private void carry(Socket from, Socket to) throws IOException, InterruptedException {
+        try (from;
+                to) {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            byte[] bytes = new byte[16 << 10];
+            for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
+                synchronized (gate) {
+                    while (stopped) {
+                        gate.wait();
+                    }
+                }
+                out.write(bytes, 0, count);
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        go();
+        listener.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A gateway that starts while Alluxio is away: what it takes over answers, if only with EIO, and loses nothing. */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class AlluxioAwayFaultTest {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    /** What a call may take: as long as Alluxio's client tries, and what a loaded machine adds. */
+    private static final Duration BOUND = Duration.ofSeconds(30);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Test
+    void calls_fail_in_time_and_a_file_being_written_is_whole_when_alluxio_is_back() throws Exception {
+        Built.keeper();
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+                Node node = new Node(folder)) {
+            Path ufs = Files.createDirectory(alluxio.ufs().resolve("away"));
+            Files.writeString(ufs.resolve("old"), "old");
+            node.awaitReady();
+            Path mount = node.mount("away");
+            node.control().attach(Node.request("away", alluxio.masters(), "/away"));
+            try (FileChannel draft =
+                    FileChannel.open(mount.resolve("new"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                draft.write(bytes("before, "));
+                alluxio.master().kill();
+                node.killAndRestartGateway();
+                node.awaitReady();
+
+                long began = System.nanoTime();
+                assertThatThrownBy(() -> Files.size(mount.resolve("old"))).isInstanceOf(IOException.class);
+                assertThat(System.nanoTime() - began).isLessThan(BOUND.toNanos());
+
+                alluxio.master().start();
+                alluxio.awaitReady();
+                Waiting.until("the file is written on", LIMIT, () -> writes(draft, "after"));
+            }
+            assertThat(mount.resolve("new")).hasContent("before, after");
+            assertThat(ufs.resolve("new")).hasContent("before, after");
+            assertThat(mount.resolve("old")).hasContent("old");
+        }
+    }
+
+    /** The channel's place moves on only when a write succeeds. */
+    private static boolean writes(FileChannel file, String text) {
+        try {
+            return file.write(bytes(text)) == text.length();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,129 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.control.DetachRequest;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Report;
+import io.posixgateway.alluxio.harness.StoppableProxy;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many volumes in one process: what they cost, and that one cannot starve another. */
+class ManyVolumesIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final int VOLUMES = 50;
+    private static final int MOST_RSS_KB = 1_000_000;
+    /** Far more than the volume has threads. */
+    private static final int GREEDY = 150;
+
+    private static final int READS = 300;
+
+    @TempDir
+    private static Path folder = Path.of("");
+
+    private static EmbeddedAlluxio alluxio;
+    private static Node node;
+
+    @BeforeAll
+    static void start() throws Exception {
+        Built.keeper();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        Files.writeString(Files.createDirectory(alluxio.ufs().resolve("many")).resolve("file"), "content");
+        node = new Node(folder);
+        node.awaitReady();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        if (node != null) {
+            node.close();
+        }
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    @Test
+    void fifty_volumes_fit_into_a_process_and_come_and_go_quickly() throws Exception {
+        List<Long> attached = new ArrayList<>();
+        for (int i = 0; i < VOLUMES; i++) {
+            Path mount = node.mount("v" + i);
+            long began = System.nanoTime();
+            node.control().attach(Node.request("v" + i, alluxio.masters(), "/many"));
+            attached.add((System.nanoTime() - began) / 1_000_000);
+            assertThat(mount.resolve("file")).hasContent("content");
+        }
+        long residentKb = residentKb(node.gateway().pid());
+        new Report("volumes")
+                .with("volumes", VOLUMES)
+                .with("resident_kb", residentKb)
+                .withMillis("attach", attached)
+                .tell();
+        assertThat(residentKb).isLessThan(MOST_RSS_KB);
+        for (int i = 0; i < VOLUMES; i++) {
+            node.control().detach(DetachRequest.newBuilder().setVolume("v" + i).build());
+            node.unmount("v" + i);
+        }
+    }
+
+    private static long residentKb(long pid) throws IOException {
+        return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void a_volume_whose_alluxio_hangs_under_a_crowd_takes_nothing_from_its_neighbour() throws Exception {
+        try (StoppableProxy proxy = new StoppableProxy(alluxio.masters())) {
+            Path greedy = node.mount("greedy");
+            Path modest = node.mount("modest");
+            node.control().attach(Node.request("greedy", proxy.address(), "/many"));
+            node.control().attach(Node.request("modest", alluxio.masters(), "/many").toBuilder()
+                    .putOptions("metadata_ttl", "0")
+                    .build());
+            assertThat(greedy.resolve("file")).hasContent("content");
+            proxy.stop();
+            AtomicInteger asking = new AtomicInteger();
+            AtomicInteger answered = new AtomicInteger();
+            for (int i = 0; i < GREEDY; i++) {
+                Path nowhere = greedy.resolve("name-" + i);
+                Thread thread = new Thread(() -> {
+                    asking.incrementAndGet();
+                    Files.exists(nowhere);
+                    answered.incrementAndGet();
+                });
+                thread.setDaemon(true);
+                thread.start();
+            }
+            Waiting.until("the crowd asks", LIMIT, () -> asking.get() == GREEDY);
+            int reads = 0;
+            while (reads < READS && answered.get() < GREEDY / 2) {
+                assertThat(modest.resolve("file")).hasContent("content");
+                reads++;
+            }
+            assertThat(reads).as("reads of the neighbour while the crowd waits").isEqualTo(READS);
+            proxy.go();
+            Waiting.until("the crowd is answered", LIMIT, () -> answered.get() == GREEDY);
+        }
+        for (String volume : List.of("greedy", "modest")) {
+            node.control().detach(DetachRequest.newBuilder().setVolume(volume).build());
+            node.unmount(volume);
+        }
+    }
+}
