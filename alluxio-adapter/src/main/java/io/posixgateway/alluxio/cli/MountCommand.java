@@ -64,8 +64,9 @@ final class MountCommand implements Callable<Integer> {
             paramLabel = "SOCKET",
             arity = "0..1",
             fallbackValue = KeptMount.OWN,
-            description = "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and go on"
-                    + " when the same command is given again. Without SOCKET a keeper of this mount's own is started.")
+            description =
+                    "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and go on"
+                            + " when the same command is given again. Without SOCKET a keeper of this mount's own is started.")
     private String keeper = "";
 
     @Mixin

@@ -9,9 +9,11 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -29,34 +31,19 @@ class KeptMountFaultTest {
         Path mount = Files.createDirectory(folder.resolve("mnt"));
         Path socket = folder.resolve("keeper.sock");
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Program keeper =
-                        Program.start(folder, java.util.List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
-            Files.writeString(Files.createDirectory(alluxio.ufs().resolve("kept")).resolve("file"), "text");
+                Program keeper = Program.start(
+                        folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
+            Files.writeString(
+                    Files.createDirectory(alluxio.ufs().resolve("kept")).resolve("file"), "text");
             Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
-            String[] command = {
-                "mount",
-                "alluxio://" + alluxio.masters() + "/kept",
-                mount.toString(),
-                "-f",
-                "-o",
-                "spool=" + folder.resolve("spool"),
-                "--keeper",
-                socket.toString()
-            };
+            String[] command = command(alluxio, mount, folder, socket);
             try (Program first = Program.gateway(folder, command)) {
                 first.awaitOutput("transport devfuse", LIMIT);
                 assertThat(mount.resolve("file")).hasContent("text");
                 first.kill();
             }
             try (Program second = Program.gateway(folder, command)) {
-                CompletableFuture<String> reading = CompletableFuture.supplyAsync(() -> {
-                    try {
-                        return Files.readString(mount.resolve("file"));
-                    } catch (java.io.IOException e) {
-                        throw new java.io.UncheckedIOException(e);
-                    }
-                });
-                assertThat(reading.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("text");
+                assertThat(read(mount.resolve("file"))).isEqualTo("text");
                 second.awaitOutput("transport devfuse", LIMIT);
                 try (Program unmount = Program.gateway(folder, "umount", mount.toString())) {
                     assertThat(unmount.await(LIMIT)).as(unmount.output()).isZero();
@@ -67,5 +54,33 @@ class KeptMountFaultTest {
         } finally {
             Mounts.discard(mount);
         }
+    }
+
+    private static String[] command(EmbeddedAlluxio alluxio, Path mount, Path folder, Path socket) {
+        return new String[] {
+            "mount",
+            "alluxio://" + alluxio.masters() + "/kept",
+            mount.toString(),
+            "-f",
+            "-o",
+            "spool=" + folder.resolve("spool"),
+            "--keeper",
+            socket.toString()
+        };
+    }
+
+    /** Fails when nobody serves for long. */
+    private static String read(Path file) throws Exception {
+        CompletableFuture<String> text = new CompletableFuture<>();
+        Thread reader = new Thread(() -> {
+            try {
+                text.complete(Files.readString(file));
+            } catch (IOException e) {
+                text.completeExceptionally(e);
+            }
+        });
+        reader.setDaemon(true);
+        reader.start();
+        return text.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 }

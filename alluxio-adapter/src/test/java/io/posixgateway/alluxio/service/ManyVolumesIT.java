@@ -94,9 +94,10 @@ class ManyVolumesIT {
             Path greedy = node.mount("greedy");
             Path modest = node.mount("modest");
             node.control().attach(Node.request("greedy", proxy.address(), "/many"));
-            node.control().attach(Node.request("modest", alluxio.masters(), "/many").toBuilder()
-                    .putOptions("metadata_ttl", "0")
-                    .build());
+            node.control()
+                    .attach(Node.request("modest", alluxio.masters(), "/many").toBuilder()
+                            .putOptions("metadata_ttl", "0")
+                            .build());
             assertThat(greedy.resolve("file")).hasContent("content");
             proxy.stop();
             AtomicInteger asking = new AtomicInteger();

@@ -30,9 +30,10 @@ class StartBench {
             Files.write(Files.createDirectory(alluxio.ufs().resolve("start")).resolve("file"), new byte[100_000]);
             node.awaitReady();
             Path file = node.mount("start").resolve("file");
-            node.control().attach(Node.request("start", alluxio.masters(), "/start").toBuilder()
-                    .putOptions("metadata_ttl", "0")
-                    .build());
+            node.control()
+                    .attach(Node.request("start", alluxio.masters(), "/start").toBuilder()
+                            .putOptions("metadata_ttl", "0")
+                            .build());
             List<Long> first = new ArrayList<>();
             List<Long> read = new ArrayList<>();
             for (int round = 0; round < ROUNDS; round++) {
