@@ -115,6 +115,7 @@ public final class GatewayService implements AutoCloseable {
     /** First the sessions, which programs wait for; then all else. */
     private void begin() throws IOException {
         leads = true;
+        LOG.info("Leading: taking over what the keeper holds");
         daemon(takeover, "takeover").start();
         try {
             takeover.awaitFirstTry(FIRST_TRY_MILLIS);

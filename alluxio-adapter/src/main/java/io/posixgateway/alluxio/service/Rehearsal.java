@@ -5,10 +5,18 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.spi.DirectoryWriter;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.OpenReply;
+import io.posixgateway.fuse.spi.Stat;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.jar.JarFile;
@@ -25,8 +33,67 @@ public final class Rehearsal {
     private static final String OURS = "io/posixgateway/";
     private static final String CLASS = ".class";
     private static final String NOBODY = "127.0.0.1:1";
+    private static final int NAMES = 8;
+    private static final int ROUNDS = 25;
+    private static final int READ_BYTES = 64 << 10;
 
     private Rehearsal() {}
+
+    /**
+     * Does what programs will do with a volume, some hundred calls in all: attributes of a few entries of its root, the
+     * beginning of a few files. What fails is left out.
+     */
+    static void use(FileSystem files) {
+        OpenReply open = new OpenReply();
+        if (files.opendir(OwnRequest.INSTANCE, FileSystem.ROOT, 0, open) != 0) {
+            return;
+        }
+        Few few = new Few();
+        files.readdir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle, 0, few);
+        files.releasedir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle);
+        ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
+        for (int round = 0; round < ROUNDS; round++) {
+            few.names.forEach(name -> visit(files, name, bytes.clear()));
+        }
+    }
+
+    private static void visit(FileSystem files, Name name, ByteBuffer bytes) {
+        Entry entry = new Entry();
+        if (files.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, name, entry) != 0 || entry.node == 0) {
+            return;
+        }
+        files.getattr(OwnRequest.INSTANCE, entry.node, 0, entry.attributes);
+        OpenReply open = new OpenReply();
+        if (Stat.isRegular(entry.attributes.mode)
+                && files.open(OwnRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0) {
+            files.read(OwnRequest.INSTANCE, entry.node, open.handle, 0, bytes);
+            files.release(OwnRequest.INSTANCE, entry.node, open.handle);
+        }
+        files.forget(entry.node, 1);
+    }
+
+    /** The first names of a listing. */
+    private static final class Few implements DirectoryWriter {
+        private final List<Name> names = new ArrayList<>();
+
+        @Override
+        public boolean plus() {
+            return false;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, long inode, int type) {
+            if (Stat.isRegular(type)) {
+                names.add(name.copy());
+            }
+            return names.size() < NAMES;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, Entry entry) {
+            return add(name, nextOffset, entry.attributes.inode, entry.attributes.mode);
+        }
+    }
 
     /** What fails here will fail again where it matters, and is said there. */
     public static void run() {

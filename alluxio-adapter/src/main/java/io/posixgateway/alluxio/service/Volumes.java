@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,8 @@ public final class Volumes {
     private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
     private static final long LOCK_SECONDS = 20;
+    /** With more volumes, nothing more would be learned. */
+    private static final int REHEARSALS = 2;
 
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
@@ -43,6 +46,7 @@ public final class Volumes {
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
+    private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
 
@@ -108,6 +112,11 @@ public final class Volumes {
         Prepared there = prepared.get(request.getVolume());
         if (there == null || !there.request().equals(request)) {
             Target target = target(request);
+            if (rehearsals.getAndIncrement() < REHEARSALS) {
+                try (AlluxioFileSystem files = source.open(target.place(), target.options())) {
+                    Rehearsal.use(files);
+                }
+            }
             Store client = source.connect(target.place(), target.options());
             discard(prepared.put(request.getVolume(), new Prepared(request, client)));
             if (serving) {
@@ -158,16 +167,19 @@ public final class Volumes {
     /** Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. */
     public int drain() {
         draining = true;
+        long began = System.nanoTime();
         List<Volume> volumes = all();
         CompletableFuture.allOf(volumes.stream()
                         .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
+        LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), (System.nanoTime() - began) / 1_000_000);
         return volumes.size();
     }
 
     private Volume serve(AttachRequest request, Target target, boolean goesOn) throws ServiceException {
         String name = request.getVolume();
+        long began = System.nanoTime();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
         AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
         try {
@@ -177,7 +189,8 @@ public final class Volumes {
             Capacity capacity = new Capacity(files, background, System::nanoTime);
             Volume volume = new Volume(request, files, session, capacity, kept.takes());
             served.put(name, volume);
-            LOG.info("Volume {} serves {}: {}", name, request.getAlluxioPath(), session.line());
+            long tookMillis = (System.nanoTime() - began) / 1_000_000;
+            LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
             return volume;
         } catch (KeeperException e) {
             abandon(files);

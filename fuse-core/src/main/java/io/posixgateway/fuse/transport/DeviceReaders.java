@@ -74,13 +74,13 @@ final class DeviceReaders {
     boolean stop(long timeoutNanos) throws InterruptedException {
         stopping = true;
         long end = System.nanoTime() + timeoutNanos;
-        while (!running.await(PAUSE_NANOS, TimeUnit.NANOSECONDS)) {
-            if (System.nanoTime() - end >= 0) {
-                return false;
-            }
+        do {
             readers.forEach(Reader::wake);
-        }
-        return true;
+            if (running.await(PAUSE_NANOS, TimeUnit.NANOSECONDS)) {
+                return true;
+            }
+        } while (System.nanoTime() - end < 0);
+        return false;
     }
 
     private final class Reader {
