@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.service.Logging;
+import io.posixgateway.alluxio.service.Rehearsal;
 import java.io.PrintWriter;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +72,10 @@ public final class Main implements Runnable {
     private @Nullable CommandSpec spec;
 
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("serve")) {
+            Logging.setUp("INFO");
+            Rehearsal.begin();
+        }
         System.exit(commandLine().execute(args));
     }
 

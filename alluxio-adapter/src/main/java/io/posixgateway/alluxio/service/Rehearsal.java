@@ -95,6 +95,16 @@ public final class Rehearsal {
         }
     }
 
+    /**
+     * Begins, on a thread of its own, with what takes longest of a start: Alluxio's table of properties and its client. By
+     * the time that the command line is read and the keeper has answered, it is there.
+     */
+    public static void begin() {
+        Thread thread = new Thread(() -> openNobody().close(), "client-loading");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     /** What fails here will fail again where it matters, and is said there. */
     public static void run() {
         List.of(FuseSession.class, Rehearsal.class).forEach(Rehearsal::load);
@@ -129,10 +139,18 @@ public final class Rehearsal {
     }
 
     private static void callNobody() {
-        try (Store store = AlluxioStore.open(new StoreOptions(NOBODY, "", "CACHE_THROUGH", true, Map.of()))) {
+        try (Store store = openNobody()) {
             store.status("/");
         } catch (StoreException e) {
             LOG.debug("Nobody answered, as was to be expected", e);
+        }
+    }
+
+    private static Store openNobody() {
+        try {
+            return AlluxioStore.open(new StoreOptions(NOBODY, "", "CACHE_THROUGH", true, Map.of()));
+        } catch (StoreException e) {
+            throw new IllegalStateException("fixed properties are refused", e);
         }
     }
 }

@@ -182,6 +182,9 @@ public final class Volumes {
         long began = System.nanoTime();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
         AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
+        if (goesOn) {
+            background.execute(() -> connect(files, request.getAlluxioPath()));
+        }
         try {
             KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(
@@ -213,6 +216,15 @@ public final class Volumes {
             Native.close(kept.fuseFd());
             Native.close(kept.memoryFd());
             throw e;
+        }
+    }
+
+    /** The first call makes the connection; better now than when somebody waits for it. */
+    private static void connect(AlluxioFileSystem files, String path) {
+        try {
+            files.store().status(path);
+        } catch (StoreException e) {
+            LOG.debug("Alluxio does not answer yet", e);
         }
     }
 

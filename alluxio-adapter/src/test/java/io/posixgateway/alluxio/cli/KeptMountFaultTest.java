@@ -31,8 +31,8 @@ class KeptMountFaultTest {
         Path mount = Files.createDirectory(folder.resolve("mnt"));
         Path socket = folder.resolve("keeper.sock");
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Program keeper = Program.start(
-                        folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
+                Program keeper =
+                        Program.start(folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
             Files.writeString(
                     Files.createDirectory(alluxio.ufs().resolve("kept")).resolve("file"), "text");
             Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
