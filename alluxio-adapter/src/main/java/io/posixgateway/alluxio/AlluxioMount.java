@@ -32,12 +32,23 @@ public final class AlluxioMount {
      */
     public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how)
             throws StoreException {
-        VolumeFolder folder = VolumeFolder.open(options.spoolFolder());
+        Store client = how.client();
+        VolumeFolder folder = folder(options, client);
         try {
-            Store client = how.client();
             return open(client == null ? connect(alluxio, options) : client, alluxio, options, folder, how.goesOn());
         } catch (StoreException e) {
             folder.close();
+            throw e;
+        }
+    }
+
+    private static VolumeFolder folder(AdapterOptions options, @Nullable Store client) throws StoreException {
+        try {
+            return VolumeFolder.open(options.spoolFolder());
+        } catch (StoreException e) {
+            if (client != null) {
+                client.close();
+            }
             throw e;
         }
     }

@@ -70,7 +70,7 @@ public final class GatewayService implements AutoCloseable {
         GatewayService service = new GatewayService(source, addresses, version);
         try {
             if (service.lead.tryTake()) {
-                service.begin();
+                service.begin(false);
             } else {
                 daemon(service::waitForLead, "waiting").start();
             }
@@ -92,7 +92,7 @@ public final class GatewayService implements AutoCloseable {
             pagesIfFree();
             daemon(takeover::prepare, "preparing").start();
             lead.take();
-            begin();
+            begin(true);
         } catch (IOException e) {
             if (!ending) {
                 failure = e;
@@ -112,8 +112,12 @@ public final class GatewayService implements AutoCloseable {
         }
     }
 
-    /** First the sessions, which programs wait for; then all else. */
-    private void begin() throws IOException {
+    /**
+     * First the sessions, which programs wait for; then all else.
+     *
+     * @param afterAnother whose addresses may not be free yet
+     */
+    private void begin(boolean afterAnother) throws IOException {
         leads = true;
         LOG.info("Leading: taking over what the keeper holds");
         daemon(takeover, "takeover").start();
@@ -124,7 +128,10 @@ public final class GatewayService implements AutoCloseable {
         }
         control.start();
         if (pages == null) {
-            HttpPages own = HttpPages.inTurn(addresses.http(), new MetricsPage(this), this::ready);
+            MetricsPage metrics = new MetricsPage(this);
+            HttpPages own = afterAnother
+                    ? HttpPages.inTurn(addresses.http(), metrics, this::ready)
+                    : new HttpPages(addresses.http(), metrics, this::ready);
             pages = own;
             own.start();
         }

@@ -173,7 +173,10 @@ public final class Volumes {
                         .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
-        LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), (System.nanoTime() - began) / 1_000_000);
+        long tookMillis = (System.nanoTime() - began) / 1_000_000;
+        if (!volumes.isEmpty()) {
+            LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), tookMillis);
+        }
         return volumes.size();
     }
 

@@ -113,6 +113,11 @@ public final class Node implements AutoCloseable {
         waiting.awaitOutput("Ready; waiting", LIMIT);
     }
 
+    /** The one that waits; null: none. */
+    public @Nullable Program waitingGateway() {
+        return waiting;
+    }
+
     /** kill -9 of the gateway while another one waits. */
     public void killGatewayBeforeTheWaiting() throws Exception {
         gateway.kill();

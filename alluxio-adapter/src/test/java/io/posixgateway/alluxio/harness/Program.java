@@ -91,6 +91,15 @@ public final class Program implements AutoCloseable {
         return process.pid();
     }
 
+    /** Memory that is in use by it now. */
+    public long residentKb() throws IOException {
+        return Files.readAllLines(Path.of("/proc/" + pid() + "/status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** kill -9. */
     public void kill() throws InterruptedException {
         process.destroyForcibly();

@@ -10,7 +10,6 @@ import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Report;
 import io.posixgateway.alluxio.harness.StoppableProxy;
 import io.posixgateway.alluxio.harness.Waiting;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,7 +68,7 @@ class ManyVolumesIT {
             attached.add((System.nanoTime() - began) / 1_000_000);
             assertThat(mount.resolve("file")).hasContent("content");
         }
-        long residentKb = residentKb(node.gateway().pid());
+        long residentKb = node.gateway().residentKb();
         new Report("volumes")
                 .with("volumes", VOLUMES)
                 .with("resident_kb", residentKb)
@@ -80,14 +79,6 @@ class ManyVolumesIT {
             node.control().detach(DetachRequest.newBuilder().setVolume("v" + i).build());
             node.unmount("v" + i);
         }
-    }
-
-    private static long residentKb(long pid) throws IOException {
-        return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
-                .filter(line -> line.startsWith("VmRSS:"))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
-                .findFirst()
-                .orElseThrow();
     }
 
     @Test

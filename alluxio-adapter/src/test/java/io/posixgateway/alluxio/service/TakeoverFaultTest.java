@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Load;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Report;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.file.Files;
@@ -82,8 +83,11 @@ class TakeoverFaultTest {
         try (Load load = Load.start(mount, READERS, WRITERS)) {
             List<Long> usual = new ArrayList<>();
             List<Long> pauses = new ArrayList<>();
+            long waitingKb = 0;
             for (int round = 1; round <= ROUNDS; round++) {
                 before.run();
+                Program waiting = node.waitingGateway();
+                waitingKb = Math.max(waitingKb, waiting == null ? 0 : waiting.residentKb());
                 load.takeLongestMillis();
                 awaitWork(load);
                 usual.add(load.takeLongestMillis());
@@ -102,6 +106,7 @@ class TakeoverFaultTest {
                     .with("failed", load.failures().size())
                     .with("wrong", load.wrong())
                     .with("hung", load.hung())
+                    .with("waiting_resident_kb", waitingKb)
                     .withMillis("longest_read_before", usual)
                     .withMillis("pause", pauses)
                     .tell();
