@@ -35,13 +35,14 @@ public final class Rehearsal {
     private static final String NOBODY = "127.0.0.1:1";
     private static final int NAMES = 8;
     private static final int ROUNDS = 25;
+    private static final long MOST_NANOS = 3_000_000_000L;
     private static final int READ_BYTES = 64 << 10;
 
     private Rehearsal() {}
 
     /**
-     * Does what programs will do with a volume, some hundred calls in all: attributes of a few entries of its root, the
-     * beginning of a few files. What fails is left out.
+     * Does what programs will do with a volume, some hundred calls within a few seconds: attributes of a few files of its
+     * root, their beginning. What fails is left out.
      */
     static void use(FileSystem files) {
         OpenReply open = new OpenReply();
@@ -52,24 +53,29 @@ public final class Rehearsal {
         files.readdir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle, 0, few);
         files.releasedir(OwnRequest.INSTANCE, FileSystem.ROOT, open.handle);
         ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
-        for (int round = 0; round < ROUNDS; round++) {
-            few.names.forEach(name -> visit(files, name, bytes.clear()));
+        long end = System.nanoTime() + MOST_NANOS;
+        for (int round = 0; round < ROUNDS && System.nanoTime() - end < 0; round++) {
+            few.names.removeIf(name -> System.nanoTime() - end < 0 && !visited(files, name, bytes.clear()));
         }
     }
 
-    private static void visit(FileSystem files, Name name, ByteBuffer bytes) {
+    /** False: not again. Others may be at work on the file. */
+    private static boolean visited(FileSystem files, Name name, ByteBuffer bytes) {
         Entry entry = new Entry();
         if (files.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, name, entry) != 0 || entry.node == 0) {
-            return;
+            return false;
         }
-        files.getattr(OwnRequest.INSTANCE, entry.node, 0, entry.attributes);
         OpenReply open = new OpenReply();
-        if (Stat.isRegular(entry.attributes.mode)
-                && files.open(OwnRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0) {
-            files.read(OwnRequest.INSTANCE, entry.node, open.handle, 0, bytes);
+        boolean opened = files.getattr(OwnRequest.INSTANCE, entry.node, 0, entry.attributes) == 0
+                && Stat.isRegular(entry.attributes.mode)
+                && files.open(OwnRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0;
+        int count = -1;
+        if (opened) {
+            count = files.read(OwnRequest.INSTANCE, entry.node, open.handle, 0, bytes);
             files.release(OwnRequest.INSTANCE, entry.node, open.handle);
         }
         files.forget(entry.node, 1);
+        return count >= 0;
     }
 
     /** The first names of a listing. */
