@@ -8,6 +8,7 @@ interrupted run ended.
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -83,7 +84,10 @@ class Run:
         self.sets = datasets(self.scale)
         self.state = options.out / "results.json"
         self.facts = {
-            **environment_of(self.rounds, self.scale.seconds),
+            **environment_of(self.scale.seconds),
+            "rounds": self.rounds,
+            "load_average_before": os.getloadavg()[0],
+            "date": time.strftime("%Y-%m-%d", time.gmtime()),
             "scale": vars(self.scale),
             "sessions": {},
         }

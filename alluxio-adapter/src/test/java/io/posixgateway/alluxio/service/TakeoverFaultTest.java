@@ -32,7 +32,8 @@ class TakeoverFaultTest {
     private static final int READERS = Integer.getInteger("pgw.readers", 4);
     private static final int WRITERS = Integer.getInteger("pgw.writers", 1);
     private static final List<String> TRIALS =
-            List.of(System.getProperty("pgw.trials", "kill,kill-one-waiting,upgrade,keeper").split(","));
+            List.of(System.getProperty("pgw.trials", "kill,kill-one-waiting,upgrade,keeper")
+                    .split(","));
     private static final long READS_BETWEEN = 200;
 
     @TempDir
