@@ -65,11 +65,8 @@ final class FileOperations {
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
         Facts facts = volume.metadata.knownAtOpen(inode);
-        if (facts == null || volume.metadata.ages(facts)) {
-            Inode directory = volume.table.parent(inode);
-            if (directory != null && (facts != null || request.mayWait())) {
-                volume.hot.asked(directory);
-            }
+        if (facts != null ? volume.metadata.ages(facts) : request.mayWait()) {
+            wanted(inode);
         }
         boolean learns = volume.readers.wantsToLearn();
         if ((facts == null || learns) && !request.mayWait()) {
@@ -88,6 +85,14 @@ final class FileOperations {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
+    }
+
+    /** What is known of the file is old, or soon will be. */
+    private void wanted(Inode inode) {
+        Inode directory = volume.table.parent(inode);
+        if (directory != null) {
+            volume.hot.asked(directory);
+        }
     }
 
     /** What Alluxio says now; ESTALE when others moved the file, so that the kernel looks its name up again. */

@@ -73,7 +73,8 @@ final class KeptMount {
                 options.on("ro"),
                 options.on("allow_other"),
                 options.on("default_permissions")));
-        Volumes volumes = new Volumes(source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().getParent());
+        Volumes volumes = new Volumes(
+                source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().getParent());
         Volume volume = volumes.attach(request(place, given));
         Thread atExit = new Thread(
                 () -> {

@@ -25,7 +25,6 @@ import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
 import alluxio.util.ConfigurationUtils;
-import alluxio.util.FileSystemOptionsUtils;
 import alluxio.util.network.NetworkAddressUtils;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
@@ -269,7 +268,8 @@ public final class AlluxioStore implements Store {
 
     @Override
     public String cluster() {
-        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf()).toString();
+        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf())
+                .toString();
     }
 
     @Override

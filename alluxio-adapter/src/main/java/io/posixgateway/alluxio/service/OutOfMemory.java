@@ -15,7 +15,8 @@ public final class OutOfMemory {
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
             System.err.println("Thread " + thread.getName() + " failed: " + failure);
             if (failure instanceof OutOfMemoryError) {
-                System.err.println("out of memory: the process ends; give POSIX_GATEWAY_HEAP or POSIX_GATEWAY_DIRECT more");
+                System.err.println(
+                        "out of memory: the process ends; give POSIX_GATEWAY_HEAP or POSIX_GATEWAY_DIRECT more");
                 Runtime.getRuntime().halt(EXIT);
             }
             failure.printStackTrace();

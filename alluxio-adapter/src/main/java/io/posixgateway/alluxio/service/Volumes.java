@@ -52,7 +52,8 @@ public final class Volumes {
     private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
-    private volatile Instant since = ProcessHandle.current().info().startInstant().orElseGet(Instant::now);
+    private volatile Instant since =
+            ProcessHandle.current().info().startInstant().orElseGet(Instant::now);
 
     /**
      * @param background runs what must not hold up a caller

@@ -112,9 +112,11 @@ class SightIT {
         run(0, "accesslog", "on", mount.toString());
         assertThat(Files.exists(mount.resolve("not there"))).isFalse();
         run(0, "accesslog", "off", mount.toString());
-        Waiting.until("the last line is written", LIMIT, () -> Files.readString(lines).contains("not there"));
+        Waiting.until(
+                "the last line is written", LIMIT, () -> Files.readString(lines).contains("not there"));
         assertThat(Files.readString(lines))
-                .containsPattern("\\[uid:\\d+,gid:\\d+,pid:\\d+\\] lookup \\(1,not there\\): (ENOENT|OK.*) <0\\.\\d{6}>\\n");
+                .containsPattern(
+                        "\\[uid:\\d+,gid:\\d+,pid:\\d+\\] lookup \\(1,not there\\): (ENOENT|OK.*) <0\\.\\d{6}>\\n");
         long size = Files.size(lines);
         assertThat(Files.exists(mount.resolve("not there either"))).isFalse();
         assertThat(run(0, "profile", "--file", lines.toString())).contains("lookup");
@@ -148,24 +150,29 @@ class SightIT {
         run(0, "umount", mount.toString());
     }
 
-
     @Test
     void a_call_that_hangs_is_named_with_its_stack_and_interrupted() throws Exception {
         mount("-o", "slow_request=1s,interrupt_after=3s");
         alluxio.master().pause();
         try {
-            Process reader = new ProcessBuilder("stat", mount.resolve("unheard-of").toString())
+            Process reader = new ProcessBuilder(
+                            "stat", mount.resolve("unheard-of").toString())
                     .redirectErrorStream(true)
                     .redirectOutput(folder.resolve("stat.out").toFile())
                     .start();
             Waiting.until("the call is interrupted", LIMIT, () -> text(log()).contains("is interrupted"));
             assertThat(reader.waitFor()).isNotZero();
             assertThat(text(folder.resolve("stat.out"))).contains("timed out");
-            assertThat(text(log())).containsPattern("lookup of /data .*is not answered for [1-9]").contains("    at ");
+            assertThat(text(log()))
+                    .containsPattern("lookup of /data .*is not answered for [1-9]")
+                    .contains("    at ");
         } finally {
             alluxio.master().resume();
         }
-        Waiting.until("Alluxio answers again", LIMIT, () -> mount.resolve("file0").toFile().length() == BYTES);
+        Waiting.until(
+                "Alluxio answers again",
+                LIMIT,
+                () -> mount.resolve("file0").toFile().length() == BYTES);
         run(0, "umount", mount.toString());
     }
 

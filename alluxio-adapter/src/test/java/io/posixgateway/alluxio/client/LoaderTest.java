@@ -15,7 +15,8 @@ class LoaderTest {
 
     @Test
     void a_failed_load_says_why() {
-        LoadState failed = Loader.read("{\"jobState\":\"FAILED\",\"failureReason\":\"no workers\",\"failedFileCount\":3}");
+        LoadState failed =
+                Loader.read("{\"jobState\":\"FAILED\",\"failureReason\":\"no workers\",\"failedFileCount\":3}");
         assertThat(failed.done()).isTrue();
         assertThat(failed.failedFiles()).isEqualTo(3);
         assertThat(failed.failure()).contains("FAILED", "no workers");

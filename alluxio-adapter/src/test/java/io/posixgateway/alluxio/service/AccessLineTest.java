@@ -11,15 +11,16 @@ class AccessLineTest {
 
     @Test
     void a_transfer_has_size_offset_and_handle() {
-        assertThat(AccessLine.of(new RequestRecord(
-                        MICROS, Opcode.READ, 17, 1, 2, 42, "", 4096, 65536, 3, 65536, 123_456)))
-                .isEqualTo("2025.11.21 22:40:01.123456 [uid:1,gid:2,pid:42] read (17,65536,4096,3): OK (65536) <0.000123>");
+        assertThat(AccessLine.of(
+                        new RequestRecord(MICROS, Opcode.READ, 17, 1, 2, 42, "", 4096, 65536, 3, 65536, 123_456)))
+                .isEqualTo(
+                        "2025.11.21 22:40:01.123456 [uid:1,gid:2,pid:42] read (17,65536,4096,3): OK (65536) <0.000123>");
     }
 
     @Test
     void a_name_cannot_make_a_second_line_and_an_error_is_named() {
-        assertThat(AccessLine.of(new RequestRecord(
-                        MICROS, Opcode.LOOKUP, 1, 0, 0, 9, "a\nb", -1, -1, 0, -2, 2_000_001_000L)))
+        assertThat(AccessLine.of(
+                        new RequestRecord(MICROS, Opcode.LOOKUP, 1, 0, 0, 9, "a\nb", -1, -1, 0, -2, 2_000_001_000L)))
                 .endsWith("lookup (1,a?b): ENOENT <2.000001>");
     }
 

@@ -45,7 +45,9 @@ class PassthroughFaultTest {
     /** How many nodes the kernel reads by itself, as the gateway has noted it for its successor. */
     private long passedThrough() throws IOException {
         try (Stream<Path> files = Files.walk(folder.resolve("spool"))) {
-            Path log = files.filter(file -> file.endsWith("passthrough")).findFirst().orElseThrow();
+            Path log = files.filter(file -> file.endsWith("passthrough"))
+                    .findFirst()
+                    .orElseThrow();
             LongBuffer slots = ByteBuffer.wrap(Files.readAllBytes(log)).asLongBuffer();
             long count = 0;
             while (slots.remaining() > 1) {

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class RedactorTest {
-    private final Redactor redactor =
-            new Redactor(List.of(Map.of("aws.secretKey", "s3cr3t-value", "alluxio.user.block.size", "64MB", "token", "x")));
+    private final Redactor redactor = new Redactor(
+            List.of(Map.of("aws.secretKey", "s3cr3t-value", "alluxio.user.block.size", "64MB", "token", "x")));
 
     @Test
     void values_behind_telling_names_are_removed_and_the_rest_stays() {

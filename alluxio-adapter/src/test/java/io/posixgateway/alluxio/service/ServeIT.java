@@ -296,8 +296,7 @@ class ServeIT {
 
     /** What a process of this user hears when it says what a gRPC client says first. */
     private static String greeting(int uid) throws Exception {
-        String program =
-                """
+        String program = """
                 import os, socket, sys
                 os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
                 peer = socket.socket(socket.AF_UNIX); peer.settimeout(60); peer.connect(sys.argv[1])
@@ -308,8 +307,7 @@ class ServeIT {
                     print("hung up")
                 """;
         try (Program python = Program.start(
-                folder,
-                List.of("python3", "-c", program, node.controlSocket().toString(), String.valueOf(uid)))) {
+                folder, List.of("python3", "-c", program, node.controlSocket().toString(), String.valueOf(uid)))) {
             assertThat(python.await(LIMIT)).as(python.output()).isZero();
             return python.output().trim();
         }
@@ -356,9 +354,8 @@ class ServeIT {
         Path mount = node.mount("vol-9");
         node.control().attach(Node.request("vol-9", masters, "/seen"));
         Iterator<AccessLines> accesses = node.control()
-                .followAccesses(FollowAccessesRequest.newBuilder()
-                        .setVolume("vol-9")
-                        .build());
+                .followAccesses(
+                        FollowAccessesRequest.newBuilder().setVolume("vol-9").build());
         accesses.next();
         assertThat(mount.resolve("file")).hasContent("text of seen");
         List<String> lines = new ArrayList<>();

@@ -60,7 +60,10 @@ public final class FuseSession implements AutoCloseable {
         SessionOptions options = setup.options;
         poolThreads = options.poolThreads();
         dispatcher = new Dispatcher(
-                fileSystem, handshake, metrics, new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName()));
+                fileSystem,
+                handshake,
+                metrics,
+                new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName()));
         kernel.connect(transport, connection.fd());
         kernelConnection = KernelConnection.of(connection);
     }

@@ -27,12 +27,9 @@ class SightTest {
         return new Dispatcher(fileSystem, exchange -> 64, metrics, new DispatchOptions(false, 2, "vol"));
     }
 
-    @ParameterizedTest
-    @EnumSource(HandOver.class)
-    void aCallThatHangsIsSeenWithItsThreadAndCanBeInterrupted(HandOver handOver) throws InterruptedException {
-        CountDownLatch inside = new CountDownLatch(1);
-        AtomicReference<String> about = new AtomicReference<>("");
-        FileSystem hanging = new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
+    /** Every call is one to a remote that never answers. */
+    private static FileSystem hanging(CountDownLatch inside, AtomicReference<String> about) {
+        return new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
@@ -49,7 +46,14 @@ class SightTest {
                 remote.end();
             }
         });
-        try (Dispatcher dispatcher = dispatcher(hanging)) {
+    }
+
+    @ParameterizedTest
+    @EnumSource(HandOver.class)
+    void aCallThatHangsIsSeenWithItsThreadAndCanBeInterrupted(HandOver handOver) throws InterruptedException {
+        CountDownLatch inside = new CountDownLatch(1);
+        AtomicReference<String> about = new AtomicReference<>("");
+        try (Dispatcher dispatcher = dispatcher(hanging(inside, about))) {
             MemoryExchange exchange = MemoryExchange.of(Shape.APART, handOver);
             exchange.ask(Opcode.LOOKUP.code(), 99, 1, Message.NOTHING, Message.names("f2"));
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
