@@ -243,7 +243,8 @@ public final class AlluxioStore implements Store {
 
     @Override
     public String cluster() {
-        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf()).toString();
+        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf())
+                .toString();
     }
 
     @Override

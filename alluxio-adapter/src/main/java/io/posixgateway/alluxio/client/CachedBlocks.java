@@ -123,7 +123,9 @@ final class CachedBlocks {
         cancelOpen();
         committed.forEach((id, worker) -> {
             try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-                client.get().removeBlock(RemoveBlockRequest.newBuilder().setBlockId(id).build());
+                client.get()
+                        .removeBlock(
+                                RemoveBlockRequest.newBuilder().setBlockId(id).build());
             } catch (IOException | RuntimeException e) {
                 LOG.debug("Removing a block failed: {}", e.toString());
             }

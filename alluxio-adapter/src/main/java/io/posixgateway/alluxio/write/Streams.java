@@ -88,7 +88,10 @@ final class Streams {
     }
 
     private void lose(Draft draft, StoreException failure) {
-        LOG.error("{} is lost while it was being written: {}", draft.record.content().path(), failure.getMessage());
+        LOG.error(
+                "{} is lost while it was being written: {}",
+                draft.record.content().path(),
+                failure.getMessage());
         Streamed streamed = draft.streamed;
         if (streamed != null) {
             streamed.sink.cancel();

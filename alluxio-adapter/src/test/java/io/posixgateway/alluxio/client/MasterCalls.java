@@ -26,7 +26,8 @@ public final class MasterCalls {
         Map<String, Long> since = counts();
         since.replaceAll((call, count) -> count - before.getOrDefault(call, 0L));
         since.values().removeIf(count -> count == 0);
-        since.keySet().removeIf(call -> call.contains("Config") || call.contains("WorkerInfo") || call.endsWith("Latency"));
+        since.keySet()
+                .removeIf(call -> call.contains("Config") || call.contains("WorkerInfo") || call.endsWith("Latency"));
         return since;
     }
 }

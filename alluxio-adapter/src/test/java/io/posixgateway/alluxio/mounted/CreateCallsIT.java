@@ -2,10 +2,10 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.MasterCalls;
 import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Files;
@@ -40,7 +40,9 @@ class CreateCallsIT {
         try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
             FileStatus status = store.status(folder + "/made/f1");
             assertThat(status.lengthBytes()).isEqualTo(BYTES);
-            assertThat(store.localBlockFolder(folder + "/made/f1")).as("cached in the worker").isNotNull();
+            assertThat(store.localBlockFolder(folder + "/made/f1"))
+                    .as("cached in the worker")
+                    .isNotNull();
         }
     }
 

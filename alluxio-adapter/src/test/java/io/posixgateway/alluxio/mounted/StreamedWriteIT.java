@@ -44,8 +44,7 @@ class StreamedWriteIT {
     }
 
     private static FileChannel create(Path file) throws IOException {
-        return FileChannel.open(
-                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        return FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     /** Writes these pieces at the channel's position. */
@@ -75,7 +74,9 @@ class StreamedWriteIT {
                 while (part.hasRemaining() && channel.read(part) >= 0) {
                     Thread.onSpinWait();
                 }
-                assertThat(Arrays.equals(part.array(), content)).as("round " + round).isTrue();
+                assertThat(Arrays.equals(part.array(), content))
+                        .as("round " + round)
+                        .isTrue();
             }
         }
         assertThat(Files.mismatch(root.resolve("large"), ufs.resolve("large"))).isEqualTo(-1);
@@ -112,8 +113,7 @@ class StreamedWriteIT {
             write(channel, 3, 4);
             channel.force(true);
             assertThat(ufs.resolve("moved/new")).hasBinaryContent(Arrays.copyOf(content, 4 * PIECE));
-            Files.move(
-                    root.resolve("moved/new"), root.resolve("moved/old"), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(root.resolve("moved/new"), root.resolve("moved/old"), StandardCopyOption.ATOMIC_MOVE);
             write(channel, 4, 5);
             channel.truncate(4 * PIECE + 10);
         }
@@ -143,8 +143,8 @@ class StreamedWriteIT {
         Path file = root.resolve("file");
         FileChannel channel = create(file);
         write(channel, 0, 3);
-        try (io.posixgateway.alluxio.client.Store store = io.posixgateway.alluxio.AlluxioMount.connect(
-                SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
+        try (io.posixgateway.alluxio.client.Store store =
+                io.posixgateway.alluxio.AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
             store.delete("/" + ufs.getFileName() + "/file");
         }
         assertThatThrownBy(() -> channel.force(true)).hasMessageContaining("Input/output error");

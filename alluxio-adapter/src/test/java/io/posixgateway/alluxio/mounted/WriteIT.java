@@ -186,8 +186,7 @@ class WriteIT {
                     .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
             assertThat(root.resolve("second")).doesNotExist();
             Files.write(other.root().resolve("second"), new byte[] {1});
-            Files.write(
-                    root.resolve("second"), new byte[] {2}, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            Files.write(root.resolve("second"), new byte[] {2}, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
             assertThat(ufs.resolve("second")).hasBinaryContent(new byte[] {1, 2});
         }
     }

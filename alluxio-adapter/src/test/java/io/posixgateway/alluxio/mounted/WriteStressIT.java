@@ -25,8 +25,8 @@ class WriteStressIT {
         URL script = Objects.requireNonNull(WriteStressIT.class.getResource("/stress_writes.py"));
         String folder = SharedAlluxio.folder();
         List<Command> running = new ArrayList<>();
-        try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of("stream_from", "100K")), TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("stream_from", "100K")), TransportChoice.AUTO)) {
             try {
                 for (int i = 0; i < PROCESSES; i++) {
                     String name = "stress-" + i;

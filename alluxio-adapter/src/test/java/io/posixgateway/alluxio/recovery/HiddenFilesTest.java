@@ -93,7 +93,9 @@ class HiddenFilesTest {
         HiddenFiles own = new HiddenFiles(folder, "here");
         own.add(A);
         assertThat(own.inherit()).containsExactly(B);
-        assertThat(new HiddenFiles(folder, "here").inherit()).as("one of this process").isEmpty();
+        assertThat(new HiddenFiles(folder, "here").inherit())
+                .as("one of this process")
+                .isEmpty();
         assertThat(other).exists();
         own.close();
     }

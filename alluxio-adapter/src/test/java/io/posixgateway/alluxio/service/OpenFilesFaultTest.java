@@ -83,9 +83,10 @@ class OpenFilesFaultTest {
         node = new Node(folder);
         node.awaitReady();
         mount = node.mount("open.files");
-        node.control().attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
-                .putOptions("stream_from", "1M")
-                .build());
+        node.control()
+                .attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
+                        .putOptions("stream_from", "1M")
+                        .build());
         before();
         node.killAndRestartGateway();
         between();
