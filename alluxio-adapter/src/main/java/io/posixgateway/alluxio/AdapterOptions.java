@@ -101,9 +101,9 @@ public record AdapterOptions(
                             new Option.Size(0, 1L << 50),
                             "",
                             "A new file that is written in sequence goes straight to Alluxio, without a spool, once it"
-                                + " is so long (0: never). A file that is being streamed when the gateway is killed is"
-                                + " lost and its writer told so; hence by default 64M, and never where mounts outlive"
-                                + " the gateway."),
+                                    + " is so long (0: never). A file that is being streamed when the gateway is killed is"
+                                    + " lost and its writer told so; hence by default 64M, and never where mounts outlive"
+                                    + " the gateway."),
                     new Option(
                             "uid",
                             new Option.Whole(0, MOST_ID),
