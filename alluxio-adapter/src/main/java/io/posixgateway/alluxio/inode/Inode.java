@@ -83,6 +83,7 @@ public final class Inode {
     }
 
     /** Replaces what was seen, unless something else was seen meanwhile. */
+    @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
     public synchronized void see(Facts before, Facts after) {
         if (facts == before) {
             facts = after;
