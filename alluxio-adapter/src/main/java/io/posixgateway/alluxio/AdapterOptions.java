@@ -109,8 +109,8 @@ public record AdapterOptions(
                             "spool",
                             new Option.Text("a folder"),
                             "",
-                            "Where changed files are kept until they are published; by default posix-gateway-spool in the"
-                                    + " folder for temporary files."),
+                            "Where changed files are kept until they are published; by default posix-gateway-spool in"
+                                    + " the folder for temporary files."),
                     new Option(
                             "spool_size",
                             new Option.Size(1 << 20, 1L << 50),
@@ -120,9 +120,10 @@ public record AdapterOptions(
                             "stream_from",
                             new Option.Size(0, 1L << 50),
                             "",
-                            "A new file that is written in sequence goes straight to Alluxio, without a spool, once it is so"
-                                    + " long (0: never). A file that is being streamed when the gateway is killed is lost and"
-                                    + " its writer told so; hence by default 64M, and never where mounts outlive the gateway."),
+                            "A new file that is written in sequence goes straight to Alluxio, without a spool, once it"
+                                    + " is so long (0: never). A file that is being streamed when the gateway is killed is"
+                                    + " lost and its writer told so; hence by default 64M, and never where mounts outlive"
+                                    + " the gateway."),
                     new Option(
                             "uid",
                             new Option.Whole(0, MOST_ID),

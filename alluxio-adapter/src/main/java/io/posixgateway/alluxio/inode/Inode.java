@@ -83,6 +83,7 @@ public final class Inode {
     }
 
     /** Replaces what was seen unless it is something else by now. */
+    @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
     public synchronized boolean confirm(Facts before, Facts seen) {
         if (facts != before) {
             return false;

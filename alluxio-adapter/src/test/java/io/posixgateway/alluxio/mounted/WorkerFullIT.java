@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Files;
@@ -32,6 +33,7 @@ class WorkerFullIT {
                 MountedFileSystem mounted = MountedFileSystem.mount(
                         AlluxioMount.open(AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"), options),
                         TransportChoice.AUTO)) {
+            Eventually.holds("a worker has room", () -> mounted.root().toFile().getTotalSpace() > 0);
             Path file = Files.write(mounted.root().resolve("file"), old);
             Path large = mounted.root().resolve("large");
             assertThatThrownBy(() -> Files.write(large, new byte[(int) WORKER_BYTES + 1]))

@@ -192,11 +192,14 @@ class WriteIT {
     }
 
     @Test
-    void aDiskThatIsFullIsSaidAndTheOldContentStays() throws Exception {
-        Path full = Files.createDirectory(root.resolve("full"));
-        Path behind = ufs.resolve("full");
+    void aDiskThatIsFullIsSaidAndTheOldContentStays(@TempDir Path spool) throws Exception {
+        String folder = SharedAlluxio.folder();
+        Path behind = Files.createDirectories(SharedAlluxio.ufs(folder)).resolve("full");
+        Files.createDirectory(behind);
         assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", behind.toString()) == 0, "may not mount");
-        try {
+        try (MountedFileSystem small = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+            Path full = small.root().resolve("full");
             byte[] old = bytes(100_000);
             Path file = Files.write(full.resolve("f"), old);
             assertThatThrownBy(() -> Files.write(file, bytes(3_000_000))).hasMessageContaining("No space left");
