@@ -408,6 +408,22 @@ public final class AlluxioFileSystem implements FileSystem {
         return count;
     }
 
+    /**
+     * What is known of one path below the volume's root, and how an open of it would be read. Waits for Alluxio.
+     *
+     * @throws StoreException ENOENT, or Alluxio does not answer
+     */
+    public PathFacts inspect(String path) throws StoreException {
+        return new Inspection(volume).of(path);
+    }
+
+    /** Where a node is in Alluxio, as far as is known; empty: not known. Never waits for Alluxio. */
+    public String pathOf(long node) {
+        Inode inode = volume.table.get(node);
+        String path = inode == null ? null : volume.table.path(inode);
+        return path == null ? "" : path;
+    }
+
     /** Numbers for metrics; each is read by itself. */
     public record Counts(
             long inodes,
@@ -426,6 +442,12 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.spool.usedBytes(),
                 volume.readers.localBytes(),
                 volume.readers.remoteBytes());
+    }
+
+    /** The parts of this volume, to be asked for what they count. */
+    public VolumeCounts details() {
+        return new VolumeCounts(
+                volume.metadata, volume.table, volume.readers.blocks(), volume.readers.budget(), volume.spool);
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

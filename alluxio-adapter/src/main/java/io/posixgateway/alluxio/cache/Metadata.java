@@ -28,6 +28,8 @@ public final class Metadata {
     private final Freshness freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
+    private final CacheCounts attributeCounts = new CacheCounts();
+    private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(Store store, InodeTable table, Freshness freshness, FactsReader reader, KernelNotices notices) {
         this.store = store;
@@ -40,13 +42,31 @@ public final class Metadata {
     /** What is known and still believed; null: ask. Never waits. */
     public @Nullable Facts known(Inode inode) {
         Facts facts = inode.facts();
-        return facts != null && freshness.fresh(facts.fetchedNanos()) ? facts : null;
+        if (facts == null || !freshness.fresh(facts.fetchedNanos())) {
+            return null;
+        }
+        attributeCounts.hit();
+        return facts;
+    }
+
+    /** Questions for attributes. */
+    public CacheCounts attributeCounts() {
+        return attributeCounts;
+    }
+
+    /** Questions for names. */
+    public CacheCounts nameCounts() {
+        return nameCounts;
     }
 
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        return dentry != null && freshness.fresh(dentry.seenNanos()) ? dentry : null;
+        if (dentry == null || !freshness.fresh(dentry.seenNanos())) {
+            return null;
+        }
+        nameCounts.hit();
+        return dentry;
     }
 
     /** Is the name missing in a listing that is still believed? Never waits. */
@@ -63,6 +83,7 @@ public final class Metadata {
 
     /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
     public Facts refresh(Inode inode) throws StoreException {
+        attributeCounts.miss();
         String path = table.path(inode);
         FileStatus status = path == null ? null : statusOrNull(path);
         if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
@@ -156,6 +177,7 @@ public final class Metadata {
 
     /** Asks Alluxio for a name; null when there is nothing. */
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
+        nameCounts.miss();
         FileStatus status = statusOrNull(pathOf(directory, name));
         if (status == null) {
             table.missing(directory, name, freshness.nowNanos());

@@ -10,6 +10,7 @@ import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
 import alluxio.client.file.options.OutStreamOptions;
 import alluxio.conf.InstancedConfiguration;
+import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.CreateFilePOptions;
@@ -27,10 +28,15 @@ import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
 import alluxio.util.FileSystemOptionsUtils;
+import alluxio.util.network.NetworkAddressUtils;
+import alluxio.wire.BlockLocation;
+import alluxio.wire.FileBlockInfo;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 public final class AlluxioStore implements Store {
     private final FileSystemContext context;
     private final FileSystem files;
+    private final Loader loader;
     private final WritePType writeType;
     private final String user;
 
@@ -46,18 +53,19 @@ public final class AlluxioStore implements Store {
         this.context = context;
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
+        this.loader = new Loader(files);
         this.writeType = WritePType.valueOf(options.writeType());
     }
 
     /** Sets the client up; the first connection is made by the first call. */
-    public static AlluxioStore open(StoreOptions options) throws StoreException {
+    public static Store open(StoreOptions options) throws StoreException {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
             Subject subject = new Subject();
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));
             }
-            return new AlluxioStore(FileSystemContext.create(subject, configuration), options);
+            return new MeteredStore(new AlluxioStore(FileSystemContext.create(subject, configuration), options));
         } catch (RuntimeException e) {
             throw new StoreException(
                     Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
@@ -257,6 +265,57 @@ public final class AlluxioStore implements Store {
                         client.get().getCapacityBytes(), client.get().getUsedBytes());
             }
         });
+    }
+
+    @Override
+    public FileDetails details(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
+        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+        List<FileDetails.Block> blocks = new ArrayList<>();
+        for (FileBlockInfo block : status.getFileBlockInfos()) {
+            List<FileDetails.Place> places = new ArrayList<>();
+            for (BlockLocation location : block.getBlockInfo().getLocations()) {
+                String host = location.getWorkerAddress().getHost();
+                places.add(new FileDetails.Place(host, location.getTierAlias(), host.equals(here)));
+            }
+            blocks.add(new FileDetails.Block(
+                    block.getBlockInfo().getBlockId(), block.getBlockInfo().getLength(), places));
+        }
+        return new FileDetails(neutral(status), status.getUfsPath(), status.getInAlluxioPercentage(), blocks);
+    }
+
+    @Override
+    public void load(String path) throws StoreException {
+        attempt("load", path, () -> {
+            loader.begin(path);
+            return path;
+        });
+    }
+
+    @Override
+    public LoadState loadState(String path) throws StoreException {
+        return attempt("progress of the load of", path, () -> loader.state(path));
+    }
+
+    @Override
+    public void stopLoad(String path) throws StoreException {
+        attempt("stop the load of", path, () -> {
+            loader.stop(path);
+            return path;
+        });
+    }
+
+    @Override
+    public int mostCalls() {
+        return context.getClusterConf().getInt(PropertyKey.USER_FILE_MASTER_CLIENT_POOL_SIZE_MAX);
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        Map<String, String> settings = new LinkedHashMap<>();
+        context.getClusterConf().toMap().forEach((name, value) -> settings.put(name, String.valueOf(value)));
+        return settings;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder opened = new LongAdder();
+    private final LongAdder evicted = new LongAdder();
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
@@ -49,9 +53,20 @@ public final class BlockFiles implements AutoCloseable {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
+            hits.increment();
             return known;
         }
         return known == null && most > 0 ? openNew(blockId) : null;
+    }
+
+    /** Is there a file of this block in a known folder? */
+    public boolean has(long blockId) {
+        for (Path folder : folders) {
+            if (most > 0 && Files.isReadable(folder.resolve(Long.toString(blockId)))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable BlockFile openNew(long blockId) {
@@ -59,6 +74,7 @@ public final class BlockFiles implements AutoCloseable {
             try {
                 BlockFile file = BlockFile.open(folder.resolve(Long.toString(blockId)), blockId);
                 file.take();
+                opened.increment();
                 keep(file);
                 return file;
             } catch (IOException e) {
@@ -88,8 +104,29 @@ public final class BlockFiles implements AutoCloseable {
             } else {
                 open.remove(oldest.blockId());
                 oldest.give();
+                evicted.increment();
             }
         }
+    }
+
+    /** How often an open one was found. */
+    public long hits() {
+        return hits.sum();
+    }
+
+    /** How often one was opened. */
+    public long opened() {
+        return opened.sum();
+    }
+
+    /** How often one was closed to make room. */
+    public long evicted() {
+        return evicted.sum();
+    }
+
+    /** How many may be kept open. */
+    public int most() {
+        return most;
     }
 
     /** How many are open and kept. */

@@ -5,6 +5,7 @@ import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ public final class InodeTable {
     private final LongTable<Inode> laterIds = new LongTable<>();
 
     private final Queue<Inode> idle = new ConcurrentLinkedQueue<>();
+    private final LongAdder evicted = new LongAdder();
     private volatile Numbering numbering = NOBODY;
 
     /**
@@ -59,6 +61,16 @@ public final class InodeTable {
     /** Nodes known now. */
     public int size() {
         return nodes.size();
+    }
+
+    /** Nodes dropped so far to make room for others. */
+    public long evicted() {
+        return evicted.sum();
+    }
+
+    /** The most nodes kept of those that nobody uses. */
+    public int most() {
+        return most;
     }
 
     /** The node id that a file has unless it replaced another. */
@@ -292,6 +304,9 @@ public final class InodeTable {
             }
             oldest.stopResting();
             drop(oldest);
+            if (nodes.get(oldest.node()) != oldest) {
+                evicted.increment();
+            }
         }
     }
 
