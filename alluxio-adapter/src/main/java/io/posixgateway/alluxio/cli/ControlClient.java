@@ -76,6 +76,6 @@ final class ControlClient implements AutoCloseable {
     @Override
     public void close() {
         channel.shutdownNow();
-        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 }

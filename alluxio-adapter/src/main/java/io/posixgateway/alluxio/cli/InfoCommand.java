@@ -76,7 +76,8 @@ final class InfoCommand implements Callable<Integer> {
         out.println("open        " + info.getOpenHandles() + " handles here");
         out.println("read path   " + info.getReadPath() + ": " + info.getReason());
         if (info.getBlocksCount() > 0) {
-            out.println("blocks      " + info.getBlocksCount() + " of up to " + Figures.size(info.getBlockBytes()));
+            out.println("blocks      " + info.getBlocksCount() + " of up to "
+                    + Figures.size((double) info.getBlockBytes()));
         }
         for (PathInfoReply.Block block :
                 info.getBlocksList().subList(0, Math.min(MOST_BLOCKS, info.getBlocksCount()))) {

@@ -8,13 +8,11 @@ import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
-import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.WatchLimits;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -22,8 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,8 +40,6 @@ import picocli.CommandLine.Spec;
             "  posix-gateway mount /data /mnt/data --site-properties /etc/alluxio/alluxio-site.properties --foreground"
         })
 final class MountCommand implements Callable<Integer> {
-    private static final Logger LOG = LoggerFactory.getLogger(MountCommand.class);
-
     @Parameters(index = "0", paramLabel = "ALLUXIO_URI", description = "alluxio://HOST:PORT/PATH, or /PATH.")
     private String uri = "";
 
@@ -130,7 +124,6 @@ final class MountCommand implements Callable<Integer> {
         }
     }
 
-    /** Orders come over a private socket; a mount that cannot have one is still a mount. */
     private MountedSession.Steered steer(
             AlluxioOptions place, OptionValues options, FileSystem files, FuseSession session) {
         Path target = MountTable.withoutLinks(mountPoint);
@@ -146,12 +139,7 @@ final class MountCommand implements Callable<Integer> {
                 .build();
         Volume volume = Volume.mounted(
                 request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
-        try {
-            return MountedGateway.start(volume, MountSocket.of(target), Main.version())::close;
-        } catch (IOException e) {
-            LOG.warn("stats, info, warmup, profile and doctor do not reach this mount: {}", e.toString());
-            return () -> {};
-        }
+        return MountSocket.steer(volume, target);
     }
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {

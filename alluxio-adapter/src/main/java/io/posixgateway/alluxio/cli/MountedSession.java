@@ -36,8 +36,7 @@ final class MountedSession implements AutoCloseable {
     }
 
     /** Until it is closed. */
-    interface Steered extends AutoCloseable {
-        @Override
+    interface Steered {
         void close();
     }
 
@@ -79,8 +78,11 @@ final class MountedSession implements AutoCloseable {
                 out.println(mounted.session().line());
                 out.flush();
             }
-            try (Steered steered = what.steering().begin(files, mounted.session())) {
+            Steered steered = what.steering().begin(files, mounted.session());
+            try {
                 mounted.await();
+            } finally {
+                steered.close();
             }
         }
         return 0;

@@ -4,7 +4,10 @@ import io.grpc.Context;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.WarmupProgress;
 import io.posixgateway.alluxio.control.WarmupRequest;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -85,7 +88,7 @@ final class WarmupCommand implements Callable<Integer> {
                 .setData(!metadataOnly)
                 .setCheck(check)
                 .build();
-        boolean terminal = System.console() != null;
+        boolean terminal = onTerminal();
         WarmupProgress last = WarmupProgress.getDefaultInstance();
         Iterator<WarmupProgress> progress = found.client().streams().warmup(request);
         while (progress.hasNext()) {
@@ -101,15 +104,24 @@ final class WarmupCommand implements Callable<Integer> {
         return last.getFailed() > 0 || cold ? 1 : 0;
     }
 
+    private static boolean onTerminal() {
+        try {
+            String output = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            return output.startsWith("/dev/pts/") || output.startsWith("/dev/tty");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private String line(WarmupProgress progress) {
         long total = progress.getTotalBytes();
         boolean counts = check || progress.getStep().equals("data");
-        String text = progress.getEntries() + " entries, " + Figures.size(total) + " of data";
+        String text = progress.getEntries() + " entries, " + Figures.size((double) total) + " of data";
         if (counts) {
             double part = total == 0 ? 1 : (double) progress.getBytes() / total;
             int filled = (int) (part * BAR);
             text = "[" + "#".repeat(filled) + "-".repeat(BAR - filled) + "] " + (int) (part * 100) + "% of "
-                    + Figures.size(total) + " in Alluxio, " + progress.getEntries() + " entries";
+                    + Figures.size((double) total) + " in Alluxio, " + progress.getEntries() + " entries";
         }
         return progress.getFailed() == 0 ? text : text + ", " + progress.getFailed() + " failed";
     }

@@ -6,6 +6,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,30 +25,41 @@ final class MeteredStore implements Store {
         T run() throws StoreException;
     }
 
-    private <T extends @Nullable Object> T timed(Method method, Call<T> call) throws StoreException {
-        RemoteCalls remote = RemoteCalls.ofThread();
-        long began = System.nanoTime();
-        int errno = 0;
-        boolean interrupted = false;
-        metrics.began();
-        remote.begin();
-        T result = null;
-        StoreException failure = null;
+    private <T> T timed(Method method, Call<T> call) throws StoreException {
+        Timing timing = new Timing(method);
         try {
-            result = call.run();
-        } catch (StoreException e) {
-            failure = e;
-            errno = e.errno();
-        } finally {
-            interrupted = remote.end();
-            metrics.ended(method, System.nanoTime() - began, interrupted && failure != null ? Errno.ETIMEDOUT : errno);
-        }
-        if (failure == null) {
+            T result = call.run();
+            timing.end(0);
             return result;
+        } catch (StoreException e) {
+            throw timing.end(e.errno())
+                    ? new StoreException(Errno.ETIMEDOUT, "Alluxio took too long: " + e.getMessage(), e)
+                    : e;
+        } catch (RuntimeException | Error e) {
+            timing.end(Errno.EIO);
+            throw e;
         }
-        throw interrupted
-                ? new StoreException(Errno.ETIMEDOUT, "Alluxio took too long: " + failure.getMessage(), failure)
-                : failure;
+    }
+
+    /** A call under way. On the thread that makes it. */
+    private final class Timing {
+        private final Method method;
+        private final RemoteCalls remote = RemoteCalls.ofThread();
+        private final long beganNanos = System.nanoTime();
+
+        Timing(Method method) {
+            this.method = method;
+            metrics.began();
+            remote.begin();
+        }
+
+        /** Once. Was the call interrupted? */
+        boolean end(int errno) {
+            boolean interrupted = remote.end();
+            int told = interrupted && errno != 0 ? Errno.ETIMEDOUT : errno;
+            metrics.ended(method, System.nanoTime() - beganNanos, told);
+            return interrupted;
+        }
     }
 
     private interface Work {
@@ -55,9 +67,9 @@ final class MeteredStore implements Store {
     }
 
     private void done(Method method, Work work) throws StoreException {
-        this.<@Nullable Void>timed(method, () -> {
+        timed(method, () -> {
             work.run();
-            return null;
+            return method;
         });
     }
 
@@ -128,7 +140,8 @@ final class MeteredStore implements Store {
 
     @Override
     public @Nullable Path localBlockFolder(String path) throws StoreException {
-        return this.<@Nullable Path>timed(Method.LOCAL_BLOCKS, () -> store.localBlockFolder(path));
+        return timed(Method.LOCAL_BLOCKS, () -> Optional.ofNullable(store.localBlockFolder(path)))
+                .orElse(null);
     }
 
     @Override

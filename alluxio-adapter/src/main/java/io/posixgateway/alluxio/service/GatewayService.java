@@ -48,8 +48,10 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private final ControlServer control;
     private final Lead lead;
     private final Addresses addresses;
-    private final MetricsPage metrics;
     private final Watchdog watchdog;
+    /** Guarded by this; made when somebody asks. */
+    private @Nullable MetricsPage metrics;
+
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile @Nullable HttpPages pages;
     private volatile @Nullable IOException failure;
@@ -62,7 +64,6 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.volumes = new Volumes(source, keeper, background, addresses.accessLogs());
         this.watchdog = new Watchdog(volumes::all);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending);
-        this.metrics = new MetricsPage(this);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
         this.lead = Lead.of(addresses.lead());
@@ -76,6 +77,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
      */
     public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         GatewayService service = new GatewayService(source, addresses, version);
+        service.watchdog.start();
         try {
             if (service.lead.tryTake()) {
                 service.begin(false);
@@ -112,7 +114,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     /** On one host with the process that leads, the address is that one's. */
     private void pagesIfFree() {
         try {
-            HttpPages free = new HttpPages(addresses.http(), metrics, this::ready);
+            HttpPages free = new HttpPages(addresses.http(), metricsPage(), this::ready);
             pages = free;
             free.start();
         } catch (IOException e) {
@@ -127,7 +129,6 @@ public final class GatewayService implements Gateway, AutoCloseable {
      */
     private void begin(boolean afterAnother) throws IOException {
         leads = true;
-        volumes.leads(afterAnother);
         LOG.info("Leading: taking over what the keeper holds");
         daemon(takeover, "takeover").start();
         try {
@@ -135,9 +136,9 @@ public final class GatewayService implements Gateway, AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        watchdog.start();
         control.start();
         if (pages == null) {
+            MetricsPage metrics = metricsPage();
             HttpPages own = afterAnother
                     ? HttpPages.inTurn(addresses.http(), metrics, this::ready)
                     : new HttpPages(addresses.http(), metrics, this::ready);
@@ -145,6 +146,15 @@ public final class GatewayService implements Gateway, AutoCloseable {
             own.start();
         }
         LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
+    }
+
+    private synchronized MetricsPage metricsPage() {
+        MetricsPage page = metrics;
+        if (page == null) {
+            page = new MetricsPage(this);
+            metrics = page;
+        }
+        return page;
     }
 
     @Override
@@ -169,7 +179,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
 
     @Override
     public String metrics() throws IOException {
-        return metrics.text();
+        return metricsPage().text();
     }
 
     @Override
@@ -210,11 +220,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     @Override
     public void close() {
         drain();
+        watchdog.close();
         HttpPages open = pages;
         if (open != null) {
             open.close();
         }
-        watchdog.close();
         control.close();
         background.shutdown();
     }

@@ -120,9 +120,13 @@ public final class Volume {
         return takeoverMillis;
     }
 
-    /** It was taken over, just now, after nobody served it since then. */
-    void takenOver(Instant since) {
-        takeoverMillis = Duration.between(since, Instant.now()).toMillis();
+    /** It was taken over, just now. */
+    void takenOver() {
+        takeoverMillis = ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(start -> Duration.between(start, Instant.now()).toMillis())
+                .orElse(0L);
     }
 
     /** Where the numbers of its parts are. */

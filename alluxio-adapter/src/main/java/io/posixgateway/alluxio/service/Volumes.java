@@ -14,7 +14,6 @@ import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -52,8 +51,6 @@ public final class Volumes {
     private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
-    private volatile Instant since =
-            ProcessHandle.current().info().startInstant().orElseGet(Instant::now);
 
     /**
      * @param background runs what must not hold up a caller
@@ -64,13 +61,6 @@ public final class Volumes {
         this.source = source;
         this.keeper = keeper;
         this.background = background;
-    }
-
-    /** From now on sessions are taken over; the process before ended just now, or with the start of this one. */
-    void leads(boolean afterAnother) {
-        if (afterAnother) {
-            since = Instant.now();
-        }
     }
 
     /** Those served now. */
@@ -116,7 +106,7 @@ public final class Volumes {
                 return there;
             }
             Volume volume = serve(request, target, true);
-            volume.takenOver(since);
+            volume.takenOver();
             return volume;
         });
     }

@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -144,8 +145,10 @@ class SightIT {
         assertThat(Files.readString(texts.resolve("threads.txt"))).contains("\"watchdog\"");
         assertThat(Files.readString(texts.resolve("metrics.txt"))).contains("posix_gateway_build_info");
         assertThat(Files.readString(texts.resolve("kernel.txt"))).contains("Linux version", "enable_uring");
-        for (Path text : Files.list(texts).toList()) {
-            assertThat(Files.readString(text)).as(text.toString()).doesNotContain(PLANTED);
+        try (Stream<Path> all = Files.list(texts)) {
+            for (Path text : all.toList()) {
+                assertThat(Files.readString(text)).as(text.toString()).doesNotContain(PLANTED);
+            }
         }
         run(0, "umount", mount.toString());
     }
