@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
@@ -272,6 +273,38 @@ func TestAMissingAlluxioPathIsSaidAndLeavesNothing(t *testing.T) {
 		if err := v.stage(ctx); status.Code(err) != codes.NotFound {
 			t.Fatal(err)
 		}
+		r.nothingLeft()
+	})
+}
+
+// A subPath is a bind mount of a folder of the volume, made by kubelet and never made again.
+func TestASubPathOutlivesTheGateway(t *testing.T) {
+	onTheGateway(t, func(t *testing.T, r *rig) {
+		v := published(t, r, "pvc-sub")
+		inside, shown := filepath.Join(v.target("pod"), "sub"), filepath.Join(r.kubelet(), "pods", "pod", "volume-subpaths", "v", "c", "0")
+		for _, folder := range []string{inside, shown} {
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := syscall.Mount(inside, shown, "", syscall.MS_BIND, ""); err != nil {
+			t.Fatal(err)
+		}
+		for round := range 2 {
+			name := fmt.Sprintf("file-%d", round)
+			if err := os.WriteFile(filepath.Join(shown, name), []byte(name), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r.kill("gateway")
+			r.start("gateway")
+			if text, err := os.ReadFile(filepath.Join(shown, name)); err != nil || string(text) != name {
+				t.Fatalf("%q, %v", text, err)
+			}
+		}
+		if err := syscall.Unmount(shown, 0); err != nil {
+			t.Error(err)
+		}
+		v.finish(t)
 		r.nothingLeft()
 	})
 }
