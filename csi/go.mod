@@ -10,11 +10,11 @@ require (
 	golang.org/x/sys v0.49.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
-	k8s.io/api v0.34.4
-	k8s.io/apimachinery v0.34.4
-	k8s.io/client-go v0.34.4
+	k8s.io/api v0.34.13
+	k8s.io/apimachinery v0.34.13
+	k8s.io/client-go v0.34.13
 	k8s.io/klog/v2 v2.140.0
-	k8s.io/kubelet v0.34.4
+	k8s.io/kubelet v0.34.13
 	sigs.k8s.io/sig-storage-lib-external-provisioner/v10 v10.0.1
 )
 
