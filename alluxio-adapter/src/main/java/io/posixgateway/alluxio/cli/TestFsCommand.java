@@ -50,7 +50,7 @@ final class TestFsCommand implements Callable<Integer> {
     private int files;
 
     @Option(
-            names = "--bytes",
+            names = {"--bytes", "--file-size"},
             paramLabel = "N",
             defaultValue = "131072",
             description = "null: length of each file; default ${DEFAULT-VALUE}.")

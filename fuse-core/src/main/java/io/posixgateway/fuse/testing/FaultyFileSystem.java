@@ -22,7 +22,7 @@ public class FaultyFileSystem implements FileSystem {
     /** Passes everything on. */
     public static final Fault NO_FAULT = (operation, request) -> 0;
 
-    private static final long NAP_NANOS = 1_000_000;
+    private static final long NAP_NANOS = 10_000_000;
 
     private final FileSystem inner;
     private final Fault fault;

@@ -12,30 +12,16 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.FaultyFileSystem.Fault;
 import io.posixgateway.fuse.wire.Opcode;
-import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** File systems that throw, and file systems that are slow. */
+/** File systems that throw and fail. */
 class FaultyFileSystemIT {
-    private static final int BLOCKED = 64;
-    private static final int MEASURED = 400;
-    private static final long DELAY_NANOS = 100_000_000;
-
     /** What comes before most operations: broken last, so that the others are reached. */
     private static final Set<Opcode> FINDING = EnumSet.of(Opcode.LOOKUP, Opcode.GETATTR);
 
@@ -85,56 +71,5 @@ class FaultyFileSystemIT {
                     .hasMessageContaining("quota");
             Files.writeString(mounted.root().resolve("f"), "fine");
         }
-    }
-
-    /** Fsync takes 100 ms, and 64 threads do nothing else: stats and reads that need no waiting are not held up. */
-    @EachTransport
-    void slowNeighboursDoNotDelayWhatIsAnsweredAtOnce(TransportChoice transport) throws Exception {
-        FaultyFileSystem fileSystem = new FaultyFileSystem(
-                new MemoryFileSystem(64 << 20, 0, Clock.systemUTC()),
-                FaultyFileSystem.delay(DELAY_NANOS).only(Opcode.FSYNC));
-        ExecutorService pool = Executors.newFixedThreadPool(BLOCKED);
-        AtomicBoolean enough = new AtomicBoolean();
-        CountDownLatch began = new CountDownLatch(BLOCKED);
-        try (MountedFileSystem mounted = MountedFileSystem.mount(fileSystem, transport)) {
-            List<Future<?>> slow = new ArrayList<>();
-            for (int i = 0; i < BLOCKED; i++) {
-                Path file = mounted.root().resolve("slow" + i);
-                slow.add(pool.submit(() -> syncUntil(file, began, enough)));
-            }
-            began.await();
-            Path quick = Files.writeString(mounted.root().resolve("quick"), "answered at once");
-            long[] nanos = new long[MEASURED];
-            for (int i = 0; i < MEASURED; i++) {
-                long start = System.nanoTime();
-                assertThat(Files.size(quick)).isEqualTo(16);
-                assertThat(Files.readString(quick)).isEqualTo("answered at once");
-                nanos[i] = System.nanoTime() - start;
-            }
-            Arrays.sort(nanos);
-            assertThat(mounted.session().metrics().inFlight())
-                    .as("others wait meanwhile")
-                    .isGreaterThan(BLOCKED / 2);
-            assertThat(nanos[MEASURED / 2]).as("median").isLessThan(DELAY_NANOS / 2);
-            assertThat(nanos[MEASURED * 9 / 10]).as("90 %").isLessThan(DELAY_NANOS);
-            enough.set(true);
-            for (Future<?> one : slow) {
-                one.get();
-            }
-            assertThat(mounted.session().metrics().handedOver()).isGreaterThanOrEqualTo(BLOCKED);
-        } finally {
-            enough.set(true);
-            pool.shutdownNow();
-        }
-    }
-
-    private static Void syncUntil(Path file, CountDownLatch began, AtomicBoolean enough) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            began.countDown();
-            while (!enough.get()) {
-                channel.force(true);
-            }
-        }
-        return null;
     }
 }

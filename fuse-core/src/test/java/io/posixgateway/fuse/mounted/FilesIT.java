@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.conformance.Command;
-import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
-import io.posixgateway.fuse.conformance.Stress;
 import io.posixgateway.fuse.conformance.Trees;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -29,7 +27,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Many files, big files, many readers, mixed work: all with checksums, on the memory file system. */
+/** Many files, big files, many readers: all with checksums, on the memory file system. */
 class FilesIT {
     private static final int SMALL_FILES = 10_000;
     private static final int PIECE_BYTES = 1 << 20;
@@ -167,17 +165,6 @@ class FilesIT {
                     "--ioengine=psync",
                     "--verify_state_save=0",
                     "--direct=1");
-        }
-    }
-
-    @EachTransport
-    void mixedWorkAgreesWithAModel(TransportChoice transport) throws Exception {
-        try (MountedFileSystem mounted = MountedFileSystem.mount(memory, transport)) {
-            int operations = Integer.getInteger("pgw.stress.operations", 4_000);
-            Stress.run(mounted.root(), 3, operations, SEED % 1_000_000);
-            assertThat(mounted.root()).isEmptyDirectory();
-            Eventually.holds("every inode but the root is freed", () -> memory.inodes() == 1);
-            Eventually.holds("their space is free again", () -> memory.usedBytes() <= 4096);
         }
     }
 
