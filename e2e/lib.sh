@@ -33,7 +33,11 @@ claim() {
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1},
  spec: {storageClassName: ${2:-trial}, accessModes: [${3:-ReadWriteMany}], resources: {requests: {storage: 1Gi}}}}
 EOF
+  bound "$1"
 }
+
+# bound CLAIM: it gets its volume. A pod that comes before may wait for the scheduler's next look, minutes later.
+bound() { kubectl -n "$NAMESPACE" wait --for=jsonpath='{.status.phase}'=Bound "pvc/$1" --timeout=60s >/dev/null || die "claim $1 got no volume"; }
 
 # static_volume NAME ALLUXIO-PATH ACCESS-MODE [CSI-FIELDS]: a volume of a path that exists, and its claim of the same name.
 static_volume() {
@@ -52,6 +56,7 @@ spec:
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1},
  spec: {storageClassName: "", volumeName: $1, accessModes: [$3], resources: {requests: {storage: 1Gi}}}}
 EOF
+  bound "$1"
 }
 
 # pod NAME CLAIM COMMAND [VOLUME-MOUNT-FIELDS [CLAIM-FIELDS [POD-FIELDS]]]: a pod that runs a shell command with the claim
@@ -221,10 +226,11 @@ head -c 300000 /dev/urandom > $1.bin; want=\$(sha256sum < $1.bin)
 echo working
 while [ ! -e stop-$1 ]; do
   rounds=\$((rounds + 1)); begin=\${EPOCHREALTIME/./}
-  have=\$(sha256sum < $1.bin) || complain "read failed"
-  [ "\$have" = "\$want" ] || complain "wrong bytes"
-  echo "round \$rounds" > $1.txt.new && mv $1.txt.new $1.txt || complain "write failed"
-  [ "\$(cat $1.txt)" = "round \$rounds" ] || complain "lost write"
+  if ! have=\$(sha256sum < $1.bin); then complain "read failed"
+  elif [ "\$have" != "\$want" ]; then complain "wrong bytes"; fi
+  if ! { echo "round \$rounds" > $1.txt.new && mv $1.txt.new $1.txt; }; then complain "write failed"
+  elif ! have=\$(cat $1.txt); then complain "read failed"
+  elif [ "\$have" != "round \$rounds" ]; then complain "lost write"; fi
   took=\$(( (\${EPOCHREALTIME/./} - begin) / 1000 )); [ \$took -le \$longest ] || longest=\$took
 done
 echo "$1: rounds \$rounds errors \$errors longest \$longest ms"

@@ -4,7 +4,6 @@ operator=github.com/kubeflow/training-operator@v1.8.1
 folder=$(cd "$E2E_ROOT/csi" && go mod download -json $operator | jq -r .Dir)
 kubectl apply --server-side -f "$folder/manifests/base/crds/kubeflow.org_pytorchjobs.yaml" >/dev/null
 trap 'kubectl delete crd pytorchjobs.kubeflow.org --wait=false >/dev/null' EXIT
-kubectl wait --for=condition=Established crd/pytorchjobs.kubeflow.org --timeout=60s >/dev/null
 known() { kubectl api-resources --api-group=kubeflow.org | grep -q PyTorchJob; }
 until_true 60 "kind PyTorchJob" known
 while read -r file; do

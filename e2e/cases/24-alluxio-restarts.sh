@@ -1,4 +1,5 @@
-# Alluxio's worker and master are killed and come back under load: calls wait, none fails, no byte is wrong.
+# Alluxio's worker and master are killed and come back under load. Calls wait for them, and fail with EIO when that takes long;
+# no byte is wrong and no write that succeeded is lost; afterwards all goes on, with nothing mounted anew.
 needs_node
 claim patient
 pod waiter patient "$(load waiter)"
@@ -10,4 +11,10 @@ for role in worker master; do
   until_true 180 "next $role" replaced alluxio $role "$before"
   sleep 5
 done
-stop_load patient waiter
+writes() { kubectl -n "$NAMESPACE" exec waiter -- bash -c 'echo back > /data/back && cat /data/back && rm /data/back' | grep -q back; }
+until_true 60 "writes after the restarts" writes
+pod stopper patient 'touch /data/stop-waiter'
+succeeds stopper
+until_true 60 "end of the load" ended waiter
+kubectl -n "$NAMESPACE" logs waiter
+! kubectl -n "$NAMESPACE" logs waiter | grep -E 'wrong bytes|lost write' || die "bytes are wrong or lost"

@@ -12,8 +12,9 @@ uninstall() {
 no_pods() { [ -z "$(kubectl -n $system get pods -o name)" ]; }
 
 claim last
-pod final last 'echo bye > /data/bye; sleep infinity'
+pod final last 'echo bye > /data/bye; echo ready; sleep infinity'
 running final
+until_true 60 "first write" logs_say final ready
 uninstall
 kubectl -n "$NAMESPACE" get pod final -o 'jsonpath={.status.phase}' | grep -q Running || die "the pod was ended by helm uninstall"
 kubectl -n "$NAMESPACE" delete pod final --wait=false >/dev/null

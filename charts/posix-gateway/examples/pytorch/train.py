@@ -104,12 +104,11 @@ def main():
         print(f"resumed after {done} epochs from {checksum}", flush=True)
     trained = DistributedDataParallel(model) if processes > 1 else model
     loss_of = nn.CrossEntropyLoss()
-    longest = 0.0
     print(f"{len(data)} images of {len(data.classes)} classes", flush=True)
     for epoch in range(done + 1, options.epochs + 1):
         if sampler:
             sampler.set_epoch(epoch)
-        total, steps, begin = 0.0, 0, time.monotonic()
+        total, steps, longest, begin = 0.0, 0, 0.0, time.monotonic()
         last = begin
         for images, classes in loader:
             loss = loss_of(trained(images), classes)

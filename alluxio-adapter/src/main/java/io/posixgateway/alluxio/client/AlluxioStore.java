@@ -277,6 +277,7 @@ public final class AlluxioStore implements Store {
         return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
     }
 
+    @Override
     public FileDetails details(String path) throws StoreException {
         AlluxioURI uri = uri(path);
         URIStatus status = attempt("status", path, () -> files.getStatus(uri));
