@@ -57,7 +57,8 @@ def shown(value, unit):
 
 
 def legend_of(template, labels):
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), template).strip()
+    text = re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), template).strip()
+    return re.sub(r"(v-[0-9a-f]{6})[0-9a-f]{58}", r"\1…", text)  # a volume's id may be a hash
 
 
 def draw_panel(axes, url, span, described):
