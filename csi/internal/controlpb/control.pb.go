@@ -455,7 +455,11 @@ type Volume struct {
 	Transport   string                 `protobuf:"bytes,4,opt,name=transport,proto3" json:"transport,omitempty"`
 	ReadOnly    bool                   `protobuf:"varint,5,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	// Process-wide count of takeovers this volume has seen.
-	Takeovers     int64 `protobuf:"varint,6,opt,name=takeovers,proto3" json:"takeovers,omitempty"`
+	Takeovers int64 `protobuf:"varint,6,opt,name=takeovers,proto3" json:"takeovers,omitempty"`
+	// Minor device number of its mounts, as in /proc/self/mountinfo; -1: not known.
+	DeviceMinor int64 `protobuf:"varint,7,opt,name=device_minor,json=deviceMinor,proto3" json:"device_minor,omitempty"`
+	// As of AttachReply.
+	SessionLine   string `protobuf:"bytes,8,opt,name=session_line,json=sessionLine,proto3" json:"session_line,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -530,6 +534,20 @@ func (x *Volume) GetTakeovers() int64 {
 		return x.Takeovers
 	}
 	return 0
+}
+
+func (x *Volume) GetDeviceMinor() int64 {
+	if x != nil {
+		return x.DeviceMinor
+	}
+	return 0
+}
+
+func (x *Volume) GetSessionLine() string {
+	if x != nil {
+		return x.SessionLine
+	}
+	return ""
 }
 
 type ListReply struct {
@@ -707,10 +725,12 @@ func (x *StatsReply) GetAgeMs() int64 {
 }
 
 type WarmupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Volume        string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
-	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	Data          bool                   `protobuf:"varint,3,opt,name=data,proto3" json:"data,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Volume string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	Path   string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	Data   bool                   `protobuf:"varint,3,opt,name=data,proto3" json:"data,omitempty"`
+	// Change nothing: tell how much is warm already.
+	Check         bool `protobuf:"varint,4,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -766,12 +786,24 @@ func (x *WarmupRequest) GetData() bool {
 	return false
 }
 
+func (x *WarmupRequest) GetCheck() bool {
+	if x != nil {
+		return x.Check
+	}
+	return false
+}
+
 type WarmupProgress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Entries       int64                  `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
-	Bytes         int64                  `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	Failed        int64                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
-	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Files and directories whose metadata was read.
+	Entries int64 `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
+	// Data that is in Alluxio's workers, of total_bytes; counted while the metadata is read, then told by the load.
+	Bytes      int64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Failed     int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	Done       bool  `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	TotalBytes int64 `protobuf:"varint,5,opt,name=total_bytes,json=totalBytes,proto3" json:"total_bytes,omitempty"`
+	// What goes on, in a few words.
+	Step          string `protobuf:"bytes,6,opt,name=step,proto3" json:"step,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -834,6 +866,606 @@ func (x *WarmupProgress) GetDone() bool {
 	return false
 }
 
+func (x *WarmupProgress) GetTotalBytes() int64 {
+	if x != nil {
+		return x.TotalBytes
+	}
+	return 0
+}
+
+func (x *WarmupProgress) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+type PathInfoRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Volume string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	// Below the volume's root.
+	Path          string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoRequest) Reset() {
+	*x = PathInfoRequest{}
+	mi := &file_control_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoRequest) ProtoMessage() {}
+
+func (x *PathInfoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoRequest.ProtoReflect.Descriptor instead.
+func (*PathInfoRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PathInfoRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
+func (x *PathInfoRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+type PathInfoReply struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	AlluxioPath string                 `protobuf:"bytes,1,opt,name=alluxio_path,json=alluxioPath,proto3" json:"alluxio_path,omitempty"`
+	// The inode number that stat shows.
+	Node   int64 `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`
+	FileId int64 `protobuf:"varint,3,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	// "file", "directory", "symlink", …
+	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
+	// Permission bits and owners as the mount shows them.
+	Mode        uint32 `protobuf:"varint,5,opt,name=mode,proto3" json:"mode,omitempty"`
+	Uid         uint32 `protobuf:"varint,6,opt,name=uid,proto3" json:"uid,omitempty"`
+	Gid         uint32 `protobuf:"varint,7,opt,name=gid,proto3" json:"gid,omitempty"`
+	LengthBytes int64  `protobuf:"varint,8,opt,name=length_bytes,json=lengthBytes,proto3" json:"length_bytes,omitempty"`
+	BlockBytes  int64  `protobuf:"varint,9,opt,name=block_bytes,json=blockBytes,proto3" json:"block_bytes,omitempty"`
+	ChangedMs   int64  `protobuf:"varint,10,opt,name=changed_ms,json=changedMs,proto3" json:"changed_ms,omitempty"`
+	// Where the under file system has it; empty: nowhere.
+	UfsPath          string                 `protobuf:"bytes,11,opt,name=ufs_path,json=ufsPath,proto3" json:"ufs_path,omitempty"`
+	InAlluxioPercent int32                  `protobuf:"varint,12,opt,name=in_alluxio_percent,json=inAlluxioPercent,proto3" json:"in_alluxio_percent,omitempty"`
+	Blocks           []*PathInfoReply_Block `protobuf:"bytes,13,rep,name=blocks,proto3" json:"blocks,omitempty"`
+	// Handles that are open in the gateway.
+	OpenHandles int32 `protobuf:"varint,14,opt,name=open_handles,json=openHandles,proto3" json:"open_handles,omitempty"`
+	// Was its metadata in the cache when this was asked?
+	Cached bool `protobuf:"varint,15,opt,name=cached,proto3" json:"cached,omitempty"`
+	// How an open would be read now, and why.
+	ReadPath      string `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
+	Reason        string `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoReply) Reset() {
+	*x = PathInfoReply{}
+	mi := &file_control_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoReply) ProtoMessage() {}
+
+func (x *PathInfoReply) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoReply.ProtoReflect.Descriptor instead.
+func (*PathInfoReply) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PathInfoReply) GetAlluxioPath() string {
+	if x != nil {
+		return x.AlluxioPath
+	}
+	return ""
+}
+
+func (x *PathInfoReply) GetNode() int64 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetFileId() int64 {
+	if x != nil {
+		return x.FileId
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *PathInfoReply) GetMode() uint32 {
+	if x != nil {
+		return x.Mode
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetUid() uint32 {
+	if x != nil {
+		return x.Uid
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetGid() uint32 {
+	if x != nil {
+		return x.Gid
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetLengthBytes() int64 {
+	if x != nil {
+		return x.LengthBytes
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetBlockBytes() int64 {
+	if x != nil {
+		return x.BlockBytes
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetChangedMs() int64 {
+	if x != nil {
+		return x.ChangedMs
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetUfsPath() string {
+	if x != nil {
+		return x.UfsPath
+	}
+	return ""
+}
+
+func (x *PathInfoReply) GetInAlluxioPercent() int32 {
+	if x != nil {
+		return x.InAlluxioPercent
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetBlocks() []*PathInfoReply_Block {
+	if x != nil {
+		return x.Blocks
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetOpenHandles() int32 {
+	if x != nil {
+		return x.OpenHandles
+	}
+	return 0
+}
+
+func (x *PathInfoReply) GetCached() bool {
+	if x != nil {
+		return x.Cached
+	}
+	return false
+}
+
+func (x *PathInfoReply) GetReadPath() string {
+	if x != nil {
+		return x.ReadPath
+	}
+	return ""
+}
+
+func (x *PathInfoReply) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type SetAccessLogRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Volume        string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	On            bool                   `protobuf:"varint,2,opt,name=on,proto3" json:"on,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAccessLogRequest) Reset() {
+	*x = SetAccessLogRequest{}
+	mi := &file_control_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAccessLogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAccessLogRequest) ProtoMessage() {}
+
+func (x *SetAccessLogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAccessLogRequest.ProtoReflect.Descriptor instead.
+func (*SetAccessLogRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SetAccessLogRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
+func (x *SetAccessLogRequest) GetOn() bool {
+	if x != nil {
+		return x.On
+	}
+	return false
+}
+
+type SetAccessLogReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	File          string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAccessLogReply) Reset() {
+	*x = SetAccessLogReply{}
+	mi := &file_control_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAccessLogReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAccessLogReply) ProtoMessage() {}
+
+func (x *SetAccessLogReply) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAccessLogReply.ProtoReflect.Descriptor instead.
+func (*SetAccessLogReply) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SetAccessLogReply) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+type FollowAccessesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Volume        string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowAccessesRequest) Reset() {
+	*x = FollowAccessesRequest{}
+	mi := &file_control_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowAccessesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowAccessesRequest) ProtoMessage() {}
+
+func (x *FollowAccessesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowAccessesRequest.ProtoReflect.Descriptor instead.
+func (*FollowAccessesRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *FollowAccessesRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
+type AccessLines struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Lines []string               `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
+	// Lines lost so far.
+	Dropped       int64 `protobuf:"varint,2,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccessLines) Reset() {
+	*x = AccessLines{}
+	mi := &file_control_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccessLines) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccessLines) ProtoMessage() {}
+
+func (x *AccessLines) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccessLines.ProtoReflect.Descriptor instead.
+func (*AccessLines) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AccessLines) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+func (x *AccessLines) GetDropped() int64 {
+	if x != nil {
+		return x.Dropped
+	}
+	return 0
+}
+
+type MetricsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetricsRequest) Reset() {
+	*x = MetricsRequest{}
+	mi := &file_control_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricsRequest) ProtoMessage() {}
+
+func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
+func (*MetricsRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{20}
+}
+
+type MetricsReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetricsReply) Reset() {
+	*x = MetricsReply{}
+	mi := &file_control_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricsReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricsReply) ProtoMessage() {}
+
+func (x *MetricsReply) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricsReply.ProtoReflect.Descriptor instead.
+func (*MetricsReply) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *MetricsReply) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type DiagnoseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiagnoseRequest) Reset() {
+	*x = DiagnoseRequest{}
+	mi := &file_control_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiagnoseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiagnoseRequest) ProtoMessage() {}
+
+func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
+func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{22}
+}
+
+type DiagnoseReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// File name to content.
+	Texts         map[string]string `protobuf:"bytes,1,rep,name=texts,proto3" json:"texts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiagnoseReply) Reset() {
+	*x = DiagnoseReply{}
+	mi := &file_control_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiagnoseReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiagnoseReply) ProtoMessage() {}
+
+func (x *DiagnoseReply) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiagnoseReply.ProtoReflect.Descriptor instead.
+func (*DiagnoseReply) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DiagnoseReply) GetTexts() map[string]string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
 type InvalidateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Volume        string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
@@ -844,7 +1476,7 @@ type InvalidateRequest struct {
 
 func (x *InvalidateRequest) Reset() {
 	*x = InvalidateRequest{}
-	mi := &file_control_proto_msgTypes[14]
+	mi := &file_control_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -856,7 +1488,7 @@ func (x *InvalidateRequest) String() string {
 func (*InvalidateRequest) ProtoMessage() {}
 
 func (x *InvalidateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[14]
+	mi := &file_control_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -869,7 +1501,7 @@ func (x *InvalidateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvalidateRequest.ProtoReflect.Descriptor instead.
 func (*InvalidateRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{14}
+	return file_control_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *InvalidateRequest) GetVolume() string {
@@ -895,7 +1527,7 @@ type InvalidateReply struct {
 
 func (x *InvalidateReply) Reset() {
 	*x = InvalidateReply{}
-	mi := &file_control_proto_msgTypes[15]
+	mi := &file_control_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +1539,7 @@ func (x *InvalidateReply) String() string {
 func (*InvalidateReply) ProtoMessage() {}
 
 func (x *InvalidateReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[15]
+	mi := &file_control_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +1552,7 @@ func (x *InvalidateReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvalidateReply.ProtoReflect.Descriptor instead.
 func (*InvalidateReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{15}
+	return file_control_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *InvalidateReply) GetEntries() int64 {
@@ -940,7 +1572,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_control_proto_msgTypes[16]
+	mi := &file_control_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1584,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[16]
+	mi := &file_control_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1597,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{16}
+	return file_control_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetLogLevelRequest) GetLogger() string {
@@ -990,7 +1622,7 @@ type SetLogLevelReply struct {
 
 func (x *SetLogLevelReply) Reset() {
 	*x = SetLogLevelReply{}
-	mi := &file_control_proto_msgTypes[17]
+	mi := &file_control_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1002,7 +1634,7 @@ func (x *SetLogLevelReply) String() string {
 func (*SetLogLevelReply) ProtoMessage() {}
 
 func (x *SetLogLevelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[17]
+	mi := &file_control_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1015,7 +1647,7 @@ func (x *SetLogLevelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelReply.ProtoReflect.Descriptor instead.
 func (*SetLogLevelReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{17}
+	return file_control_proto_rawDescGZIP(), []int{27}
 }
 
 type DrainRequest struct {
@@ -1026,7 +1658,7 @@ type DrainRequest struct {
 
 func (x *DrainRequest) Reset() {
 	*x = DrainRequest{}
-	mi := &file_control_proto_msgTypes[18]
+	mi := &file_control_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1670,7 @@ func (x *DrainRequest) String() string {
 func (*DrainRequest) ProtoMessage() {}
 
 func (x *DrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[18]
+	mi := &file_control_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1683,7 @@ func (x *DrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainRequest.ProtoReflect.Descriptor instead.
 func (*DrainRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{18}
+	return file_control_proto_rawDescGZIP(), []int{28}
 }
 
 type DrainReply struct {
@@ -1063,7 +1695,7 @@ type DrainReply struct {
 
 func (x *DrainReply) Reset() {
 	*x = DrainReply{}
-	mi := &file_control_proto_msgTypes[19]
+	mi := &file_control_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1707,7 @@ func (x *DrainReply) String() string {
 func (*DrainReply) ProtoMessage() {}
 
 func (x *DrainReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[19]
+	mi := &file_control_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1720,7 @@ func (x *DrainReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainReply.ProtoReflect.Descriptor instead.
 func (*DrainReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{19}
+	return file_control_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DrainReply) GetVolumes() int32 {
@@ -1112,7 +1744,7 @@ type DirectoryRequest struct {
 
 func (x *DirectoryRequest) Reset() {
 	*x = DirectoryRequest{}
-	mi := &file_control_proto_msgTypes[20]
+	mi := &file_control_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1124,7 +1756,7 @@ func (x *DirectoryRequest) String() string {
 func (*DirectoryRequest) ProtoMessage() {}
 
 func (x *DirectoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[20]
+	mi := &file_control_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1137,7 +1769,7 @@ func (x *DirectoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectoryRequest.ProtoReflect.Descriptor instead.
 func (*DirectoryRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{20}
+	return file_control_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DirectoryRequest) GetCluster() *Cluster {
@@ -1178,7 +1810,7 @@ type DirectoryReply struct {
 
 func (x *DirectoryReply) Reset() {
 	*x = DirectoryReply{}
-	mi := &file_control_proto_msgTypes[21]
+	mi := &file_control_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1190,7 +1822,7 @@ func (x *DirectoryReply) String() string {
 func (*DirectoryReply) ProtoMessage() {}
 
 func (x *DirectoryReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[21]
+	mi := &file_control_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,7 +1835,7 @@ func (x *DirectoryReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectoryReply.ProtoReflect.Descriptor instead.
 func (*DirectoryReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{21}
+	return file_control_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DirectoryReply) GetChanged() bool {
@@ -1224,7 +1856,7 @@ type RenameDirectoryRequest struct {
 
 func (x *RenameDirectoryRequest) Reset() {
 	*x = RenameDirectoryRequest{}
-	mi := &file_control_proto_msgTypes[22]
+	mi := &file_control_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1236,7 +1868,7 @@ func (x *RenameDirectoryRequest) String() string {
 func (*RenameDirectoryRequest) ProtoMessage() {}
 
 func (x *RenameDirectoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[22]
+	mi := &file_control_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1249,7 +1881,7 @@ func (x *RenameDirectoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameDirectoryRequest.ProtoReflect.Descriptor instead.
 func (*RenameDirectoryRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{22}
+	return file_control_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RenameDirectoryRequest) GetCluster() *Cluster {
@@ -1282,7 +1914,7 @@ type ListDirectoryReply struct {
 
 func (x *ListDirectoryReply) Reset() {
 	*x = ListDirectoryReply{}
-	mi := &file_control_proto_msgTypes[23]
+	mi := &file_control_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1926,7 @@ func (x *ListDirectoryReply) String() string {
 func (*ListDirectoryReply) ProtoMessage() {}
 
 func (x *ListDirectoryReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[23]
+	mi := &file_control_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,12 +1939,73 @@ func (x *ListDirectoryReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDirectoryReply.ProtoReflect.Descriptor instead.
 func (*ListDirectoryReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{23}
+	return file_control_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListDirectoryReply) GetEntries() []*ListDirectoryReply_Entry {
 	if x != nil {
 		return x.Entries
+	}
+	return nil
+}
+
+type PathInfoReply_Block struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Id          int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	LengthBytes int64                  `protobuf:"varint,2,opt,name=length_bytes,json=lengthBytes,proto3" json:"length_bytes,omitempty"`
+	// Workers that have it: "host (tier)".
+	Workers       []string `protobuf:"bytes,3,rep,name=workers,proto3" json:"workers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoReply_Block) Reset() {
+	*x = PathInfoReply_Block{}
+	mi := &file_control_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoReply_Block) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoReply_Block) ProtoMessage() {}
+
+func (x *PathInfoReply_Block) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoReply_Block.ProtoReflect.Descriptor instead.
+func (*PathInfoReply_Block) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{15, 0}
+}
+
+func (x *PathInfoReply_Block) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *PathInfoReply_Block) GetLengthBytes() int64 {
+	if x != nil {
+		return x.LengthBytes
+	}
+	return 0
+}
+
+func (x *PathInfoReply_Block) GetWorkers() []string {
+	if x != nil {
+		return x.Workers
 	}
 	return nil
 }
@@ -1327,7 +2020,7 @@ type ListDirectoryReply_Entry struct {
 
 func (x *ListDirectoryReply_Entry) Reset() {
 	*x = ListDirectoryReply_Entry{}
-	mi := &file_control_proto_msgTypes[27]
+	mi := &file_control_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +2032,7 @@ func (x *ListDirectoryReply_Entry) String() string {
 func (*ListDirectoryReply_Entry) ProtoMessage() {}
 
 func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[27]
+	mi := &file_control_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +2045,7 @@ func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDirectoryReply_Entry.ProtoReflect.Descriptor instead.
 func (*ListDirectoryReply_Entry) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{23, 0}
+	return file_control_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *ListDirectoryReply_Entry) GetName() string {
@@ -1407,14 +2100,16 @@ const file_control_proto_rawDesc = "" +
 	"\rDetachRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\"\r\n" +
 	"\vDetachReply\"\r\n" +
-	"\vListRequest\"\xb6\x01\n" +
+	"\vListRequest\"\xfc\x01\n" +
 	"\x06Volume\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12!\n" +
 	"\falluxio_path\x18\x02 \x01(\tR\valluxioPath\x12\x18\n" +
 	"\amasters\x18\x03 \x01(\tR\amasters\x12\x1c\n" +
 	"\ttransport\x18\x04 \x01(\tR\ttransport\x12\x1b\n" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12\x1c\n" +
-	"\ttakeovers\x18\x06 \x01(\x03R\ttakeovers\"F\n" +
+	"\ttakeovers\x18\x06 \x01(\x03R\ttakeovers\x12!\n" +
+	"\fdevice_minor\x18\a \x01(\x03R\vdeviceMinor\x12!\n" +
+	"\fsession_line\x18\b \x01(\tR\vsessionLine\"F\n" +
 	"\tListReply\x129\n" +
 	"\avolumes\x18\x01 \x03(\v2\x1f.posixgateway.control.v1.VolumeR\avolumes\"&\n" +
 	"\fStatsRequest\x12\x16\n" +
@@ -1427,16 +2122,68 @@ const file_control_proto_rawDesc = "" +
 	"\x0favailable_bytes\x18\x03 \x01(\x03R\x0eavailableBytes\x12\x18\n" +
 	"\ahealthy\x18\x04 \x01(\bR\ahealthy\x12\x1c\n" +
 	"\tcondition\x18\x05 \x01(\tR\tcondition\x12\x15\n" +
-	"\x06age_ms\x18\x06 \x01(\x03R\x05ageMs\"O\n" +
+	"\x06age_ms\x18\x06 \x01(\x03R\x05ageMs\"e\n" +
 	"\rWarmupRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
-	"\x04data\x18\x03 \x01(\bR\x04data\"l\n" +
+	"\x04data\x18\x03 \x01(\bR\x04data\x12\x14\n" +
+	"\x05check\x18\x04 \x01(\bR\x05check\"\xa1\x01\n" +
 	"\x0eWarmupProgress\x12\x18\n" +
 	"\aentries\x18\x01 \x01(\x03R\aentries\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x16\n" +
 	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12\x12\n" +
-	"\x04done\x18\x04 \x01(\bR\x04done\"?\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done\x12\x1f\n" +
+	"\vtotal_bytes\x18\x05 \x01(\x03R\n" +
+	"totalBytes\x12\x12\n" +
+	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
+	"\x0fPathInfoRequest\x12\x16\n" +
+	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xe3\x04\n" +
+	"\rPathInfoReply\x12!\n" +
+	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
+	"\afile_id\x18\x03 \x01(\x03R\x06fileId\x12\x12\n" +
+	"\x04type\x18\x04 \x01(\tR\x04type\x12\x12\n" +
+	"\x04mode\x18\x05 \x01(\rR\x04mode\x12\x10\n" +
+	"\x03uid\x18\x06 \x01(\rR\x03uid\x12\x10\n" +
+	"\x03gid\x18\a \x01(\rR\x03gid\x12!\n" +
+	"\flength_bytes\x18\b \x01(\x03R\vlengthBytes\x12\x1f\n" +
+	"\vblock_bytes\x18\t \x01(\x03R\n" +
+	"blockBytes\x12\x1d\n" +
+	"\n" +
+	"changed_ms\x18\n" +
+	" \x01(\x03R\tchangedMs\x12\x19\n" +
+	"\bufs_path\x18\v \x01(\tR\aufsPath\x12,\n" +
+	"\x12in_alluxio_percent\x18\f \x01(\x05R\x10inAlluxioPercent\x12D\n" +
+	"\x06blocks\x18\r \x03(\v2,.posixgateway.control.v1.PathInfoReply.BlockR\x06blocks\x12!\n" +
+	"\fopen_handles\x18\x0e \x01(\x05R\vopenHandles\x12\x16\n" +
+	"\x06cached\x18\x0f \x01(\bR\x06cached\x12\x1b\n" +
+	"\tread_path\x18\x10 \x01(\tR\breadPath\x12\x16\n" +
+	"\x06reason\x18\x11 \x01(\tR\x06reason\x1aT\n" +
+	"\x05Block\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
+	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
+	"\aworkers\x18\x03 \x03(\tR\aworkers\"=\n" +
+	"\x13SetAccessLogRequest\x12\x16\n" +
+	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x0e\n" +
+	"\x02on\x18\x02 \x01(\bR\x02on\"'\n" +
+	"\x11SetAccessLogReply\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\"/\n" +
+	"\x15FollowAccessesRequest\x12\x16\n" +
+	"\x06volume\x18\x01 \x01(\tR\x06volume\"=\n" +
+	"\vAccessLines\x12\x14\n" +
+	"\x05lines\x18\x01 \x03(\tR\x05lines\x12\x18\n" +
+	"\adropped\x18\x02 \x01(\x03R\adropped\"\x10\n" +
+	"\x0eMetricsRequest\"\"\n" +
+	"\fMetricsReply\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\x11\n" +
+	"\x0fDiagnoseRequest\"\x92\x01\n" +
+	"\rDiagnoseReply\x12G\n" +
+	"\x05texts\x18\x01 \x03(\v21.posixgateway.control.v1.DiagnoseReply.TextsEntryR\x05texts\x1a8\n" +
+	"\n" +
+	"TextsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"?\n" +
 	"\x11InvalidateRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\"+\n" +
@@ -1465,7 +2212,7 @@ const file_control_proto_rawDesc = "" +
 	"\aentries\x18\x01 \x03(\v21.posixgateway.control.v1.ListDirectoryReply.EntryR\aentries\x1a9\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
-	"\tdirectory\x18\x02 \x01(\bR\tdirectory2\xd1\t\n" +
+	"\tdirectory\x18\x02 \x01(\bR\tdirectory2\xbc\r\n" +
 	"\aControl\x12P\n" +
 	"\x04Info\x12$.posixgateway.control.v1.InfoRequest\x1a\".posixgateway.control.v1.InfoReply\x12V\n" +
 	"\x06Attach\x12&.posixgateway.control.v1.AttachRequest\x1a$.posixgateway.control.v1.AttachReply\x12V\n" +
@@ -1476,7 +2223,12 @@ const file_control_proto_rawDesc = "" +
 	"\n" +
 	"Invalidate\x12*.posixgateway.control.v1.InvalidateRequest\x1a(.posixgateway.control.v1.InvalidateReply\x12e\n" +
 	"\vSetLogLevel\x12+.posixgateway.control.v1.SetLogLevelRequest\x1a).posixgateway.control.v1.SetLogLevelReply\x12S\n" +
-	"\x05Drain\x12%.posixgateway.control.v1.DrainRequest\x1a#.posixgateway.control.v1.DrainReply\x12c\n" +
+	"\x05Drain\x12%.posixgateway.control.v1.DrainRequest\x1a#.posixgateway.control.v1.DrainReply\x12\\\n" +
+	"\bPathInfo\x12(.posixgateway.control.v1.PathInfoRequest\x1a&.posixgateway.control.v1.PathInfoReply\x12h\n" +
+	"\fSetAccessLog\x12,.posixgateway.control.v1.SetAccessLogRequest\x1a*.posixgateway.control.v1.SetAccessLogReply\x12h\n" +
+	"\x0eFollowAccesses\x12..posixgateway.control.v1.FollowAccessesRequest\x1a$.posixgateway.control.v1.AccessLines0\x01\x12Y\n" +
+	"\aMetrics\x12'.posixgateway.control.v1.MetricsRequest\x1a%.posixgateway.control.v1.MetricsReply\x12\\\n" +
+	"\bDiagnose\x12(.posixgateway.control.v1.DiagnoseRequest\x1a&.posixgateway.control.v1.DiagnoseReply\x12c\n" +
 	"\rMakeDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12e\n" +
 	"\x0fRemoveDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12k\n" +
 	"\x0fRenameDirectory\x12/.posixgateway.control.v1.RenameDirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12g\n" +
@@ -1495,7 +2247,7 @@ func file_control_proto_rawDescGZIP() []byte {
 	return file_control_proto_rawDescData
 }
 
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_control_proto_goTypes = []any{
 	(*InfoRequest)(nil),              // 0: posixgateway.control.v1.InfoRequest
 	(*InfoReply)(nil),                // 1: posixgateway.control.v1.InfoReply
@@ -1511,61 +2263,85 @@ var file_control_proto_goTypes = []any{
 	(*StatsReply)(nil),               // 11: posixgateway.control.v1.StatsReply
 	(*WarmupRequest)(nil),            // 12: posixgateway.control.v1.WarmupRequest
 	(*WarmupProgress)(nil),           // 13: posixgateway.control.v1.WarmupProgress
-	(*InvalidateRequest)(nil),        // 14: posixgateway.control.v1.InvalidateRequest
-	(*InvalidateReply)(nil),          // 15: posixgateway.control.v1.InvalidateReply
-	(*SetLogLevelRequest)(nil),       // 16: posixgateway.control.v1.SetLogLevelRequest
-	(*SetLogLevelReply)(nil),         // 17: posixgateway.control.v1.SetLogLevelReply
-	(*DrainRequest)(nil),             // 18: posixgateway.control.v1.DrainRequest
-	(*DrainReply)(nil),               // 19: posixgateway.control.v1.DrainReply
-	(*DirectoryRequest)(nil),         // 20: posixgateway.control.v1.DirectoryRequest
-	(*DirectoryReply)(nil),           // 21: posixgateway.control.v1.DirectoryReply
-	(*RenameDirectoryRequest)(nil),   // 22: posixgateway.control.v1.RenameDirectoryRequest
-	(*ListDirectoryReply)(nil),       // 23: posixgateway.control.v1.ListDirectoryReply
-	nil,                              // 24: posixgateway.control.v1.Cluster.PropertiesEntry
-	nil,                              // 25: posixgateway.control.v1.AttachRequest.OptionsEntry
-	nil,                              // 26: posixgateway.control.v1.AttachRequest.LabelsEntry
-	(*ListDirectoryReply_Entry)(nil), // 27: posixgateway.control.v1.ListDirectoryReply.Entry
+	(*PathInfoRequest)(nil),          // 14: posixgateway.control.v1.PathInfoRequest
+	(*PathInfoReply)(nil),            // 15: posixgateway.control.v1.PathInfoReply
+	(*SetAccessLogRequest)(nil),      // 16: posixgateway.control.v1.SetAccessLogRequest
+	(*SetAccessLogReply)(nil),        // 17: posixgateway.control.v1.SetAccessLogReply
+	(*FollowAccessesRequest)(nil),    // 18: posixgateway.control.v1.FollowAccessesRequest
+	(*AccessLines)(nil),              // 19: posixgateway.control.v1.AccessLines
+	(*MetricsRequest)(nil),           // 20: posixgateway.control.v1.MetricsRequest
+	(*MetricsReply)(nil),             // 21: posixgateway.control.v1.MetricsReply
+	(*DiagnoseRequest)(nil),          // 22: posixgateway.control.v1.DiagnoseRequest
+	(*DiagnoseReply)(nil),            // 23: posixgateway.control.v1.DiagnoseReply
+	(*InvalidateRequest)(nil),        // 24: posixgateway.control.v1.InvalidateRequest
+	(*InvalidateReply)(nil),          // 25: posixgateway.control.v1.InvalidateReply
+	(*SetLogLevelRequest)(nil),       // 26: posixgateway.control.v1.SetLogLevelRequest
+	(*SetLogLevelReply)(nil),         // 27: posixgateway.control.v1.SetLogLevelReply
+	(*DrainRequest)(nil),             // 28: posixgateway.control.v1.DrainRequest
+	(*DrainReply)(nil),               // 29: posixgateway.control.v1.DrainReply
+	(*DirectoryRequest)(nil),         // 30: posixgateway.control.v1.DirectoryRequest
+	(*DirectoryReply)(nil),           // 31: posixgateway.control.v1.DirectoryReply
+	(*RenameDirectoryRequest)(nil),   // 32: posixgateway.control.v1.RenameDirectoryRequest
+	(*ListDirectoryReply)(nil),       // 33: posixgateway.control.v1.ListDirectoryReply
+	nil,                              // 34: posixgateway.control.v1.Cluster.PropertiesEntry
+	nil,                              // 35: posixgateway.control.v1.AttachRequest.OptionsEntry
+	nil,                              // 36: posixgateway.control.v1.AttachRequest.LabelsEntry
+	(*PathInfoReply_Block)(nil),      // 37: posixgateway.control.v1.PathInfoReply.Block
+	nil,                              // 38: posixgateway.control.v1.DiagnoseReply.TextsEntry
+	(*ListDirectoryReply_Entry)(nil), // 39: posixgateway.control.v1.ListDirectoryReply.Entry
 }
 var file_control_proto_depIdxs = []int32{
-	24, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
+	34, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
 	2,  // 1: posixgateway.control.v1.AttachRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	25, // 2: posixgateway.control.v1.AttachRequest.options:type_name -> posixgateway.control.v1.AttachRequest.OptionsEntry
-	26, // 3: posixgateway.control.v1.AttachRequest.labels:type_name -> posixgateway.control.v1.AttachRequest.LabelsEntry
+	35, // 2: posixgateway.control.v1.AttachRequest.options:type_name -> posixgateway.control.v1.AttachRequest.OptionsEntry
+	36, // 3: posixgateway.control.v1.AttachRequest.labels:type_name -> posixgateway.control.v1.AttachRequest.LabelsEntry
 	8,  // 4: posixgateway.control.v1.ListReply.volumes:type_name -> posixgateway.control.v1.Volume
-	2,  // 5: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	2,  // 6: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	27, // 7: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
-	0,  // 8: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
-	3,  // 9: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
-	5,  // 10: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
-	7,  // 11: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
-	10, // 12: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
-	12, // 13: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
-	14, // 14: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
-	16, // 15: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
-	18, // 16: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
-	20, // 17: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	20, // 18: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	22, // 19: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
-	20, // 20: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	1,  // 21: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
-	4,  // 22: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
-	6,  // 23: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
-	9,  // 24: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
-	11, // 25: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
-	13, // 26: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
-	15, // 27: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
-	17, // 28: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
-	19, // 29: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
-	21, // 30: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	21, // 31: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	21, // 32: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	23, // 33: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
-	21, // [21:34] is the sub-list for method output_type
-	8,  // [8:21] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	37, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
+	38, // 6: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
+	2,  // 7: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	2,  // 8: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	39, // 9: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
+	0,  // 10: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
+	3,  // 11: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
+	5,  // 12: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
+	7,  // 13: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
+	10, // 14: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
+	12, // 15: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
+	24, // 16: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
+	26, // 17: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
+	28, // 18: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
+	14, // 19: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
+	16, // 20: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
+	18, // 21: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
+	20, // 22: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
+	22, // 23: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
+	30, // 24: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	30, // 25: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	32, // 26: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
+	30, // 27: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	1,  // 28: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
+	4,  // 29: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
+	6,  // 30: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
+	9,  // 31: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
+	11, // 32: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
+	13, // 33: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
+	25, // 34: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
+	27, // 35: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
+	29, // 36: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
+	15, // 37: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
+	17, // 38: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
+	19, // 39: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
+	21, // 40: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
+	23, // 41: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
+	31, // 42: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 43: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 44: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 45: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
+	28, // [28:46] is the sub-list for method output_type
+	10, // [10:28] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_control_proto_init() }
@@ -1579,7 +2355,7 @@ func file_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

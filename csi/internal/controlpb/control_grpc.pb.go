@@ -35,6 +35,11 @@ const (
 	Control_Invalidate_FullMethodName      = "/posixgateway.control.v1.Control/Invalidate"
 	Control_SetLogLevel_FullMethodName     = "/posixgateway.control.v1.Control/SetLogLevel"
 	Control_Drain_FullMethodName           = "/posixgateway.control.v1.Control/Drain"
+	Control_PathInfo_FullMethodName        = "/posixgateway.control.v1.Control/PathInfo"
+	Control_SetAccessLog_FullMethodName    = "/posixgateway.control.v1.Control/SetAccessLog"
+	Control_FollowAccesses_FullMethodName  = "/posixgateway.control.v1.Control/FollowAccesses"
+	Control_Metrics_FullMethodName         = "/posixgateway.control.v1.Control/Metrics"
+	Control_Diagnose_FullMethodName        = "/posixgateway.control.v1.Control/Diagnose"
 	Control_MakeDirectory_FullMethodName   = "/posixgateway.control.v1.Control/MakeDirectory"
 	Control_RemoveDirectory_FullMethodName = "/posixgateway.control.v1.Control/RemoveDirectory"
 	Control_RenameDirectory_FullMethodName = "/posixgateway.control.v1.Control/RenameDirectory"
@@ -55,7 +60,8 @@ type ControlClient interface {
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListReply, error)
 	// Numbers of one volume: what statfs would say (cached; never a call on the mount), and whether it is healthy.
 	Stats(ctx context.Context, in *StatsRequest, opts ...grpc.CallOption) (*StatsReply, error)
-	// Reads metadata (and data, when asked) of a path below the volume's root into the caches; streams progress.
+	// Puts metadata of a path below the volume's root into the cache and, when asked, its data into Alluxio's workers, by
+	// Alluxio's own load; streams progress. Ends, and stops that load, when the caller goes away.
 	Warmup(ctx context.Context, in *WarmupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WarmupProgress], error)
 	// Forgets what is cached of a path below the volume's root, here and in the kernel.
 	Invalidate(ctx context.Context, in *InvalidateRequest, opts ...grpc.CallOption) (*InvalidateReply, error)
@@ -63,6 +69,17 @@ type ControlClient interface {
 	SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelReply, error)
 	// Stops taking new requests, finishes those under way, leaves the sessions with the keeper, and ends the process.
 	Drain(ctx context.Context, in *DrainRequest, opts ...grpc.CallOption) (*DrainReply, error)
+	// What is known of one path of a volume, and how an open of it would be read.
+	PathInfo(ctx context.Context, in *PathInfoRequest, opts ...grpc.CallOption) (*PathInfoReply, error)
+	// Switches the access log of a volume to its file on or off.
+	SetAccessLog(ctx context.Context, in *SetAccessLogRequest, opts ...grpc.CallOption) (*SetAccessLogReply, error)
+	// The requests of a volume as they are answered, in lines of the access log, until the caller goes away. A caller that
+	// is too slow loses lines and is told how many.
+	FollowAccesses(ctx context.Context, in *FollowAccessesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AccessLines], error)
+	// All metrics, in Prometheus's text format.
+	Metrics(ctx context.Context, in *MetricsRequest, opts ...grpc.CallOption) (*MetricsReply, error)
+	// What a maintainer needs to see of this process, as named texts; secrets are removed.
+	Diagnose(ctx context.Context, in *DiagnoseRequest, opts ...grpc.CallOption) (*DiagnoseReply, error)
 	// Work on directories in Alluxio for the CSI controller.
 	MakeDirectory(ctx context.Context, in *DirectoryRequest, opts ...grpc.CallOption) (*DirectoryReply, error)
 	RemoveDirectory(ctx context.Context, in *DirectoryRequest, opts ...grpc.CallOption) (*DirectoryReply, error)
@@ -177,6 +194,65 @@ func (c *controlClient) Drain(ctx context.Context, in *DrainRequest, opts ...grp
 	return out, nil
 }
 
+func (c *controlClient) PathInfo(ctx context.Context, in *PathInfoRequest, opts ...grpc.CallOption) (*PathInfoReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PathInfoReply)
+	err := c.cc.Invoke(ctx, Control_PathInfo_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controlClient) SetAccessLog(ctx context.Context, in *SetAccessLogRequest, opts ...grpc.CallOption) (*SetAccessLogReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetAccessLogReply)
+	err := c.cc.Invoke(ctx, Control_SetAccessLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controlClient) FollowAccesses(ctx context.Context, in *FollowAccessesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AccessLines], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Control_ServiceDesc.Streams[1], Control_FollowAccesses_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[FollowAccessesRequest, AccessLines]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Control_FollowAccessesClient = grpc.ServerStreamingClient[AccessLines]
+
+func (c *controlClient) Metrics(ctx context.Context, in *MetricsRequest, opts ...grpc.CallOption) (*MetricsReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MetricsReply)
+	err := c.cc.Invoke(ctx, Control_Metrics_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controlClient) Diagnose(ctx context.Context, in *DiagnoseRequest, opts ...grpc.CallOption) (*DiagnoseReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DiagnoseReply)
+	err := c.cc.Invoke(ctx, Control_Diagnose_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *controlClient) MakeDirectory(ctx context.Context, in *DirectoryRequest, opts ...grpc.CallOption) (*DirectoryReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DirectoryReply)
@@ -231,7 +307,8 @@ type ControlServer interface {
 	List(context.Context, *ListRequest) (*ListReply, error)
 	// Numbers of one volume: what statfs would say (cached; never a call on the mount), and whether it is healthy.
 	Stats(context.Context, *StatsRequest) (*StatsReply, error)
-	// Reads metadata (and data, when asked) of a path below the volume's root into the caches; streams progress.
+	// Puts metadata of a path below the volume's root into the cache and, when asked, its data into Alluxio's workers, by
+	// Alluxio's own load; streams progress. Ends, and stops that load, when the caller goes away.
 	Warmup(*WarmupRequest, grpc.ServerStreamingServer[WarmupProgress]) error
 	// Forgets what is cached of a path below the volume's root, here and in the kernel.
 	Invalidate(context.Context, *InvalidateRequest) (*InvalidateReply, error)
@@ -239,6 +316,17 @@ type ControlServer interface {
 	SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelReply, error)
 	// Stops taking new requests, finishes those under way, leaves the sessions with the keeper, and ends the process.
 	Drain(context.Context, *DrainRequest) (*DrainReply, error)
+	// What is known of one path of a volume, and how an open of it would be read.
+	PathInfo(context.Context, *PathInfoRequest) (*PathInfoReply, error)
+	// Switches the access log of a volume to its file on or off.
+	SetAccessLog(context.Context, *SetAccessLogRequest) (*SetAccessLogReply, error)
+	// The requests of a volume as they are answered, in lines of the access log, until the caller goes away. A caller that
+	// is too slow loses lines and is told how many.
+	FollowAccesses(*FollowAccessesRequest, grpc.ServerStreamingServer[AccessLines]) error
+	// All metrics, in Prometheus's text format.
+	Metrics(context.Context, *MetricsRequest) (*MetricsReply, error)
+	// What a maintainer needs to see of this process, as named texts; secrets are removed.
+	Diagnose(context.Context, *DiagnoseRequest) (*DiagnoseReply, error)
 	// Work on directories in Alluxio for the CSI controller.
 	MakeDirectory(context.Context, *DirectoryRequest) (*DirectoryReply, error)
 	RemoveDirectory(context.Context, *DirectoryRequest) (*DirectoryReply, error)
@@ -280,6 +368,21 @@ func (UnimplementedControlServer) SetLogLevel(context.Context, *SetLogLevelReque
 }
 func (UnimplementedControlServer) Drain(context.Context, *DrainRequest) (*DrainReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Drain not implemented")
+}
+func (UnimplementedControlServer) PathInfo(context.Context, *PathInfoRequest) (*PathInfoReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method PathInfo not implemented")
+}
+func (UnimplementedControlServer) SetAccessLog(context.Context, *SetAccessLogRequest) (*SetAccessLogReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetAccessLog not implemented")
+}
+func (UnimplementedControlServer) FollowAccesses(*FollowAccessesRequest, grpc.ServerStreamingServer[AccessLines]) error {
+	return status.Error(codes.Unimplemented, "method FollowAccesses not implemented")
+}
+func (UnimplementedControlServer) Metrics(context.Context, *MetricsRequest) (*MetricsReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Metrics not implemented")
+}
+func (UnimplementedControlServer) Diagnose(context.Context, *DiagnoseRequest) (*DiagnoseReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Diagnose not implemented")
 }
 func (UnimplementedControlServer) MakeDirectory(context.Context, *DirectoryRequest) (*DirectoryReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method MakeDirectory not implemented")
@@ -469,6 +572,89 @@ func _Control_Drain_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Control_PathInfo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PathInfoRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControlServer).PathInfo(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Control_PathInfo_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControlServer).PathInfo(ctx, req.(*PathInfoRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Control_SetAccessLog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetAccessLogRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControlServer).SetAccessLog(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Control_SetAccessLog_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControlServer).SetAccessLog(ctx, req.(*SetAccessLogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Control_FollowAccesses_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(FollowAccessesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ControlServer).FollowAccesses(m, &grpc.GenericServerStream[FollowAccessesRequest, AccessLines]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Control_FollowAccessesServer = grpc.ServerStreamingServer[AccessLines]
+
+func _Control_Metrics_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MetricsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControlServer).Metrics(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Control_Metrics_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControlServer).Metrics(ctx, req.(*MetricsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Control_Diagnose_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiagnoseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControlServer).Diagnose(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Control_Diagnose_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControlServer).Diagnose(ctx, req.(*DiagnoseRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Control_MakeDirectory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DirectoryRequest)
 	if err := dec(in); err != nil {
@@ -581,6 +767,22 @@ var Control_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Control_Drain_Handler,
 		},
 		{
+			MethodName: "PathInfo",
+			Handler:    _Control_PathInfo_Handler,
+		},
+		{
+			MethodName: "SetAccessLog",
+			Handler:    _Control_SetAccessLog_Handler,
+		},
+		{
+			MethodName: "Metrics",
+			Handler:    _Control_Metrics_Handler,
+		},
+		{
+			MethodName: "Diagnose",
+			Handler:    _Control_Diagnose_Handler,
+		},
+		{
 			MethodName: "MakeDirectory",
 			Handler:    _Control_MakeDirectory_Handler,
 		},
@@ -601,6 +803,11 @@ var Control_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Warmup",
 			Handler:       _Control_Warmup_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "FollowAccesses",
+			Handler:       _Control_FollowAccesses_Handler,
 			ServerStreams: true,
 		},
 	},
