@@ -120,25 +120,7 @@ final class DoctorCommand implements Callable<Integer> {
                                         .toList())
                         + "\n");
         texts.put("kernel-log.txt", run("dmesg", "--level=emerg,alert,crit,err,warn"));
-        texts.put("processes.txt", processes());
         return texts;
-    }
-
-    /** Processes of the gateway that this user can see. */
-    private static String processes() {
-        StringBuilder text = new StringBuilder();
-        ProcessHandle.allProcesses()
-                .filter(process -> process.info().commandLine().orElse("").contains("posix"))
-                .forEach(process -> text.append(process.pid())
-                        .append(' ')
-                        .append(process.info()
-                                .startInstant()
-                                .map(Instant::toString)
-                                .orElse("?"))
-                        .append(' ')
-                        .append(process.info().commandLine().orElse("?"))
-                        .append('\n'));
-        return text.toString();
     }
 
     /** The last lines that a command prints. */

@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
         description = "Brings metadata of a path into the gateway's cache and its data into Alluxio's workers.",
         footer = {
             "",
-            "The data is fetched by Alluxio's own load, so it lands where Alluxio wants it. Ctrl-C ends it.",
+            "The data is fetched by Alluxio's own load or, where the master does not take that, by reading it once.",
+            "Ctrl-C ends it.",
             "Exit code: 0 when everything is warm, 1 when something failed or (--check) is not warm.",
             "",
             "Examples:",

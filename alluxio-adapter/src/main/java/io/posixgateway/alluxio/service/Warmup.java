@@ -1,13 +1,19 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
+import java.nio.ByteBuffer;
 
-/** Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load. One thread. */
+/**
+ * Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load or, where the master
+ * does not take that from this client, by reading it once. One thread.
+ */
 public final class Warmup {
     private static final long PAUSE_MILLIS = 500;
+    private static final int CHUNK_BYTES = 1 << 20;
 
     private final FileTree tree;
     private final Store store;
@@ -44,8 +50,8 @@ public final class Warmup {
             wanted[0] = progress.entry(bytes, 0, failed);
             return wanted[0];
         });
-        if (data && wanted[0]) {
-            load(alluxioPath(path));
+        if (data && wanted[0] && !loaded(alluxioPath(path))) {
+            read(path);
         }
     }
 
@@ -76,10 +82,16 @@ public final class Warmup {
         return root.equals("/") ? (below.isEmpty() ? "/" : below) : root + below;
     }
 
-    private void load(String path) throws ServiceException {
+    /** Has Alluxio load it; false: the master does not take that from this client. */
+    private boolean loaded(String path) throws ServiceException {
         boolean wanted = true;
         try {
             store.load(path);
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(Warmup.class).debug("No load by the master: {}", e.getMessage());
+            return false;
+        }
+        try {
             LoadState state = store.loadState(path);
             wanted = progress.loading(state);
             while (wanted && !state.done()) {
@@ -93,11 +105,43 @@ public final class Warmup {
             if (!state.failure().isEmpty()) {
                 throw new ServiceException(Kind.PRECONDITION, state.failure());
             }
+            return true;
         } catch (StoreException e) {
             throw new ServiceException(Kind.UNAVAILABLE, "Alluxio does not load " + path + ": " + e.getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ServiceException(Kind.ABORTED, "interrupted", e);
+        }
+    }
+
+    /** Reads every file once through Alluxio's client, which has workers keep what they fetch. */
+    private void read(String path) throws ServiceException {
+        long[] sums = new long[3];
+        walk(path, (entry, bytes, failed) -> {
+            sums[0] += bytes;
+            return true;
+        });
+        walk(path, (entry, bytes, failed) -> {
+            try {
+                sums[1] += bytes == 0 ? 0 : readWhole(alluxioPath(entry));
+            } catch (StoreException e) {
+                sums[2]++;
+            }
+            return progress.loading(new LoadState(false, sums[1], sums[0], sums[2], ""));
+        });
+        progress.loading(new LoadState(true, sums[1], sums[0], sums[2], ""));
+    }
+
+    private long readWhole(String path) throws StoreException {
+        try (FileSource source = store.open(path, store.status(path).id())) {
+            ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
+            long total = 0;
+            int count;
+            do {
+                count = source.read(total, buffer.clear());
+                total += count;
+            } while (count == CHUNK_BYTES);
+            return total;
         }
     }
 }

@@ -167,7 +167,7 @@ class SightIT {
             assertThat(reader.waitFor()).isNotZero();
             assertThat(text(folder.resolve("stat.out"))).contains("timed out");
             assertThat(text(log()))
-                    .containsPattern("lookup of /data .*is not answered for [1-9]")
+                    .containsPattern("(lookup|getattr) of /data .*is not answered for [1-9]")
                     .contains("    at ");
         } finally {
             alluxio.master().resume();
