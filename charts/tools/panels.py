@@ -83,6 +83,26 @@ DASHBOARDS = [
                     [(f"jvm_threads_current{{{WHERE}}}", "{{node}}")],
                 ),
             ],
+            [
+                (
+                    "Waiting for a thread of the pool",
+                    "Handed over, and no thread is free: near the limit, Alluxio is slower than what is asked of it.",
+                    "short",
+                    [
+                        (
+                            by("node, volume", f"posix_gateway_requests_queued{{{VOLUME}}}"),
+                            "waiting {{node}} {{volume}}",
+                        ),
+                        (f"max by (node) (posix_gateway_pool_threads_limit{{{VOLUME}}})", "threads at most {{node}}"),
+                    ],
+                ),
+                (
+                    "Not answered, as the kernel counts",
+                    "More than are under way here: requests wait in the kernel's queue for a worker thread.",
+                    "short",
+                    [(by("node, volume", f"posix_gateway_kernel_waiting_requests{{{VOLUME}}}"), "{{node}} {{volume}}")],
+                ),
+            ],
         ],
     ),
     (
@@ -136,6 +156,69 @@ DASHBOARDS = [
                     "Part of the time. Latency that follows this curve is the collector's.",
                     "percentunit",
                     [(by("node", f"rate(jvm_gc_collection_seconds_sum{{{WHERE}}}{RATE})"), "{{node}}")],
+                ),
+            ],
+            [
+                (
+                    "Where the time goes",
+                    "Seconds of requests in a second: waiting for a pool thread, in calls to Alluxio, in the gateway.",
+                    "s",
+                    [(rate("posix_gateway_request_phase_seconds_total", "phase"), "{{phase}}")],
+                ),
+                (
+                    "Share of waiting and of Alluxio",
+                    "Of the time of each operation.",
+                    "percentunit",
+                    [
+                        (
+                            rate(
+                                "posix_gateway_request_phase_seconds_total",
+                                "op, phase",
+                                VOLUME + ',phase!="file_system"',
+                            )
+                            + " / on (op) group_left () "
+                            + rate("posix_gateway_request_phase_seconds_total", "op"),
+                            "{{op}} {{phase}}",
+                        )
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Calls to Alluxio",
+                    "By what was asked for. Cached answers need none.",
+                    "reqps",
+                    [(rate("posix_gateway_rpc_duration_seconds_count", "method"), "{{method}}")],
+                ),
+                (
+                    "99th percentile of calls to Alluxio",
+                    "Retries and waiting for a free connection included.",
+                    "s",
+                    [
+                        (
+                            "histogram_quantile(0.99, "
+                            + rate("posix_gateway_rpc_duration_seconds_bucket", "le, method")
+                            + ")",
+                            "{{method}}",
+                        )
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Calls to Alluxio under way",
+                    "At the limit calls wait; alluxio.user.file.master.client.pool.size.max raises it.",
+                    "short",
+                    [
+                        (by("node, volume", f"posix_gateway_rpcs_in_flight{{{VOLUME}}}"), "{{node}} {{volume}}"),
+                        (f"max by (node) (posix_gateway_rpcs_limit{{{VOLUME}}})", "at most {{node}}"),
+                    ],
+                ),
+                (
+                    "Failed calls to Alluxio",
+                    "By what was asked for and the number they mean; 2 is ENOENT, which is no fault.",
+                    "reqps",
+                    [(rate("posix_gateway_rpc_errors_total", "method, errno"), "{{method}} {{errno}}")],
                 ),
             ],
         ],
@@ -194,13 +277,82 @@ DASHBOARDS = [
                     "Bps",
                     [(rate("posix_gateway_source_read_bytes_total", "source"), "{{source}}")],
                 ),
+                (
+                    "Read ahead in vain",
+                    "Part of what streams read ahead and nobody asked for.",
+                    "percentunit",
+                    [
+                        (
+                            rate("posix_gateway_readahead_wasted_bytes_total")
+                            + " / ("
+                            + rate("posix_gateway_readahead_bytes_total")
+                            + " > 0)",
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Hits of the caches",
+                    "Part of the questions for attributes, names and open block files that memory answered.",
+                    "percentunit",
+                    [
+                        (
+                            rate("posix_gateway_cache_hits_total", "kind")
+                            + " / ("
+                            + rate("posix_gateway_cache_hits_total", "kind")
+                            + " + "
+                            + rate("posix_gateway_cache_misses_total", "kind")
+                            + " > 0)",
+                            "{{kind}}",
+                        )
+                    ],
+                ),
+                (
+                    "Fill of the caches",
+                    "Entries of those there is room for; a full cache that evicts much is too small.",
+                    "percentunit",
+                    [
+                        (
+                            by("node, volume, kind", f"posix_gateway_cache_entries{{{VOLUME}}}")
+                            + " / "
+                            + by("node, volume, kind", f"posix_gateway_cache_limit_entries{{{VOLUME}}} > 0"),
+                            "{{node}} {{volume}} {{kind}}",
+                        )
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Evictions",
+                    "Entries dropped to make room for others.",
+                    "ops",
+                    [(rate("posix_gateway_cache_evictions_total", "volume, kind"), "{{volume}} {{kind}}")],
+                ),
+                (
+                    "Memory of streams",
+                    "What they hold to read ahead, of what they may hold together.",
+                    "bytes",
+                    [
+                        (by("node, volume", f"posix_gateway_read_buffer_bytes{{{VOLUME}}}"), "{{node}} {{volume}}"),
+                        (f"max by (node) (posix_gateway_read_buffer_limit_bytes{{{VOLUME}}})", "at most {{node}}"),
+                    ],
+                ),
             ],
             [
                 (
                     "Spool",
-                    "Room that changed files take which are not yet in Alluxio.",
-                    "bytes",
-                    [(by("node, volume", f"posix_gateway_spool_bytes{{{VOLUME}}}"), "{{node}} {{volume}}")],
+                    "Part of its room that changed files take which are not yet in Alluxio.",
+                    "percentunit",
+                    [
+                        (
+                            by("node, volume", f"posix_gateway_spool_bytes{{{VOLUME}}}")
+                            + " / "
+                            + by("node, volume", f"posix_gateway_spool_limit_bytes{{{VOLUME}}} > 0"),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
                 ),
                 (
                     "Open and changed files",
@@ -331,6 +483,12 @@ DASHBOARDS = [
                             "{{node}} {{volume}} {{errno}}",
                         )
                     ],
+                ),
+                (
+                    "Last takeover",
+                    "From the start of a node's gateway until it served what another one had served.",
+                    "s",
+                    [(f"max by (node) (posix_gateway_takeover_seconds{{{VOLUME}}})", "{{node}}")],
                 ),
             ],
         ],
