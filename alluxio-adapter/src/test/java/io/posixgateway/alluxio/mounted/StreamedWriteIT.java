@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
@@ -26,16 +27,22 @@ class StreamedWriteIT {
     private final byte[] content = new byte[5 * PIECE];
     private MountedFileSystem mounted;
     private AlluxioFileSystem alluxio;
+    private Path root;
     private Path ufs;
 
+    @BeforeEach
+    void mount() throws Exception {
+        mount("64M");
+    }
+
     /** @param spool how much of it there is */
-    private Path mount(String spool) throws Exception {
+    private void mount(String spool) throws Exception {
         new Random(seed).nextBytes(content);
         String folder = SharedAlluxio.folder();
         ufs = SharedAlluxio.ufs(folder);
         alluxio = SharedAlluxio.open(folder, Map.of("stream_from", "1M", "spool_size", spool));
         mounted = MountedFileSystem.mount(alluxio, TransportChoice.AUTO);
-        return mounted.root();
+        root = mounted.root();
     }
 
     @AfterEach
@@ -59,7 +66,8 @@ class StreamedWriteIT {
 
     @Test
     void aFileLargerThanTheSpoolIsWrittenInSequence() throws Exception {
-        Path root = mount("2M");
+        unmount();
+        mount("2M");
         try (FileChannel channel = create(root.resolve("large"))) {
             for (int round = 0; round < 10; round++) {
                 write(channel, 0, 5);
@@ -84,7 +92,6 @@ class StreamedWriteIT {
 
     @Test
     void aStreamedFileCanBeReadAndChangedAnywhere() throws Exception {
-        Path root = mount("64M");
         Path file = root.resolve("file");
         try (FileChannel channel = create(file)) {
             write(channel, 0, 3);
@@ -104,7 +111,6 @@ class StreamedWriteIT {
 
     @Test
     void aStreamedFileIsSyncedRenamedCutAndGoesOn() throws Exception {
-        Path root = mount("64M");
         Path folder = Files.createDirectory(root.resolve("folder"));
         Files.writeString(folder.resolve("old"), "old");
         try (FileChannel channel = create(folder.resolve("new"))) {
@@ -123,7 +129,6 @@ class StreamedWriteIT {
 
     @Test
     void aStreamedFileThatIsDeletedIsReadToItsEnd() throws Exception {
-        Path root = mount("64M");
         try (FileChannel channel = create(root.resolve("file"))) {
             write(channel, 0, 3);
             Files.delete(root.resolve("file"));
@@ -139,7 +144,6 @@ class StreamedWriteIT {
 
     @Test
     void aStreamThatFailsIsToldUntilTheFileIsClosed() throws Exception {
-        Path root = mount("64M");
         Path file = root.resolve("file");
         FileChannel channel = create(file);
         write(channel, 0, 3);

@@ -230,6 +230,7 @@ class WriteIT {
         try (MountedFileSystem other = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
             Eventually.holds("it is removed", () -> Files.notExists(ufs.resolve(".pgw~listed")));
+            assertThat(other.root()).isEmptyDirectory();
             assertThat(ufs.resolve(".pgw~other")).exists();
         }
         try (Stream<Path> left = Files.list(spool)) {

@@ -15,8 +15,11 @@ class HiddenFilesTest {
     private static final Hidden A = new Hidden("/d/.pgw~a", 11, 13);
     private static final Hidden B = new Hidden("/d/.pgw~b", 0, 0);
 
-    @TempDir
-    Path folder;
+    private final Path folder;
+
+    HiddenFilesTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
 
     /** A list of another process. */
     private Path leave(String cluster, Hidden... all) throws Exception {
