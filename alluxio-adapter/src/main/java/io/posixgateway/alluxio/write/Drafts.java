@@ -206,6 +206,16 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
+    /** Nobody misses the content any more: its loss no longer counts. */
+    private static int forgive(Draft draft) throws StoreException {
+        if (draft.lost != null) {
+            draft.lost = null;
+            draft.touch();
+            draft.record.put(0, DraftRecord.STREAMED);
+        }
+        return 0;
+    }
+
     private static void checkLost(Draft draft) throws StoreException {
         StoreException lost = draft.lost;
         if (lost != null) {
@@ -255,6 +265,9 @@ public final class Drafts implements AutoCloseable {
 
     /** Cuts, or lengthens by a hole; 0 or NO_DRAFT. Waits. */
     public int truncate(Inode inode, long bytes) throws StoreException {
+        if (bytes == 0) {
+            with(inode, true, Drafts::forgive);
+        }
         return inSpool(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
                 draft.spool.truncate(bytes);
