@@ -90,7 +90,7 @@ final class FileOperations {
     /** What is known of the file is old, or soon will be. */
     private void wanted(Inode inode) {
         Inode directory = volume.table.parent(inode);
-        if (directory != null) {
+        if (directory != null && volume.freshness.trustsAtOpen()) {
             volume.hot.asked(directory);
         }
     }

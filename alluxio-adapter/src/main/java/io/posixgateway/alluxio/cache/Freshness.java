@@ -53,6 +53,11 @@ public final class Freshness {
         return seenNanos + openNanos - clock.getAsLong() > 0;
     }
 
+    /** Is there anything that an open believes? */
+    public boolean trustsAtOpen() {
+        return openNanos > 0;
+    }
+
     /** Will the next open soon believe it as well? */
     boolean youngAtOpen(long seenNanos) {
         return openNanos == 0 || seenNanos + openNanos / 2 - clock.getAsLong() > 0;

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * ids alone.
  */
 public final class BlockFiles implements AutoCloseable {
+    /** So many kept files are looked at for each one that is opened. */
+    private static final int SWEPT = 4;
+
     private final int most;
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
@@ -128,6 +131,7 @@ public final class BlockFiles implements AutoCloseable {
             file.give();
             return;
         }
+        dropEvicted();
         order.add(file);
         int tries = 8;
         while (open.size() > most && tries-- > 0) {
@@ -164,6 +168,22 @@ public final class BlockFiles implements AutoCloseable {
     /** How many may be kept open. */
     public int most() {
         return most;
+    }
+
+    /** Lets go of some blocks that the worker has deleted, whose memory an open file keeps. */
+    private void dropEvicted() {
+        for (int i = 0; i < SWEPT; i++) {
+            BlockFile next = order.poll();
+            if (next == null) {
+                return;
+            }
+            if (next.evicted()) {
+                open.remove(next.blockId());
+                next.give();
+            } else {
+                order.add(next);
+            }
+        }
     }
 
     /** How many are open and kept. */

@@ -149,7 +149,7 @@ class CachesIT {
             for (Opcode opcode : Opcode.values()) {
                 boolean counted = opcode == Opcode.OPEN || opcode == Opcode.RELEASE;
                 if (opcode != Opcode.FORGET && opcode != Opcode.BATCH_FORGET) {
-                    assertThat(after.get(opcode) - before.get(opcode))
+                    assertThat(after.getOrDefault(opcode, 0L) - before.getOrDefault(opcode, 0L))
                             .as(opcode.name())
                             .isEqualTo(counted ? files : 0);
                 }

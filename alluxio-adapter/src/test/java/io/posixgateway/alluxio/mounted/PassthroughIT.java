@@ -16,8 +16,6 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -139,7 +137,7 @@ class PassthroughIT {
                 Files.move(
                         Files.write(mounted.root().resolve("new"), filled('c', BYTES)),
                         file,
-                        StandardCopyOption.REPLACE_EXISTING);
+                        StandardCopyOption.ATOMIC_MOVE);
                 try (FileChannel third = passedThrough()) {
                     new ProcessBuilder("truncate", "-s", "100", file.toString())
                             .inheritIO()
@@ -169,7 +167,7 @@ class PassthroughIT {
     }
 
     @Test
-    void anEvictedBlockIsReadToTheEndAndThenFromTheUnderFileSystem() throws Exception {
+    void anEvictedBlockIsReadToItsEnd() throws Exception {
         try (FileChannel open = passedThrough()) {
             try (Stream<Path> files = Files.walk(SharedAlluxio.running().ufs().getParent())) {
                 for (Path block : files.filter(Files::isRegularFile)
@@ -184,9 +182,9 @@ class PassthroughIT {
 
     private static boolean isOurBlock(Path file) {
         try {
-            return file.getParent().getFileName().toString().equals("alluxioworker")
+            return file.toString().contains("/alluxioworker/")
                     && Files.size(file) == BYTES
-                    && Files.mismatch(file, Files.write(Files.createTempFile("pgw", ""), filled('a', BYTES))) < 0;
+                    && Arrays.equals(Files.readAllBytes(file), filled('a', BYTES));
         } catch (IOException e) {
             return false;
         }
@@ -206,14 +204,11 @@ class PassthroughIT {
     /** Readers that come and go while the file is replaced and opened for writing: no open fails, nothing is mixed. */
     @Test
     void manyReadersWhileTheFileChanges() throws Exception {
-        AtomicBoolean stop = new AtomicBoolean();
-        AtomicInteger reads = new AtomicInteger();
         SteadyReader[] readers = new SteadyReader[4];
         for (int i = 0; i < readers.length; i++) {
             readers[i] = new SteadyReader("reader-" + i, () -> {
                 byte[] content = Files.readAllBytes(file);
                 assertThat(content).hasSize(BYTES).containsOnly(content[0]);
-                reads.incrementAndGet();
             });
         }
         for (int round = 0; round < 15; round++) {
@@ -221,19 +216,18 @@ class PassthroughIT {
             Files.move(
                     Files.write(mounted.root().resolve("new"), filled(with, BYTES)),
                     file,
-                    StandardCopyOption.REPLACE_EXISTING);
+                    StandardCopyOption.ATOMIC_MOVE);
             holdsNow(with);
             try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 writer.write(ByteBuffer.wrap(new byte[] {(byte) with}), 5);
             }
             holdsNow(with);
         }
-        stop.set(true);
         for (SteadyReader reader : readers) {
             reader.endHonestly(java.time.Duration.ofMinutes(1));
             assertThat(reader.failed()).isZero();
+            assertThat(reader.good()).isPositive();
         }
-        assertThat(reads.get()).isPositive();
         assertThat(fs.counts().passthroughOpens()).isPositive();
     }
 }

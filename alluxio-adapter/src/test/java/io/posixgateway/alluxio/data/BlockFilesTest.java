@@ -1,0 +1,57 @@
+package io.posixgateway.alluxio.data;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BlockFilesTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private BlockFiles holding(int most, int blocks) throws IOException {
+        BlockFiles files = new BlockFiles(most);
+        files.learn(folder);
+        for (int i = 1; i <= blocks; i++) {
+            Files.writeString(folder.resolve(Integer.toString(i)), "block " + i);
+            open(files, i).give();
+        }
+        return files;
+    }
+
+    private static BlockFile open(BlockFiles files, long blockId) {
+        BlockFile file = files.take(blockId);
+        if (file == null) {
+            throw new AssertionError("block " + blockId + " is not found");
+        }
+        return file;
+    }
+
+    @Test
+    void noMoreAreKeptThanAllowed() throws IOException {
+        assertThat(holding(3, 10).size()).isEqualTo(3);
+    }
+
+    /** Their memory would stay taken in the worker's tmpfs. */
+    @Test
+    void evictedBlocksAreLetGoUnlessTheyAreRead() throws IOException {
+        BlockFiles files = holding(100, 6);
+        BlockFile read = open(files, 1);
+        for (int i = 1; i <= 6; i++) {
+            Files.delete(folder.resolve(Integer.toString(i)));
+        }
+        for (int i = 7; i <= 9; i++) {
+            Files.writeString(folder.resolve(Integer.toString(i)), "block " + i);
+            open(files, i).give();
+        }
+        assertThat(files.size()).isEqualTo(3);
+        ByteBuffer content = ByteBuffer.allocate(7);
+        assertThat(read.read(0, content)).isEqualTo(7);
+        assertThat(content.array()).isEqualTo("block 1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        read.give();
+    }
+}
