@@ -54,12 +54,8 @@ public final class VolumeWatch {
 
     /** Looks once. */
     void look() {
-        long shortest = limits.shortestNanos();
-        if (shortest == Long.MAX_VALUE) {
-            return;
-        }
         Set<Long> old = new HashSet<>();
-        for (RequestUnderWay request : watched.underWay(shortest)) {
+        for (RequestUnderWay request : watched.underWay(limits.shortestNanos())) {
             if (over(request.ageNanos(), limits.slowNanos())) {
                 old.add(request.unique());
                 if (!named.contains(request.unique())) {
@@ -67,22 +63,30 @@ public final class VolumeWatch {
                     LOG.warn("{}", describe(request));
                 }
             }
-            if (over(request.remoteNanos(), limits.interruptNanos())
-                    && watched.interrupt(request.unique(), limits.interruptNanos())) {
-                interrupted.incrementAndGet();
-                LOG.warn(
-                        "Volume {}: request {} waited {} s for one call to Alluxio, which is interrupted; it is answered"
-                                + " with ETIMEDOUT (interrupt_after)",
-                        volume,
-                        request.unique(),
-                        seconds(request.remoteNanos()));
-            }
+            interruptIfLong(request);
             if (over(request.ageNanos(), limits.abortNanos())) {
                 abort(request);
             }
         }
         slowNow = old.size();
         named = old;
+    }
+
+    private void interruptIfLong(RequestUnderWay request) {
+        long limit = limits.interruptNanos(request);
+        if (!over(request.remoteNanos(), limit) || !watched.interrupt(request.unique(), limit)) {
+            return;
+        }
+        interrupted.incrementAndGet();
+        LOG.warn(
+                "Volume {}: {} (request {}) waited {} s for one call to Alluxio, which is interrupted: {}",
+                volume,
+                request.opcode().label(),
+                request.unique(),
+                seconds(request.remoteNanos()),
+                request.callerInterrupted()
+                        ? "its program got a signal, and gets EINTR"
+                        : "it is answered with ETIMEDOUT (interrupt_after)");
     }
 
     private static boolean over(long nanos, long limitNanos) {

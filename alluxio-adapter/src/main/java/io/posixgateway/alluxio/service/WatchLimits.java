@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 
 /**
  * How long a request may take before the watchdog acts; 0: it never does.
@@ -10,6 +11,9 @@ import io.posixgateway.alluxio.options.OptionValues;
  * @param abortNanos its age from which the whole connection is aborted
  */
 public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) {
+    private static final long SIGNALLED_NANOS = 2_000_000_000L;
+    private static final long SIGNALLED_WITH_DATA_NANOS = 10_000_000_000L;
+
     /** The values of a table that holds {@link MountOptions#SESSION}. */
     public static WatchLimits of(OptionValues values) {
         return new WatchLimits(
@@ -18,9 +22,26 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
                 values.millis("abort_after") * 1_000_000L);
     }
 
-    /** The shortest of them; Long.MAX_VALUE when none is set. */
+    /** The shortest age at which anything may have to be done. */
     long shortestNanos() {
-        return Math.min(set(slowNanos), Math.min(set(interruptNanos), set(abortNanos)));
+        return Math.min(Math.min(set(slowNanos), SIGNALLED_NANOS), Math.min(set(interruptNanos), set(abortNanos)));
+    }
+
+    /**
+     * How long a request's call to Alluxio may take before it is interrupted; 0: for ever. Not for long when its program got a
+     * signal: a program that is being killed ends only when its request is answered. What carries data gets more time, because
+     * the program may live on.
+     */
+    long interruptNanos(RequestUnderWay request) {
+        if (!request.callerInterrupted()) {
+            return interruptNanos;
+        }
+        long limit =
+                switch (request.opcode()) {
+                    case WRITE, FLUSH, FSYNC, RELEASE -> SIGNALLED_WITH_DATA_NANOS;
+                    default -> SIGNALLED_NANOS;
+                };
+        return Math.min(limit, set(interruptNanos));
     }
 
     private static long set(long nanos) {

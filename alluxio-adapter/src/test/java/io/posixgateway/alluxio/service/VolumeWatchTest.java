@@ -48,8 +48,19 @@ class VolumeWatchTest {
     }
 
     private void request(long unique, long ageSeconds, long remoteSeconds) {
+        request(unique, Opcode.READ, false, ageSeconds, remoteSeconds);
+    }
+
+    private void request(long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds) {
         requests.add(new RequestUnderWay(
-                unique, Opcode.READ, 7, 42, ageSeconds * SECOND, remoteSeconds * SECOND, Thread.currentThread()));
+                unique,
+                opcode,
+                7,
+                42,
+                signalled,
+                ageSeconds * SECOND,
+                remoteSeconds * SECOND,
+                Thread.currentThread()));
     }
 
     @Test
@@ -75,6 +86,18 @@ class VolumeWatchTest {
         watch.look();
         assertThat(interrupted).containsExactly(2L);
         assertThat(watch.interrupted()).isEqualTo(1);
+    }
+
+    @Test
+    void a_program_that_got_a_signal_does_not_wait_long_but_its_data_get_more_time() {
+        VolumeWatch watch = watch(0, 0, 0);
+        request(1, Opcode.LOOKUP, false, 60, 60);
+        request(2, Opcode.LOOKUP, true, 3, 3);
+        request(3, Opcode.LOOKUP, true, 60, 1);
+        request(4, Opcode.FLUSH, true, 9, 9);
+        request(5, Opcode.FLUSH, true, 11, 11);
+        watch.look();
+        assertThat(interrupted).containsExactly(2L, 5L);
     }
 
     @Test

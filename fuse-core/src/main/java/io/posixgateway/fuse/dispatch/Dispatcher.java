@@ -151,6 +151,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         remote.serve(name, call.unique());
         long waitedNanos = metrics.nanos() - call.beganNanos;
         int result = execute(call);
+        if (result == -Errno.ETIMEDOUT && call.interrupted) {
+            result = -Errno.EINTR;
+        }
         metrics.requestSpent(call.opcode, waitedNanos, remote.takeNanos());
         call.remote = null;
         remote.serve("", 0);
@@ -197,6 +200,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
                         call.opcode,
                         call.node,
                         call.pid(),
+                        call.interrupted,
                         now - began,
                         remote == null ? 0 : remote.runningNanos(),
                         call.thread);

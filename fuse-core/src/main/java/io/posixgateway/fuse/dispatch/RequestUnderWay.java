@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param node what it is about
  * @param pid who asked; 0: not known here
  * @param ageNanos since it came
+ * @param callerInterrupted the program got a signal while it waits; a killed one cannot end before the answer
  * @param remoteNanos for how long its present call to the store behind the file system is under way; 0: none is
  * @param thread that works on it; null: it waits for one
  */
@@ -18,6 +19,7 @@ public record RequestUnderWay(
         Opcode opcode,
         long node,
         int pid,
+        boolean callerInterrupted,
         long ageNanos,
         long remoteNanos,
         @Nullable Thread thread) {}
