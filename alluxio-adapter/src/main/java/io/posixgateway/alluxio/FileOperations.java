@@ -66,7 +66,7 @@ final class FileOperations {
         if (facts == null) {
             facts = ask(inode);
         }
-        if (!facts.raw().complete() && !writes) {
+        if (!facts.complete() && !writes) {
             return -Errno.EBUSY;
         }
         if (learns) {
@@ -161,14 +161,13 @@ final class FileOperations {
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {
         Inode inode = open.inode;
         Facts facts = inode.facts();
-        if (facts == null || facts.raw().id() != inode.fileId()) {
+        if (facts == null || facts.fileId() != inode.fileId()) {
             if (!request.mayWait()) {
                 return null;
             }
             facts = volume.metadata.refresh(inode);
         }
-        FileReader.Extent extent = new FileReader.Extent(
-                facts.raw().id(), facts.raw().lengthBytes(), facts.raw().blockBytes());
+        FileReader.Extent extent = new FileReader.Extent(facts.fileId(), facts.lengthBytes(), facts.blockBytes());
         return open.keep(volume.readers.reader(extent, () -> volume.metadata.pathOf(inode)));
     }
 

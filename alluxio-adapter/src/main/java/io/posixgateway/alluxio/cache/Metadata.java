@@ -7,9 +7,9 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -52,7 +52,7 @@ public final class Metadata {
     /** Is the name missing in a listing that is still believed? Never waits. */
     public boolean knownMissing(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        return dentries.listing() != null && freshness.fresh(dentries.listedNanos()) && dentries.find(name) == null;
+        return dentries.listed() && freshness.fresh(dentries.listedNanos()) && dentries.find(name) == null;
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -210,28 +210,47 @@ public final class Metadata {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
-        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
-        List<Name> names = new ArrayList<>(page.entries().size());
-        String last = startAfter;
-        for (FileStatus status : page.entries()) {
-            last = status.name();
-            if (!HiddenNames.is(last)) {
-                Name name = Name.of(last);
-                names.add(name);
-                place(directory, name, status);
+        Store.Page answer = store.list(pathOf(directory), startAfter, PAGE);
+        List<FileStatus> entries = answer.entries();
+        byte[][] names = new byte[entries.size()][];
+        Inode[] inodes = new Inode[entries.size()];
+        int count = 0;
+        for (FileStatus status : entries) {
+            if (!HiddenNames.is(status.name())) {
+                Name name = Name.of(status.name());
+                names[count] = name.toBytes();
+                inodes[count++] = place(directory, name, status);
             }
         }
-        return new Listed(names, last, page.more());
+        String last =
+                entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
+        return new Listed(new ListingPage(names, inodes, count), last, answer.more());
     }
 
     /**
      * A part of a listing.
      *
-     * @param names shown, in order
+     * @param page what is shown of it
      * @param last the last name of the part, shown or not
      * @param more does it go on?
      */
-    public record Listed(List<Name> names, String last, boolean more) {}
+    public record Listed(ListingPage page, String last, boolean more) {}
+
+    /** Where the entry of a node that is no longer known is in its directory, if it still is there; null: it is not. */
+    public @Nullable String nameIn(Inode directory, long node) throws StoreException {
+        try {
+            String path = store.pathOf(InodeTable.fileIdOf(node));
+            String parent = pathOf(directory);
+            String prefix = parent.equals("/") ? "/" : parent + "/";
+            boolean inside = path.startsWith(prefix) && path.indexOf('/', prefix.length()) < 0;
+            return inside ? path.substring(prefix.length()) : null;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
 
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {
