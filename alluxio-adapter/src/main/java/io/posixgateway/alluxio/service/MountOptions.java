@@ -62,7 +62,14 @@ public final class MountOptions {
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
                     Option.onOff("passthrough", true, "Negotiate kernel passthrough; no file is read by it yet."),
-                    Option.onOff("readdirplus", true, "Listings bring attributes with them."),
+                    Option.oneOf(
+                            "readdirplus",
+                            "on",
+                            "Listings bring attributes with them, so that what is listed need not be looked up name by name:"
+                                    + " always (on), when the kernel expects a use for them (auto), or never (off).",
+                            "on",
+                            "auto",
+                            "off"),
                     Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them.")),
             replaced());
 
@@ -86,7 +93,8 @@ public final class MountOptions {
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
         set(off, Feature.PASSTHROUGH, values.on("passthrough"));
-        set(off, Feature.READDIRPLUS, values.on("readdirplus"));
+        set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
+        set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(
                 TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),
