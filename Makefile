@@ -15,7 +15,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-alluxio bench-core bench-start stress sanitized native-test setup build test test-only check fmt demo docs fault clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster
+.PHONY: help bench-alluxio bench-core bench-start setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -66,6 +66,10 @@ fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byt
 
 bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
 	@$(MVN) -Dquick package -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
+
+stress-alluxio: build ## Random operations on open files against a model, over Alluxio (SECONDS=600)
+	@$(MVN) -Dquick package -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 
 stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
 	@$(MVN) -Dquick package -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \

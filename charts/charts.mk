@@ -37,7 +37,7 @@ charts-docs: ## The chart's README table, values.schema.json and dashboards
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
 	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway
 
-charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 6 min (docs/images)
+charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 3 min (docs/images)
 	@mkdir -p docs/images
 	@cd csi && PGW_DRAW=$(CURDIR)/docs/images PGW_PYTHON=$(VENV)/python \
-	  test/with-alluxio go test -timeout 900s -count=1 -run TestTheDashboards ./test
+	  test/with-alluxio go test -timeout 600s -count=1 -run TestTheDashboards ./test

@@ -1,7 +1,7 @@
 """Asks a Prometheus what the dashboards ask.
 
 ask.py check URL             ends with 1 when a panel that should have data has none
-ask.py draw URL FOLDER [S]   draws each dashboard of the last S seconds (default 300) as FOLDER/NAME.png
+ask.py draw URL FOLDER [S]   draws each dashboard of the last S seconds (default 120) as FOLDER/NAME.png
 """
 
 import json
@@ -14,8 +14,10 @@ import urllib.request
 
 import dashboards
 
-# Empty while all is well.
-QUIET = re.compile(r"== 0|repairs_total|forced_unmounts|code!=|errors_total|worker_threads_ended")
+# Empty while all is well, and where the kernel does not tell (no fusectl).
+QUIET = re.compile(
+    r"== 0|repairs_total|forced_unmounts|code!=|errors_total|worker_threads_ended|readahead_wasted|kernel_waiting"
+)
 RATE_INTERVAL = "20s"
 
 
@@ -55,7 +57,8 @@ def shown(value, unit):
 
 
 def legend_of(template, labels):
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), template).strip()
+    text = re.sub(r"\{\{(\w+)\}\}", lambda match: labels.get(match[1], ""), template).strip()
+    return re.sub(r"(v-[0-9a-f]{6})[0-9a-f]{58}", r"\1…", text)  # a volume's id may be a hash
 
 
 def draw_panel(axes, url, span, described):
@@ -77,7 +80,7 @@ def draw_panel(axes, url, span, described):
         axes.text(0.5, 0.5, "nothing, as it should be", transform=axes.transAxes, ha="center", fontsize=8, color="gray")
 
 
-def draw(url, folder, seconds=300):
+def draw(url, folder, seconds=120):
     import matplotlib
 
     matplotlib.use("Agg")

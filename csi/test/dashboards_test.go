@@ -16,7 +16,7 @@ import (
 )
 
 // Every panel of the chart's dashboards has data when Prometheus scrapes a gateway under load. PGW_DRAW names a folder for
-// pictures of them, which takes five minutes of load.
+// pictures of them, which takes two more minutes of load.
 func TestTheDashboardsShowALoadedGateway(t *testing.T) {
 	if _, err := exec.LookPath("prometheus"); err != nil {
 		t.Skip("skipped:", err)
@@ -39,8 +39,8 @@ func TestTheDashboardsShowALoadedGateway(t *testing.T) {
 		stop := r.load(v.target("pod"))
 		r.until("data for every panel", func(context.Context) error { return ask("check", url) })
 		if folder := os.Getenv("PGW_DRAW"); folder != "" {
-			time.Sleep(5 * time.Minute)
-			if err := ask("draw", url, folder, "300"); err != nil {
+			time.Sleep(2 * time.Minute)
+			if err := ask("draw", url, folder, "120"); err != nil {
 				t.Error(err)
 			}
 		}

@@ -13,11 +13,14 @@ import java.util.Map;
  * How one volume behaves. {@link #TABLE} is where its options are declared.
  *
  * @param metadataTtlNanos how long metadata is believed
+ * @param openTrustNanos how old may be what an open believes with close-to-open consistency
  * @param writeType of Alluxio, for what is written
+ * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
  * @param blockFiles open block files kept
+ * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
  * @param gid likewise
  * @param umask permission bits taken off every file
@@ -25,18 +28,23 @@ import java.util.Map;
 public record AdapterOptions(
         Consistency consistency,
         long metadataTtlNanos,
+        long openTrustNanos,
         String writeType,
         boolean shortCircuit,
+        long passthroughBytes,
         long readAheadBytes,
         long bufferBytes,
         int cacheEntries,
         int blockFiles,
         Path spoolFolder,
         long spoolBytes,
+        long streamFromBytes,
         int uid,
         int gid,
         int umask) {
+    private static final long STREAM_FROM_BYTES = 64L << 20;
     private static final int MOST_ID = 0x7FFF_FFFE;
+    private static final long PASSTHROUGH_AUTO_BYTES = 1 << 20;
 
     /** The options, once and for all: command line, control API and documentation read them here. */
     public static final OptionTable TABLE = new OptionTable(
@@ -44,8 +52,9 @@ public record AdapterOptions(
                     Option.oneOf(
                             "consistency",
                             "close-to-open",
-                            "What is seen of others' changes: all that was closed before the open (close-to-open), what is at"
-                                    + " most metadata_ttl old (ttl), or nothing, since files never change (immutable).",
+                            "What is seen of others' changes: all that was closed open_trust before the open (close-to-open),"
+                                    + " what is at most metadata_ttl old (ttl), or nothing, since files never change"
+                                    + " (immutable).",
                             "close-to-open",
                             "ttl",
                             "immutable"),
@@ -54,6 +63,12 @@ public record AdapterOptions(
                             new Option.Time(0, 86_400),
                             "5s",
                             "How long attributes, names and listings are believed, here and in the kernel."),
+                    new Option(
+                            "open_trust",
+                            new Option.Time(0, 3600),
+                            "1s",
+                            "With close-to-open, how old attributes may be that an open believes without asking Alluxio; 0: each"
+                                    + " open asks."),
                     Option.oneOf(
                             "write_type",
                             "CACHE_THROUGH",
@@ -63,6 +78,15 @@ public record AdapterOptions(
                             "MUST_CACHE",
                             "ASYNC_THROUGH"),
                     Option.onOff("short_circuit", true, "Blocks of a worker on this host are read as files."),
+                    Option.oneOf(
+                            "passthrough",
+                            "auto",
+                            "The kernel itself reads block files of a worker on this host, for files of one block that nobody"
+                                    + " changes: those of at least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
+                                    + " short_circuit; not together with writeback_cache.",
+                            "auto",
+                            "on",
+                            "off"),
                     Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
                     new Option(
                             "read_ahead",
@@ -84,13 +108,21 @@ public record AdapterOptions(
                             "spool",
                             new Option.Text("a folder"),
                             "",
-                            "Where changed files are kept until they are published; by default posix-gateway-spool in the"
-                                    + " folder for temporary files."),
+                            "Where changed files are kept until they are published; by default posix-gateway-spool in"
+                                    + " the folder for temporary files."),
                     new Option(
                             "spool_size",
                             new Option.Size(1 << 20, 1L << 50),
                             "64G",
                             "Most that changed files may take there; more is refused with ENOSPC."),
+                    new Option(
+                            "stream_from",
+                            new Option.Size(0, 1L << 50),
+                            "",
+                            "A new file that is written in sequence goes straight to Alluxio, without a spool, once it"
+                                    + " is so long (0: never). A file that is being streamed when the gateway is killed is"
+                                    + " lost and its writer told so; hence by default 64M, and never where mounts outlive"
+                                    + " the gateway."),
                     new Option(
                             "uid",
                             new Option.Whole(0, MOST_ID),
@@ -111,17 +143,36 @@ public record AdapterOptions(
                 Consistency.valueOf(
                         values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
                 values.millis("metadata_ttl") * 1_000_000L,
+                values.millis("open_trust") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
+                passthroughBytes(values.text("passthrough")),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 (int) values.number("cache_entries"),
                 (int) values.number("block_files"),
                 spool.isEmpty() ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool") : Path.of(spool),
                 values.bytes("spool_size"),
+                values.given("stream_from") ? values.bytes("stream_from") : -1,
                 values.given("uid") ? (int) values.number("uid") : -1,
                 values.given("gid") ? (int) values.number("gid") : -1,
                 values.octal("umask"));
+    }
+
+    /** From which length on new files are streamed; {@link Long#MAX_VALUE}: never. */
+    long streamFrom(boolean outlivesProcess) {
+        if (streamFromBytes > 0) {
+            return streamFromBytes;
+        }
+        return streamFromBytes == 0 || outlivesProcess ? Long.MAX_VALUE : STREAM_FROM_BYTES;
+    }
+
+    private static long passthroughBytes(String choice) {
+        return switch (choice) {
+            case "on" -> 1;
+            case "auto" -> PASSTHROUGH_AUTO_BYTES;
+            default -> 0;
+        };
     }
 
     /** All as when nothing is given. */

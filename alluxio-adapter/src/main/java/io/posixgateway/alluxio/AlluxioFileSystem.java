@@ -48,7 +48,7 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public void started(Kernel kernel) {
-        volume.notices.started(kernel);
+        volume.started(kernel);
     }
 
     @Override
@@ -64,6 +64,9 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public void forget(long node, long lookups) {
         Inode unknown = volume.table.forget(node, lookups);
+        if (unknown != null || volume.table.get(node) == null) {
+            volume.passthrough.forgotten(node);
+        }
         if (unknown != null && volume.mayBeOpenUnseen(unknown)) {
             volume.later(() -> lastHandleClosed(unknown));
         }
@@ -202,16 +205,19 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
-        return waiting("create", request, parent, directory -> {
+        int answer = waiting("create", request, parent, directory -> {
             NameOperations.Making making =
                     new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
             Inode made = names.begin(request, directory, name, making, true);
             if (made == null) {
                 return names.refusal(directory, name);
             }
-            files.register(made, true, reply.open);
+            volume.startWriting(made);
+            files.register(made, reply.open);
             return volume.enter(request, made, reply.entry);
         });
+        // Others made it since the kernel looked: with ESTALE it looks again, and opens what is there.
+        return answer == -Errno.EEXIST && (flags & Stat.O_EXCL) == 0 ? -Errno.ESTALE : answer;
     }
 
     @Override
@@ -408,6 +414,22 @@ public final class AlluxioFileSystem implements FileSystem {
         return count;
     }
 
+    /**
+     * What is known of one path below the volume's root, and how an open of it would be read. Waits for Alluxio.
+     *
+     * @throws StoreException ENOENT, or Alluxio does not answer
+     */
+    public PathFacts inspect(String path) throws StoreException {
+        return new Inspection(volume).of(path);
+    }
+
+    /** Where a node is in Alluxio, as far as is known; empty: not known. Never waits for Alluxio. */
+    public String pathOf(long node) {
+        Inode inode = volume.table.get(node);
+        String path = inode == null ? null : volume.table.path(inode);
+        return path == null ? "" : path;
+    }
+
     /** Numbers for metrics; each is read by itself. */
     public record Counts(
             long inodes,
@@ -415,7 +437,8 @@ public final class AlluxioFileSystem implements FileSystem {
             long changedFiles,
             long spoolBytes,
             long localReadBytes,
-            long remoteReadBytes) {}
+            long remoteReadBytes,
+            long passthroughOpens) {}
 
     /** What this volume holds now, and what it read since it was opened. */
     public Counts counts() {
@@ -425,7 +448,14 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.drafts.size(),
                 volume.spool.usedBytes(),
                 volume.readers.localBytes(),
-                volume.readers.remoteBytes());
+                volume.readers.remoteBytes(),
+                volume.passthrough.opens());
+    }
+
+    /** The parts of this volume, to be asked for what they count. */
+    public VolumeCounts details() {
+        return new VolumeCounts(
+                volume.metadata, volume.table, volume.readers.blocks(), volume.readers.budget(), volume.spool);
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

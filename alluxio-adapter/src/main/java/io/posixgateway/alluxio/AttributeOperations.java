@@ -41,14 +41,24 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        if (changes.has(SetAttributes.SIZE)) {
-            volume.drafts.begin(inode, changes.sizeBytes);
-            volume.drafts.truncate(inode, changes.sizeBytes);
+        boolean cuts = changes.has(SetAttributes.SIZE);
+        if (cuts) {
+            volume.startWriting(inode);
         }
-        if (changes.has(AttributeEdit.HANDLED)) {
-            change(inode, changes);
+        try {
+            if (cuts) {
+                volume.drafts.begin(inode, changes.sizeBytes);
+                volume.drafts.truncate(inode, changes.sizeBytes);
+            }
+            if (changes.has(AttributeEdit.HANDLED)) {
+                change(inode, changes);
+            }
+        } finally {
+            if (cuts) {
+                inode.closed(true);
+            }
         }
-        if (changes.has(SetAttributes.SIZE) && inode.writers() == 0 && !inode.unlinked()) {
+        if (cuts && inode.writers() == 0 && !inode.unlinked()) {
             volume.drafts.lastWriterClosed(inode);
         }
         return volume.show(request, inode, attributes);

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.data.FileReader;
+import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
 
@@ -10,14 +11,39 @@ final class FileHandle {
     /** Opened in an earlier process: whether it writes is known once it did. */
     final boolean inherited;
 
+    private final Passthrough.@Nullable Live live;
     private volatile boolean writes;
     private volatile @Nullable FileReader reader;
 
-    FileHandle(Inode inode, boolean writes, boolean inherited) {
+    private FileHandle(Inode inode, boolean inherited, Passthrough.@Nullable Live live) {
         this.inode = inode;
-        this.writes = writes;
         this.inherited = inherited;
-        inode.opened(writes);
+        this.live = live;
+    }
+
+    /** One more reader of the node, through this process. */
+    static FileHandle reading(Inode inode) {
+        inode.opened(false);
+        return new FileHandle(inode, false, null);
+    }
+
+    /** One more reader, by the kernel itself; with the inode's monitor held. */
+    static FileHandle passedThrough(Inode inode, Passthrough.Live live) {
+        inode.opened(false);
+        return new FileHandle(inode, false, live);
+    }
+
+    /** A writer, whom the inode counts already. */
+    static FileHandle writing(Inode inode) {
+        FileHandle handle = new FileHandle(inode, false, null);
+        handle.writes = true;
+        return handle;
+    }
+
+    /** One that was opened in an earlier process. */
+    static FileHandle inherited(Inode inode) {
+        inode.opened(false);
+        return new FileHandle(inode, true, null);
     }
 
     boolean writes() {
@@ -77,6 +103,11 @@ final class FileHandle {
         if (open != null) {
             open.close();
         }
-        inode.closed(writes);
+        synchronized (inode) {
+            inode.closed(writes);
+            if (live != null) {
+                live.leave();
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
+import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
@@ -43,7 +44,12 @@ final class FileOperations {
                 return checked;
             }
         }
-        register(inode, writes, reply);
+        if (writes) {
+            volume.startWriting(inode);
+            register(inode, reply);
+        } else if (!registerReader(inode, reply)) {
+            throw volume.turnAway(inode);
+        }
         if (cut) {
             try {
                 volume.drafts.begin(inode, 0);
@@ -58,7 +64,10 @@ final class FileOperations {
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
-        Facts facts = volume.freshness.asksAtOpen() ? null : volume.metadata.known(inode);
+        Facts facts = volume.metadata.knownAtOpen(inode);
+        if (facts != null ? volume.metadata.ages(facts) : request.mayWait()) {
+            wanted(inode);
+        }
         boolean learns = volume.readers.wantsToLearn();
         if ((facts == null || learns) && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
@@ -78,6 +87,14 @@ final class FileOperations {
         return 0;
     }
 
+    /** What is known of the file is old, or soon will be. */
+    private void wanted(Inode inode) {
+        Inode directory = volume.table.parent(inode);
+        if (directory != null) {
+            volume.hot.asked(directory);
+        }
+    }
+
     /** What Alluxio says now; ESTALE when others moved the file, so that the kernel looks its name up again. */
     private Facts ask(Inode inode) throws StoreException {
         boolean placed = volume.table.parent(inode) != null;
@@ -94,10 +111,51 @@ final class FileOperations {
         }
     }
 
-    /** A handle of a file that is open from now on. */
-    void register(Inode inode, boolean writes, OpenReply reply) {
+    /** A handle that writes, of an inode that counts it already. */
+    void register(Inode inode, OpenReply reply) {
         reply.handle = numbers.next();
-        handles.put(reply.handle, new FileHandle(inode, writes, false));
+        handles.put(reply.handle, FileHandle.writing(inode));
+    }
+
+    /** A handle that reads, in the way of those who have the node open; false: that way is not this one's. */
+    private boolean registerReader(Inode inode, OpenReply reply) {
+        FileHandle handle;
+        synchronized (inode) {
+            FileReader.Extent extent = passable(inode);
+            Passthrough.Live live = volume.passthrough.of(inode.node());
+            boolean other = live != null && (extent == null || live.fileId() != extent.fileId());
+            if (other || volume.passthrough.heldBefore(inode.node())) {
+                return false;
+            }
+            if (live == null && extent != null && inode.handles() == 0) {
+                live = volume.passthrough.start(inode.node(), extent);
+            }
+            if (live != null) {
+                reply.backingId = live.join();
+                handle = FileHandle.passedThrough(inode, live);
+            } else {
+                handle = FileHandle.reading(inode);
+            }
+        }
+        reply.handle = numbers.next();
+        reply.flags |= OpenReply.NO_FLUSH;
+        handles.put(reply.handle, handle);
+        return true;
+    }
+
+    /** The file as the kernel could read it by itself; null: it cannot. */
+    private FileReader.@Nullable Extent passable(Inode inode) {
+        Facts facts = inode.facts();
+        if (facts == null || facts.raw().id() != inode.fileId() || !inode.isRegular() || volume.drafts.has(inode)) {
+            return null;
+        }
+        FileReader.Extent extent = extent(facts);
+        return volume.passthrough.suits(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
+    }
+
+    private static FileReader.Extent extent(Facts facts) {
+        return new FileReader.Extent(
+                facts.raw().id(), facts.raw().lengthBytes(), facts.raw().blockBytes());
     }
 
     /** A handle whose open failed at last. */
@@ -122,7 +180,7 @@ final class FileOperations {
         if (inode == null || inode.isDirectory()) {
             return null;
         }
-        FileHandle inherited = new FileHandle(inode, false, true);
+        FileHandle inherited = FileHandle.inherited(inode);
         FileHandle other = handles.putIfAbsent(handle, inherited);
         if (other != null) {
             inherited.close();
@@ -167,8 +225,7 @@ final class FileOperations {
             }
             facts = volume.metadata.refresh(inode);
         }
-        FileReader.Extent extent = new FileReader.Extent(facts.fileId(), facts.lengthBytes(), facts.blockBytes());
-        return open.keep(volume.readers.reader(extent, () -> volume.metadata.pathOf(inode)));
+        return open.keep(volume.readers.reader(extent(facts), () -> volume.metadata.pathOf(inode)));
     }
 
     int write(Request request, long node, long handle, long offset, ByteBuffer data) throws StoreException {
@@ -251,6 +308,7 @@ final class FileOperations {
         String path = volume.table.path(inode);
         if (path != null && HiddenNames.is(volume.table.lastName(inode))) {
             volume.store.delete(path);
+            volume.hidden.forget(inode.node());
             volume.table.detach(inode);
         }
     }

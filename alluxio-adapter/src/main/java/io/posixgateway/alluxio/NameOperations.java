@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -43,11 +44,12 @@ final class NameOperations {
                 return volume.enter(request, child, entry);
             }
         } else if (volume.metadata.knownMissing(directory, name)) {
-            return missing(entry, directory.dentries().listedNanos());
+            return missing(entry, directory.dentries().completeNanos());
         }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
+        volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
         return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);
     }
@@ -101,13 +103,16 @@ final class NameOperations {
             sink = volume.store.create(path, planned.mode(), planned.xattrs());
         } catch (StoreException e) {
             draft.abandon();
+            if (e.errno() == Errno.EEXIST) {
+                volume.metadata.look(directory, name);
+            }
             throw e;
         }
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
         volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return made;
     }
 
@@ -122,9 +127,15 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         volume.store.makeDirectory(volume.metadata.pathOf(directory, name), planned.mode(), planned.xattrs());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         Inode made = volume.metadata.look(directory, name);
-        return made == null ? -Errno.ENOENT : volume.enter(request, made, entry);
+        if (made == null) {
+            return -Errno.ENOENT;
+        }
+        if (made.isDirectory()) {
+            made.dentries().nowComplete(volume.freshness.nowNanos());
+        }
+        return volume.enter(request, made, entry);
     }
 
     int unlink(Inode directory, Name name) throws StoreException {
@@ -154,14 +165,23 @@ final class NameOperations {
             volume.table.detach(child);
         }
         volume.table.missing(directory, name, volume.freshness.nowNanos());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return 0;
     }
 
     /** Moves an open file to a hidden name, where it stays until it is closed. */
     private void hide(Inode directory, Inode child, String path) throws StoreException {
         Name hidden = HiddenNames.make();
-        volume.store.rename(path, volume.metadata.pathOf(directory, hidden), false);
+        String hiddenPath = volume.metadata.pathOf(directory, hidden);
+        volume.hidden.add(new HiddenFiles.Hidden(hiddenPath, child.fileId(), child.node()));
+        try {
+            volume.store.rename(path, hiddenPath, false);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EIO) {
+                volume.hidden.remove(hiddenPath);
+            }
+            throw e;
+        }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
     }
@@ -180,7 +200,7 @@ final class NameOperations {
         }
         removeDirectory(directory, child, volume.metadata.pathOf(directory, name));
         volume.table.missing(directory, name, volume.freshness.nowNanos());
-        directory.forgetFacts();
+        volume.metadata.namesChanged(directory);
         return 0;
     }
 
@@ -232,12 +252,16 @@ final class NameOperations {
         if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
-        volume.drafts.publish(child, true);
+        if (child.isDirectory()) {
+            volume.drafts.completeStreams(volume.metadata.pathOf(from.directory, from.name));
+        } else {
+            volume.drafts.publish(child, true);
+        }
         move(child, from, to, target);
         volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
         volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
-        from.directory.forgetFacts();
-        to.directory.forgetFacts();
+        volume.metadata.namesChanged(from.directory);
+        volume.metadata.namesChanged(to.directory);
         return 0;
     }
 
@@ -269,9 +293,9 @@ final class NameOperations {
         }
     }
 
-    /** Whoever has the replaced file open goes on reading it: from a spool. */
+    /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */
     private void keepContent(Inode target) throws StoreException {
-        if (volume.mayBeOpen(target) && !volume.drafts.has(target)) {
+        if (!volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }
     }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Store;
@@ -10,11 +11,14 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.BufferBudget;
 import io.posixgateway.alluxio.data.FileReaders;
+import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
@@ -24,7 +28,10 @@ import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -51,9 +58,12 @@ final class Volume implements AutoCloseable {
     final Identities identities;
     final KernelNotices notices = new KernelNotices();
     final Metadata metadata;
+    final HotDirectories hot;
     final FileReaders readers;
+    final Passthrough passthrough;
     final Drafts drafts;
     final SpoolFolder spool;
+    final HiddenFiles hidden;
     private final @Nullable VolumeFolder kept;
     private final ThreadPoolExecutor later =
             new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -77,17 +87,25 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost();
         this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries());
-        this.freshness = new Freshness(options.consistency(), options.metadataTtlNanos(), clock);
+        this.freshness =
+                new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
+        this.hot = new HotDirectories(metadata);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
+        this.passthrough = new Passthrough(
+                blocks,
+                options.passthroughBytes(),
+                kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
-        Publisher publisher = new Publisher(store, metadata, table, factsReader, kept == null ? null : kept.nodes());
-        this.drafts = new Drafts(store, metadata, factsReader, spool, publisher);
+        this.hidden = new HiddenFiles(kept == null ? options.spoolFolder() : kept.path(), store.cluster());
+        NodeLog nodes = kept == null ? null : kept.nodes();
+        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
+        this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         later.allowCoreThreadTimeOut(true);
     }
 
@@ -112,7 +130,37 @@ final class Volume implements AutoCloseable {
             recovery.restore(drafts);
         }
         table.tell(new StoredNumbering(folder.nodes()));
+        table.generation(folder.passthrough().generation());
         takenOver = goesOn;
+    }
+
+    /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
+    void started(Kernel kernel) {
+        notices.started(kernel);
+        passthrough.started(kernel, kept == null ? Set.of() : kept.passthrough().inherited());
+        later(() -> removeHidden(hidden.inherit(), takenOver));
+    }
+
+    private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+        for (HiddenFiles.Hidden one : all) {
+            boolean open = one.node() != 0 && mayBeOpen && notices.isKnown(one.node());
+            if (!open && removeHidden(one)) {
+                hidden.remove(one.path());
+            }
+        }
+    }
+
+    /** Removes it where it is by now; true when it is gone. */
+    private boolean removeHidden(HiddenFiles.Hidden one) {
+        try {
+            String path = one.fileId() == 0 ? one.path() : store.pathOf(one.fileId());
+            if (HiddenNames.is(path.substring(path.lastIndexOf('/') + 1))) {
+                store.delete(path);
+            }
+            return true;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
     }
 
     /** Calls that come meanwhile wait, with a limit. */
@@ -146,6 +194,19 @@ final class Volume implements AutoCloseable {
         }
     }
 
+    /** As {@link StoredNumbering}. */
+    private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
+        @Override
+        public boolean add(long held) {
+            return log.add(held);
+        }
+
+        @Override
+        public void remove(long held) {
+            log.remove(held);
+        }
+    }
+
     /** The next process hears of it, too. */
     private record StoredNumbering(NodeLog log) implements InodeTable.Numbering {
         @Override
@@ -157,6 +218,33 @@ final class Volume implements AutoCloseable {
         public void gone(long node) {
             log.noticed(node, NodeLog.NOBODY);
         }
+    }
+
+    /**
+     * One more who changes the file; ends with {@link Inode#closed}.
+     *
+     * @throws StoreException ESTALE: the kernel reads the node by itself for those who have it open, which goes on; its name
+     *     leads to another node now, which the kernel finds when it looks the name up again
+     */
+    void startWriting(Inode inode) throws StoreException {
+        synchronized (inode) {
+            if (!passedThrough(inode)) {
+                inode.opened(true);
+                return;
+            }
+        }
+        throw turnAway(inode);
+    }
+
+    /** Does the kernel read the node by itself, or may it for those who opened it in an earlier process? */
+    boolean passedThrough(Inode inode) {
+        return passthrough.of(inode.node()) != null || passthrough.heldBefore(inode.node());
+    }
+
+    /** The failure of an open that does not go together with the passthrough of others. */
+    StoreException turnAway(Inode inode) {
+        table.split(inode, freshness.nowNanos());
+        return new StoreException(Errno.ESTALE, "Node " + inode.node() + " is read through its block file", null);
     }
 
     /** Are there nodes and handles of an earlier process? */
@@ -206,6 +294,9 @@ final class Volume implements AutoCloseable {
             return;
         }
         drafts.close();
+        removeHidden(hidden.present(), false);
+        hidden.close();
+        hot.close();
         notices.close();
         readers.close();
         store.close();
@@ -217,9 +308,11 @@ final class Volume implements AutoCloseable {
     /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
     private void leave() {
         drafts.leave();
+        hidden.close();
         if (kept != null) {
             kept.close();
         }
+        hot.close();
         notices.close();
         readers.close();
         Thread thread = new Thread(store::close, "client-closing");

@@ -6,7 +6,10 @@ import java.util.function.LongSupplier;
 public final class Freshness {
     /** What a program may see of changes made by others. */
     public enum Consistency {
-        /** Open asks Alluxio, so that what was closed before is seen; between opens the time to live holds. */
+        /**
+         * Open asks Alluxio unless it did so a moment ago, so that what was closed before that is seen; between opens the
+         * time to live holds.
+         */
         CLOSE_TO_OPEN,
         /** Everything is believed for the time to live, open included. */
         TTL,
@@ -18,12 +21,17 @@ public final class Freshness {
 
     private final Consistency consistency;
     private final long ttlNanos;
+    private final long openNanos;
     private final LongSupplier clock;
 
-    /** @param clock nanoseconds that only go forward */
-    public Freshness(Consistency consistency, long ttlNanos, LongSupplier clock) {
+    /**
+     * @param openNanos how old may be what an open with close-to-open believes
+     * @param clock nanoseconds that only go forward
+     */
+    public Freshness(Consistency consistency, long ttlNanos, long openNanos, LongSupplier clock) {
         this.consistency = consistency;
         this.ttlNanos = consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : ttlNanos;
+        this.openNanos = consistency == Consistency.CLOSE_TO_OPEN ? Math.min(openNanos, this.ttlNanos) : this.ttlNanos;
         this.clock = clock;
     }
 
@@ -40,9 +48,14 @@ public final class Freshness {
         return leftNanos(seenNanos) > 0;
     }
 
-    /** Must open ask, whatever is believed? */
-    public boolean asksAtOpen() {
-        return consistency == Consistency.CLOSE_TO_OPEN;
+    /** May an open believe what was seen then? */
+    public boolean freshAtOpen(long seenNanos) {
+        return seenNanos + openNanos - clock.getAsLong() > 0;
+    }
+
+    /** Will the next open soon believe it as well? */
+    boolean youngAtOpen(long seenNanos) {
+        return openNanos == 0 || seenNanos + openNanos / 2 - clock.getAsLong() > 0;
     }
 
     public boolean immutable() {

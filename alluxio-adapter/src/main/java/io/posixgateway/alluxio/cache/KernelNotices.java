@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -38,6 +39,12 @@ public final class KernelNotices implements AutoCloseable {
     /** From now on there is a kernel to tell. */
     public void started(Kernel mounted) {
         kernel = mounted;
+    }
+
+    /** Does the kernel know the node? Yes if that cannot be told. */
+    public boolean isKnown(long node) {
+        Kernel mounted = kernel;
+        return mounted == null || mounted.invalidateInode(node, -1, 0) != -Errno.ENOENT;
     }
 
     /** Attributes and pages of the node are old. */

@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,12 +23,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Metadata {
     private static final int PAGE = 1000;
+    /** So many names looked up in vain, and so many known at most: then it pays to know all names of a directory. */
+    private static final int IN_VAIN = 16;
+
+    private static final int MOST_LEARNED = 4 * PAGE;
 
     private final Store store;
     private final InodeTable table;
     private final Freshness freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
+    private final CacheCounts attributeCounts = new CacheCounts();
+    private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(Store store, InodeTable table, Freshness freshness, FactsReader reader, KernelNotices notices) {
         this.store = store;
@@ -40,19 +47,65 @@ public final class Metadata {
     /** What is known and still believed; null: ask. Never waits. */
     public @Nullable Facts known(Inode inode) {
         Facts facts = inode.facts();
-        return facts != null && freshness.fresh(facts.fetchedNanos()) ? facts : null;
+        if (facts == null || !freshness.fresh(facts.fetchedNanos())) {
+            return null;
+        }
+        attributeCounts.hit();
+        return facts;
+    }
+
+    /** Questions for attributes. */
+    public CacheCounts attributeCounts() {
+        return attributeCounts;
+    }
+
+    /** Questions for names. */
+    public CacheCounts nameCounts() {
+        return nameCounts;
+    }
+
+    /** What is known and believed by an open; null: ask. Never waits. */
+    public @Nullable Facts knownAtOpen(Inode inode) {
+        Facts facts = inode.facts();
+        return facts != null && freshness.freshAtOpen(facts.fetchedNanos()) ? facts : null;
+    }
+
+    /** Will what is known of a file soon be too old for an open? */
+    public boolean ages(Facts facts) {
+        return !freshness.youngAtOpen(facts.fetchedNanos());
     }
 
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        return dentry != null && freshness.fresh(dentry.seenNanos()) ? dentry : null;
+        if (dentry == null || !freshness.fresh(dentry.seenNanos())) {
+            return null;
+        }
+        nameCounts.hit();
+        return dentry;
     }
 
-    /** Is the name missing in a listing that is still believed? Never waits. */
+    /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean knownMissing(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        return dentries.listed() && freshness.fresh(dentries.listedNanos()) && dentries.find(name) == null;
+        if (!dentries.complete() || !freshness.fresh(dentries.completeNanos())) {
+            return false;
+        }
+        Dentries.Dentry dentry = dentries.find(name);
+        return dentry == null || dentry.child() == null;
+    }
+
+    /**
+     * This mount changed the names in a directory: its time is now. What Alluxio's time for it is will be seen when the rest
+     * is asked for again. Never waits.
+     */
+    public void namesChanged(Inode directory) {
+        Facts before = directory.facts();
+        if (before != null) {
+            FileStatus raw = before.raw();
+            long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
+            directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()));
+        }
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -63,16 +116,18 @@ public final class Metadata {
 
     /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
     public Facts refresh(Inode inode) throws StoreException {
+        attributeCounts.miss();
         String path = table.path(inode);
+        long asked = Inode.changesSoFar();
         FileStatus status = path == null ? null : statusOrNull(path);
         if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
-            return see(inode, status);
+            return see(inode, status, asked);
         }
         try {
-            return see(inode, find(inode));
+            return see(inode, find(inode), asked);
         } catch (StoreException e) {
             if (e.errno() == Errno.ESTALE && status != null && adopts(inode, status)) {
-                return see(inode, status);
+                return see(inode, status, asked);
             }
             throw e;
         }
@@ -140,28 +195,55 @@ public final class Metadata {
         }
     }
 
-    private Facts see(Inode inode, FileStatus status) {
+    private Facts see(Inode inode, FileStatus status, long asked) {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
-        inode.see(now);
-        if (before != null && !before.sameContent(now)) {
+        inode.see(now, asked);
+        if (before != null) {
+            told(inode, before, now);
+        }
+        return now;
+    }
+
+    private void told(Inode inode, Facts before, Facts now) {
+        if (!before.sameContent(now)) {
             if (inode.isDirectory()) {
                 inode.dentries().dropListing();
             } else {
                 notices.changed(inode.node());
             }
         }
-        return now;
     }
 
     /** Asks Alluxio for a name; null when there is nothing. */
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
+        long asked = Inode.changesSoFar();
+        nameCounts.miss();
         FileStatus status = statusOrNull(pathOf(directory, name));
         if (status == null) {
             table.missing(directory, name, freshness.nowNanos());
+            Dentries dentries = directory.dentries();
+            if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
+                learnAll(directory);
+            }
             return null;
         }
-        return place(directory, name, status);
+        return place(directory, name, status, asked);
+    }
+
+    /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
+    private void learnAll(Inode directory) throws StoreException {
+        long startedNanos = freshness.nowNanos();
+        List<Inode> all = new ArrayList<>();
+        Listed part = list(directory, "");
+        part.page().addTo(all);
+        while (part.more() && all.size() < MOST_LEARNED) {
+            part = list(directory, part.last());
+            part.page().addTo(all);
+        }
+        if (!part.more()) {
+            directory.dentries().keepListing(all, startedNanos);
+        }
     }
 
     /** The child of this name, known or looked for; null when there is nothing. */
@@ -172,8 +254,12 @@ public final class Metadata {
 
     /** Keeps what Alluxio says of a child. */
     public Inode place(Inode directory, Name name, FileStatus status) {
+        return place(directory, name, status, Inode.changesSoFar());
+    }
+
+    private Inode place(Inode directory, Name name, FileStatus status, long asked) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status);
+        see(child, status, asked);
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
     }
@@ -210,6 +296,7 @@ public final class Metadata {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
+        long asked = Inode.changesSoFar();
         Store.Page answer = store.list(pathOf(directory), startAfter, PAGE);
         List<FileStatus> entries = answer.entries();
         byte[][] names = new byte[entries.size()][];
@@ -219,7 +306,7 @@ public final class Metadata {
             if (!HiddenNames.is(status.name())) {
                 Name name = Name.of(status.name());
                 names[count] = name.toBytes();
-                inodes[count++] = place(directory, name, status);
+                inodes[count++] = place(directory, name, status, asked);
             }
         }
         String last =
@@ -252,14 +339,68 @@ public final class Metadata {
         }
     }
 
+    /**
+     * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
+     * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
+     */
+    Confirmed confirm(Inode directory, String startAfter) throws StoreException {
+        Dentries dentries = directory.dentries();
+        long removals = dentries.removals();
+        long startedNanos = freshness.nowNanos();
+        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
+        String last = startAfter;
+        for (FileStatus status : page.entries()) {
+            last = status.name();
+            if (!HiddenNames.is(last)) {
+                confirm(directory, Name.of(last), status, new Asked(startedNanos, removals));
+            }
+        }
+        return new Confirmed(last, page.more());
+    }
+
+    /** When a listing was asked for, and how often names had been taken out of the directory by then. */
+    private record Asked(long nanos, long removals) {}
+
+    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        if (dentry == null) {
+            if (directory.dentries().removals() == asked.removals) {
+                place(directory, name, status);
+            }
+            return;
+        }
+        Inode child = dentry.child();
+        Facts before = child == null ? null : child.facts();
+        if (child == null
+                || before == null
+                || child.fileId() != status.id()
+                || before.fetchedNanos() - asked.nanos >= 0) {
+            return;
+        }
+        Facts now = reader.read(status, asked.nanos);
+        if (child.confirm(before, now)) {
+            table.confirm(directory, name, child, asked.nanos);
+            told(child, before, now);
+        }
+    }
+
+    /**
+     * A part of a listing that was read to confirm what is known.
+     *
+     * @param last its last name
+     * @param more does it go on?
+     */
+    record Confirmed(String last, boolean more) {}
+
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {
         try {
+            long asked = Inode.changesSoFar();
             String path = store.pathOf(InodeTable.fileIdOf(node));
             FileStatus status = store.status(path);
             Inode inode = table.of(status.id(), status.directory());
             settle(inode, path);
-            see(inode, status);
+            see(inode, status, asked);
             return inode;
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {

@@ -73,7 +73,8 @@ final class KeptMount {
                 options.on("ro"),
                 options.on("allow_other"),
                 options.on("default_permissions")));
-        Volumes volumes = new Volumes(source, keeper, ForkJoinPool.commonPool());
+        Volumes volumes = new Volumes(
+                source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"));
         Volume volume = volumes.attach(request(place, given));
         Thread atExit = new Thread(
                 () -> {
@@ -88,13 +89,23 @@ final class KeptMount {
             System.out.println("kept by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
             System.out.println(volume.session().line());
         }
-        if (ended(volume) && !leaving) {
+        if (steered(volume) && !leaving) {
             Runtime.getRuntime().removeShutdownHook(atExit);
             volumes.detach(id);
             keeper.unmount(id);
             if (own) {
                 ProcessHandle.of(keeper.pid()).ifPresent(ProcessHandle::destroy);
             }
+        }
+    }
+
+    /** Takes orders until the mount has ended; false: interrupted. */
+    private boolean steered(Volume volume) {
+        MountedSession.Steered steered = MountSocket.steer(volume, target);
+        try {
+            return ended(volume);
+        } finally {
+            steered.close();
         }
     }
 

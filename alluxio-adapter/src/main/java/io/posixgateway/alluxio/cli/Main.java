@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.Logging;
+import io.posixgateway.alluxio.service.OutOfMemory;
 import io.posixgateway.alluxio.service.Rehearsal;
 import java.io.PrintWriter;
 import java.util.Objects;
@@ -24,6 +25,13 @@ import picocli.CommandLine.Spec;
         subcommands = {
             MountCommand.class,
             UmountCommand.class,
+            StatsCommand.class,
+            InfoCommand.class,
+            WarmupCommand.class,
+            InvalidateCommand.class,
+            ProfileCommand.class,
+            AccessLogCommand.class,
+            DoctorCommand.class,
             DemoCommand.class,
             ServeCommand.class,
             TestFsCommand.class,
@@ -38,6 +46,9 @@ import picocli.CommandLine.Spec;
             "  posix-gateway mount alluxio://host:19998/data /mnt/data -o ro,metadata_ttl=5m",
             "  posix-gateway umount /mnt/data",
             "  posix-gateway testfs memory /mnt/scratch         a file system in memory",
+            "  posix-gateway stats /mnt/data                    what the mount does, once a second",
+            "  posix-gateway warmup /mnt/data/train             metadata and data, before a job needs them",
+            "  posix-gateway doctor /mnt/data                   one file for whoever is to help",
             "  posix-gateway serve                              the service behind the CSI driver",
             "",
             "posix-gateway COMMAND --help tells more of a command."
@@ -69,10 +80,21 @@ public final class Main implements Runnable {
         Logging.setUp(level);
     }
 
+    @Option(
+            names = "--log-format",
+            paramLabel = "text|json",
+            scope = ScopeType.INHERIT,
+            defaultValue = "text",
+            description = "Lines for people, or one JSON object a line; default ${DEFAULT-VALUE}.")
+    private void logFormat(String format) {
+        Logging.setFormat(format);
+    }
+
     @Spec
     private @Nullable CommandSpec spec;
 
     public static void main(String[] args) {
+        OutOfMemory.endsTheProcess();
         if (args.length > 0 && args[0].equals("serve")) {
             Logging.setUp("INFO");
             Rehearsal.begin();

@@ -1,11 +1,17 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.WatchLimits;
+import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -84,8 +90,8 @@ final class MountCommand implements Callable<Integer> {
             return kept(place, options, name);
         }
         return MountedSession.run(
-                () -> open(place, options),
-                name,
+                new MountedSession.Served(
+                        name, () -> open(place, options), (files, session) -> steer(place, options, files, session)),
                 mountPoint,
                 MountOptions.mounted(options, name),
                 flags,
@@ -116,6 +122,24 @@ final class MountCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private MountedSession.Steered steer(
+            AlluxioOptions place, OptionValues options, FileSystem files, FuseSession session) {
+        Path target = MountTable.withoutLinks(mountPoint);
+        AttachRequest request = AttachRequest.newBuilder()
+                .setVolume(target.toString())
+                .setCluster(Cluster.newBuilder()
+                        .setMasters(place.masters())
+                        .setUser(place.user())
+                        .putAllProperties(place.properties()))
+                .setAlluxioPath(place.path())
+                .setReadOnly(options.on("ro"))
+                .putAllOptions(options.given())
+                .build();
+        Volume volume = Volume.mounted(
+                request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
+        return MountSocket.steer(volume, target);
     }
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {

@@ -88,6 +88,13 @@ final class MountFlags {
         return logFolder().resolve((name.isEmpty() ? "root" : name) + ".log");
     }
 
+    /** Where the access log of this mount goes when it is switched on. */
+    Path accessLogFile(Path mountPoint) {
+        Path log = logFile(mountPoint).toAbsolutePath();
+        String name = log.getFileName().toString().replaceAll("\\.log$", "");
+        return log.resolveSibling(name + ".access.log");
+    }
+
     private static Path logFolder() {
         if (UmountCommand.isRoot()) {
             return Path.of("/var/log/posix-gateway");

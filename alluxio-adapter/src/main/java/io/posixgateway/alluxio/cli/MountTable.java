@@ -13,8 +13,20 @@ import java.util.regex.Pattern;
 final class MountTable {
     private static final Pattern ESCAPED = Pattern.compile("\\\\([0-7]{3})");
 
-    /** One mounted file system. */
-    record Mount(String target, String type, String source) {}
+    /**
+     * One mounted file system.
+     *
+     * @param device "major:minor", the same for every mount of one session
+     * @param root what of the file system is seen here; a part of it for a bind mount
+     */
+    record Mount(String device, String root, String target, String type, String source) {
+        /** Where a path in this mount is in the file system. */
+        String pathWithin(Path path) {
+            String below = Path.of(target).relativize(path).toString();
+            String base = root.equals("/") ? "" : root;
+            return below.isEmpty() ? (base.isEmpty() ? "/" : base) : base + "/" + below;
+        }
+    }
 
     private MountTable() {}
 
@@ -34,6 +46,20 @@ final class MountTable {
     static Optional<Mount> at(Path target) {
         String wanted = withoutLinks(target).toString();
         return mounts().stream().filter(mount -> mount.target().equals(wanted)).reduce((lower, upper) -> upper);
+    }
+
+    /** The mount that a path lies in, by its names alone. */
+    static Optional<Mount> holding(Path path) {
+        Path whole = path.toAbsolutePath().normalize();
+        Mount deepest = null;
+        for (Mount mount : mounts()) {
+            boolean deeper = deepest == null
+                    || mount.target().length() >= deepest.target().length();
+            if (deeper && whole.startsWith(mount.target())) {
+                deepest = mount;
+            }
+        }
+        return Optional.ofNullable(deepest);
     }
 
     /** The path with its folder's symbolic links resolved; the last part, which may be a hung mount, is not looked at. */
@@ -58,7 +84,8 @@ final class MountTable {
         while (!fields[dash].equals("-")) {
             dash++;
         }
-        return new Mount(unescaped(fields[4]), fields[dash + 1], unescaped(fields[dash + 2]));
+        return new Mount(
+                fields[2], unescaped(fields[3]), unescaped(fields[4]), fields[dash + 1], unescaped(fields[dash + 2]));
     }
 
     private static String unescaped(String text) {

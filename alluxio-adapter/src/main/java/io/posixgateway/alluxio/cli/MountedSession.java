@@ -18,6 +18,28 @@ final class MountedSession implements AutoCloseable {
         this.session = session;
     }
 
+    /**
+     * What is mounted.
+     *
+     * @param name e.g. "alluxio://host:19998/data"
+     * @param files makes the file system, in the process that serves it
+     * @param steering how it takes orders while it is mounted
+     */
+    record Served(String name, Supplier<FileSystem> files, Steering steering) {}
+
+    /** Lets others steer a session. */
+    interface Steering {
+        /** Takes no orders. */
+        Steering NONE = (files, session) -> () -> {};
+
+        Steered begin(FileSystem files, FuseSession session);
+    }
+
+    /** Until it is closed. */
+    interface Steered {
+        void close();
+    }
+
     /** Mounts; Ctrl-C and SIGTERM unmount from now on. The session owns the file system. */
     static MountedSession mount(FileSystem files, Path mountPoint, SessionOptions options) {
         MountedSession mounted = new MountedSession(start(files, mountPoint, options));
@@ -41,28 +63,27 @@ final class MountedSession implements AutoCloseable {
     /**
      * The whole life of a mounting command: in the background by default, here with {@code --foreground}.
      *
-     * @param files makes the file system, in the process that serves it
      * @param what for the first line printed, e.g. "alluxio://host:19998/data"
      */
-    static int run(
-            Supplier<FileSystem> files,
-            String what,
-            Path mountPoint,
-            SessionOptions options,
-            MountFlags flags,
-            PrintWriter out) {
+    static int run(Served what, Path mountPoint, SessionOptions options, MountFlags flags, PrintWriter out) {
         if (!flags.serveHere()) {
-            return behind(what, mountPoint, flags, out);
+            return behind(what.name(), mountPoint, flags, out);
         }
-        try (MountedSession mounted = mount(files.get(), mountPoint, options)) {
+        FileSystem files = what.files().get();
+        try (MountedSession mounted = mount(files, mountPoint, options)) {
             if (Background.isChild()) {
                 Background.reportReady(mounted.session().line());
             } else {
-                out.println(what + " is mounted at " + mountPoint + "; Ctrl-C unmounts");
+                out.println(what.name() + " is mounted at " + mountPoint + "; Ctrl-C unmounts");
                 out.println(mounted.session().line());
                 out.flush();
             }
-            mounted.await();
+            Steered steered = what.steering().begin(files, mounted.session());
+            try {
+                mounted.await();
+            } finally {
+                steered.close();
+            }
         }
         return 0;
     }

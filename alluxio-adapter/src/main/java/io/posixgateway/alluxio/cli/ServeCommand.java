@@ -49,6 +49,13 @@ final class ServeCommand implements Callable<Integer> {
             description = "Where /metrics, /healthz and /readyz are; default ${DEFAULT-VALUE}.")
     private String http = "";
 
+    @Option(
+            names = "--access-logs",
+            paramLabel = "DIR",
+            defaultValue = "/var/log/posix-gateway",
+            description = "Folder of access logs, which are off until switched on; default ${DEFAULT-VALUE}.")
+    private Path accessLogs = Path.of("");
+
     @Option(names = "--spool", paramLabel = "DIR", description = "Folder of files being written.")
     private @Nullable Path spool;
 
@@ -66,7 +73,8 @@ final class ServeCommand implements Callable<Integer> {
         if (rehearse) {
             Rehearsal.run();
         }
-        GatewayService.Addresses addresses = new GatewayService.Addresses(socket, keeper, address(http), lead());
+        GatewayService.Addresses addresses =
+                new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs);
         try (GatewayService service =
                 GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version())) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));

@@ -70,8 +70,7 @@ final class TestFsCommand implements Callable<Integer> {
                 : () -> new NullFileSystem(files, bytes);
         String name = kind == Kind.MEMORY ? "memory" : "null";
         return MountedSession.run(
-                make,
-                "testfs " + name,
+                new MountedSession.Served("testfs " + name, make, MountedSession.Steering.NONE),
                 mountPoint,
                 MountOptions.mounted(options, "posix-gateway-" + name),
                 flags,

@@ -2,17 +2,15 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.AlluxioURI;
 import alluxio.client.block.BlockMasterClient;
-import alluxio.client.file.AlluxioFileOutStream;
 import alluxio.client.file.FileSystem;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
-import alluxio.client.file.options.OutStreamOptions;
 import alluxio.conf.InstancedConfiguration;
+import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
-import alluxio.grpc.CreateFilePOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.RenamePOptions;
@@ -26,11 +24,16 @@ import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.uri.Authority;
-import alluxio.util.FileSystemOptionsUtils;
+import alluxio.util.ConfigurationUtils;
+import alluxio.util.network.NetworkAddressUtils;
+import alluxio.wire.BlockLocation;
+import alluxio.wire.FileBlockInfo;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
@@ -39,25 +42,29 @@ import org.jspecify.annotations.Nullable;
 public final class AlluxioStore implements Store {
     private final FileSystemContext context;
     private final FileSystem files;
+    private final Loader loader;
     private final WritePType writeType;
+    private final FileMaker maker;
     private final String user;
 
     private AlluxioStore(FileSystemContext context, StoreOptions options) {
         this.context = context;
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
+        this.loader = new Loader(files);
         this.writeType = WritePType.valueOf(options.writeType());
+        this.maker = new FileMaker(context, writeType);
     }
 
     /** Sets the client up; the first connection is made by the first call. */
-    public static AlluxioStore open(StoreOptions options) throws StoreException {
+    public static Store open(StoreOptions options) throws StoreException {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
             Subject subject = new Subject();
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));
             }
-            return new AlluxioStore(FileSystemContext.create(subject, configuration), options);
+            return new MeteredStore(new AlluxioStore(FileSystemContext.create(subject, configuration), options));
         } catch (RuntimeException e) {
             throw new StoreException(
                     Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
@@ -125,24 +132,7 @@ public final class AlluxioStore implements Store {
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         AlluxioURI uri = newUri(path);
-        CreateFilePOptions options =
-                FileSystemOptionsUtils.createFileDefaults(context.getPathConf(uri), false).toBuilder()
-                        .setMode(permissions(mode))
-                        .setWriteType(writeType)
-                        .putAllXattr(proto(xattrs))
-                        .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
-                        .build();
-        return attempt("create", path, () -> {
-            OutStreamOptions out = new OutStreamOptions(options, context, context.getPathConf(uri));
-            URIStatus made;
-            try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-                made = client.get().createFile(uri, options);
-            }
-            out.setUfsPath(made.getUfsPath());
-            out.setMountId(made.getMountId());
-            out.setAcl(made.getAcl());
-            return new StreamSink(path, made.getFileId(), new AlluxioFileOutStream(uri, out, context));
-        });
+        return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs)));
     }
 
     @Override
@@ -220,20 +210,37 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileSource open(String path, long fileId) throws StoreException {
-        AlluxioURI uri = uri(path);
-        URIStatus status = statusToRead(path, uri);
-        if (status.getFileId() != fileId) {
-            throw new StoreException(Errno.ESTALE, "Another file is at " + path + " by now", null);
+        URIStatus status = statusToRead(path, fileId);
+        if (status == null) {
+            status = statusToRead(movedTo(path, fileId), fileId);
+        }
+        if (status == null) {
+            throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
         return new StreamSource(files, status);
     }
 
-    private URIStatus statusToRead(String path, AlluxioURI uri) throws StoreException {
+    /** Null: the file is not there. */
+    private @Nullable URIStatus statusToRead(String path, long fileId) throws StoreException {
+        AlluxioURI uri = uri(path);
         try {
-            return attempt("open", path, () -> files.getStatus(uri));
+            URIStatus status = attempt("open", path, () -> files.getStatus(uri));
+            return status.getFileId() == fileId ? status : null;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** Where others have renamed the file to. */
+    private String movedTo(String path, long fileId) throws StoreException {
+        try {
+            return pathOf(fileId);
         } catch (StoreException e) {
             throw e.errno() == Errno.ENOENT
-                    ? new StoreException(Errno.ESTALE, "The open file is no longer at " + path, e)
+                    ? new StoreException(Errno.ESTALE, "The open file, once at " + path + ", is gone", e)
                     : e;
         }
     }
@@ -257,6 +264,68 @@ public final class AlluxioStore implements Store {
                         client.get().getCapacityBytes(), client.get().getUsedBytes());
             }
         });
+    }
+
+    @Override
+    public String cluster() {
+        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf())
+                .toString();
+    }
+
+    @Override
+    public boolean persists() {
+        return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
+    }
+
+    @Override
+    public FileDetails details(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
+        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+        List<FileDetails.Block> blocks = new ArrayList<>();
+        for (FileBlockInfo block : status.getFileBlockInfos()) {
+            List<FileDetails.Place> places = new ArrayList<>();
+            for (BlockLocation location : block.getBlockInfo().getLocations()) {
+                String host = location.getWorkerAddress().getHost();
+                places.add(new FileDetails.Place(host, location.getTierAlias(), host.equals(here)));
+            }
+            blocks.add(new FileDetails.Block(
+                    block.getBlockInfo().getBlockId(), block.getBlockInfo().getLength(), places));
+        }
+        return new FileDetails(neutral(status), status.getUfsPath(), status.getInAlluxioPercentage(), blocks);
+    }
+
+    @Override
+    public void load(String path) throws StoreException {
+        attempt("load", path, () -> {
+            loader.begin(path);
+            return path;
+        });
+    }
+
+    @Override
+    public LoadState loadState(String path) throws StoreException {
+        return attempt("progress of the load of", path, () -> loader.state(path));
+    }
+
+    @Override
+    public void stopLoad(String path) throws StoreException {
+        attempt("stop the load of", path, () -> {
+            loader.stop(path);
+            return path;
+        });
+    }
+
+    @Override
+    public int mostCalls() {
+        return context.getClusterConf().getInt(PropertyKey.USER_FILE_MASTER_CLIENT_POOL_SIZE_MAX);
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        Map<String, String> settings = new LinkedHashMap<>();
+        context.getClusterConf().toMap().forEach((name, value) -> settings.put(name, String.valueOf(value)));
+        return settings;
     }
 
     @Override

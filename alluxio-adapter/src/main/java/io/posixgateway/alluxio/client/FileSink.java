@@ -1,8 +1,17 @@
 package io.posixgateway.alluxio.client;
 
-/** Writes a new file from its beginning to its end. For one thread at a time. */
+/**
+ * Writes a new file from its beginning to its end. For one thread at a time. Nothing is opened at the workers before the
+ * first write, or the completion.
+ */
 public interface FileSink {
     long fileId();
+
+    /** Is the file still where it was made? If not, as directories above it were renamed, it cannot be written any more. */
+    boolean isAt(String path);
+
+    /** Before the first write: the file will have exactly so many bytes. Workers then reserve no more than these. */
+    void expect(long lengthBytes);
 
     void write(byte[] bytes, int from, int count) throws StoreException;
 

@@ -40,6 +40,23 @@ public record FileStatus(
                 otherXattrs);
     }
 
+    /** The same, modified then. */
+    public FileStatus modified(long millis) {
+        return new FileStatus(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                millis,
+                accessedMillis,
+                xattrs);
+    }
+
     /** The same with the content of another file. */
     public FileStatus withContent(long otherId, long otherLengthBytes) {
         return new FileStatus(

@@ -68,6 +68,37 @@ public interface Store extends AutoCloseable {
 
     Capacity capacity() throws StoreException;
 
+    /** Is a completed file in the under file system? If not, in the workers only, at first. */
+    boolean persists();
+
+    /** The same text for the same Alluxio. */
+    String cluster();
+
+    /** Everything that can be told of a path. */
+    FileDetails details(String path) throws StoreException;
+
+    /** Has workers fetch what they lack of a path, in the background; one that is under way goes on. */
+    void load(String path) throws StoreException;
+
+    /** How far the last load of this path is. */
+    LoadState loadState(String path) throws StoreException;
+
+    /** Ends the load of this path. */
+    void stopLoad(String path) throws StoreException;
+
+    /** How many calls of metadata can be under way at the same time; more wait for their turn. */
+    int mostCalls();
+
+    /** How long calls took, where that is counted. */
+    default RpcMetrics metrics() {
+        throw new UnsupportedOperationException("not metered");
+    }
+
+    /** Every property this store was set up with; some values may be secrets. */
+    default Map<String, String> settings() {
+        return Map.of();
+    }
+
     /** The user in Alluxio who owns what this store makes. */
     String user();
 

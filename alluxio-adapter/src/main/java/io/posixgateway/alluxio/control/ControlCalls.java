@@ -3,19 +3,25 @@ package io.posixgateway.alluxio.control;
 import com.google.protobuf.Message;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.posixgateway.alluxio.service.AccessLog;
+import io.posixgateway.alluxio.service.Diagnosis;
 import io.posixgateway.alluxio.service.Directories;
-import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.Gateway;
 import io.posixgateway.alluxio.service.Logging;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.VolumeStats;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
 
 /** Each call of the control API: asks the service, turns answers into messages and failures into gRPC codes. */
 final class ControlCalls extends ControlGrpc.ControlImplBase {
-    private final GatewayService service;
-    private final Directories directories;
+    private final Gateway service;
+    private final @Nullable Directories directories;
 
-    ControlCalls(GatewayService service, Directories directories) {
+    /** @param directories null: work on directories is not offered here */
+    ControlCalls(Gateway service, @Nullable Directories directories) {
         this.service = service;
         this.directories = directories;
     }
@@ -41,7 +47,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
         run(observer, () -> InfoReply.newBuilder()
                 .setVersion(service.version())
                 .setReady(service.ready())
-                .setVolumes(service.volumes().all().size())
+                .setVolumes(service.all().size())
                 .setPid(ProcessHandle.current().pid())
                 .build());
     }
@@ -49,14 +55,14 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void attach(AttachRequest request, StreamObserver<AttachReply> observer) {
         run(observer, () -> AttachReply.newBuilder()
-                .setSessionLine(service.volumes().attach(request).session().line())
+                .setSessionLine(service.attach(request).session().line())
                 .build());
     }
 
     @Override
     public void detach(DetachRequest request, StreamObserver<DetachReply> observer) {
         run(observer, () -> {
-            service.volumes().detach(request.getVolume());
+            service.detach(request.getVolume());
             return DetachReply.getDefaultInstance();
         });
     }
@@ -65,7 +71,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void list(ListRequest request, StreamObserver<ListReply> observer) {
         run(observer, () -> {
             ListReply.Builder reply = ListReply.newBuilder();
-            for (Volume volume : service.volumes().all()) {
+            for (Volume volume : service.all()) {
                 AttachRequest attached = volume.request();
                 reply.addVolumes(io.posixgateway.alluxio.control.Volume.newBuilder()
                         .setVolume(volume.name())
@@ -73,7 +79,9 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
                         .setMasters(attached.getCluster().getMasters())
                         .setTransport(volume.session().transportName())
                         .setReadOnly(attached.getReadOnly())
-                        .setTakeovers(volume.takeovers()));
+                        .setTakeovers(volume.takeovers())
+                        .setDeviceMinor(volume.session().kernelConnection().number())
+                        .setSessionLine(volume.session().line()));
             }
             return reply.build();
         });
@@ -82,7 +90,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void stats(StatsRequest request, StreamObserver<StatsReply> observer) {
         run(observer, () -> {
-            VolumeStats stats = service.volumes().named(request.getVolume()).stats();
+            VolumeStats stats = service.named(request.getVolume()).stats();
             return StatsReply.newBuilder()
                     .setCapacityBytes(stats.capacityBytes())
                     .setUsedBytes(stats.usedBytes())
@@ -98,15 +106,71 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void warmup(WarmupRequest request, StreamObserver<WarmupProgress> observer) {
         WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer);
         run(observer, () -> {
-            service.volumes().named(request.getVolume()).warm(request.getPath(), request.getData(), count);
-            return count.message(true);
+            Volume volume = service.named(request.getVolume());
+            if (request.getCheck()) {
+                volume.checkWarm(request.getPath(), count);
+            } else {
+                volume.warm(request.getPath(), request.getData(), count);
+            }
+            return count.last();
         });
+    }
+
+    @Override
+    public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
+        run(
+                observer,
+                () -> PathInfoReplies.of(service.named(request.getVolume()).inspect(request.getPath())));
+    }
+
+    @Override
+    public void setAccessLog(SetAccessLogRequest request, StreamObserver<SetAccessLogReply> observer) {
+        run(observer, () -> SetAccessLogReply.newBuilder()
+                .setFile(service.named(request.getVolume())
+                        .accessLog()
+                        .toFile(request.getOn())
+                        .toString())
+                .build());
+    }
+
+    /** On a thread of its own: it lasts as long as the caller wants, and calls are few. */
+    @Override
+    public void followAccesses(FollowAccessesRequest request, StreamObserver<AccessLines> observer) {
+        AccessLog.Follower follower;
+        try {
+            follower = service.named(request.getVolume()).accessLog().follow();
+        } catch (ServiceException e) {
+            observer.onError(Codes.statusOf(e).asRuntimeException());
+            return;
+        }
+        Thread thread =
+                new Thread(new AccessStream(follower, (ServerCallStreamObserver<AccessLines>) observer), "accesses");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void metrics(MetricsRequest request, StreamObserver<MetricsReply> observer) {
+        run(observer, () -> {
+            try {
+                return MetricsReply.newBuilder().setText(service.metrics()).build();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    @Override
+    public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseReply> observer) {
+        run(observer, () -> DiagnoseReply.newBuilder()
+                .putAllTexts(new Diagnosis(service).texts())
+                .build());
     }
 
     @Override
     public void invalidate(InvalidateRequest request, StreamObserver<InvalidateReply> observer) {
         run(observer, () -> InvalidateReply.newBuilder()
-                .setEntries(service.volumes().named(request.getVolume()).invalidate(request.getPath()))
+                .setEntries(service.named(request.getVolume()).invalidate(request.getPath()))
                 .build());
     }
 
@@ -125,32 +189,42 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void makeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(observer, () -> changed(directories.make(request.getCluster(), request.getPath(), request.getMode())));
+        run(observer, () -> changed(directories().make(request.getCluster(), request.getPath(), request.getMode())));
     }
 
     @Override
     public void removeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
         run(
                 observer,
-                () -> changed(directories.remove(request.getCluster(), request.getPath(), request.getRecursive())));
+                () -> changed(directories().remove(request.getCluster(), request.getPath(), request.getRecursive())));
     }
 
     @Override
     public void renameDirectory(RenameDirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(observer, () -> changed(directories.rename(request.getCluster(), request.getPath(), request.getNewPath())));
+        run(
+                observer,
+                () -> changed(directories().rename(request.getCluster(), request.getPath(), request.getNewPath())));
     }
 
     @Override
     public void listDirectory(DirectoryRequest request, StreamObserver<ListDirectoryReply> observer) {
         run(observer, () -> {
             ListDirectoryReply.Builder reply = ListDirectoryReply.newBuilder();
-            for (Directories.Entry entry : directories.list(request.getCluster(), request.getPath())) {
+            for (Directories.Entry entry : directories().list(request.getCluster(), request.getPath())) {
                 reply.addEntries(ListDirectoryReply.Entry.newBuilder()
                         .setName(entry.name())
                         .setDirectory(entry.directory()));
             }
             return reply.build();
         });
+    }
+
+    private Directories directories() throws ServiceException {
+        if (directories == null) {
+            throw new ServiceException(
+                    ServiceException.Kind.PRECONDITION, "this process serves one mount; ask posix-gateway serve");
+        }
+        return directories;
     }
 
     private static DirectoryReply changed(boolean changed) {

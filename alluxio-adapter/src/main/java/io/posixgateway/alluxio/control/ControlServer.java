@@ -9,7 +9,7 @@ import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.posixgateway.alluxio.service.Directories;
-import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.Gateway;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Listens on the control socket: mode 0600, and peers other than root and our own user are hung up on.
@@ -35,7 +36,8 @@ public final class ControlServer implements AutoCloseable {
     private final Server server;
     private final Path unbound;
 
-    public ControlServer(Path socket, GatewayService service, Directories directories) throws IOException {
+    /** @param directories null: work on directories is not offered here */
+    public ControlServer(Path socket, Gateway service, @Nullable Directories directories) throws IOException {
         if (!Epoll.isAvailable()) {
             throw new IOException("Unix sockets need epoll: " + Epoll.unavailabilityCause());
         }

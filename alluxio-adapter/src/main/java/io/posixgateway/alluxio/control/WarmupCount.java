@@ -1,38 +1,48 @@
 package io.posixgateway.alluxio.control;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.posixgateway.alluxio.service.WalkProgress;
+import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.service.Warmup;
 
-/** Counts what a warm-up has done and tells the caller every so many entries; ends when the caller has gone. One thread. */
-final class WarmupCount implements WalkProgress {
-    private static final long TELL_EVERY = 1000;
+/** Counts what a warm-up has done and tells the caller now and then; ends when the caller has gone. One thread. */
+final class WarmupCount implements Warmup.Progress {
+    private static final long TELL_EVERY = 100;
 
     private final ServerCallStreamObserver<WarmupProgress> observer;
-    private long entries;
-    private long bytes;
-    private long failed;
+    private final WarmupProgress.Builder now = WarmupProgress.newBuilder().setStep("metadata");
 
     WarmupCount(ServerCallStreamObserver<WarmupProgress> observer) {
         this.observer = observer;
     }
 
     @Override
-    public boolean add(long bytesRead, boolean hasFailed) {
-        entries++;
-        bytes += bytesRead;
-        failed += hasFailed ? 1 : 0;
-        if (entries % TELL_EVERY == 0 && observer.isReady()) {
-            observer.onNext(message(false));
+    public boolean entry(long bytes, long warmBytes, boolean failed) {
+        now.setEntries(now.getEntries() + 1)
+                .setTotalBytes(now.getTotalBytes() + bytes)
+                .setBytes(now.getBytes() + warmBytes)
+                .setFailed(now.getFailed() + (failed ? 1 : 0));
+        return now.getEntries() % TELL_EVERY != 0 || tell();
+    }
+
+    /** The load knows only of what was missing: the rest of the total was there. */
+    @Override
+    public boolean loading(LoadState state) {
+        long there = Math.max(0, now.getTotalBytes() - state.totalBytes());
+        now.setStep("data").setBytes(Math.min(now.getTotalBytes(), there + state.loadedBytes()));
+        if (state.done()) {
+            now.setFailed(now.getFailed() + state.failedFiles());
+        }
+        return tell();
+    }
+
+    private boolean tell() {
+        if (observer.isReady()) {
+            observer.onNext(now.build());
         }
         return !observer.isCancelled();
     }
 
-    WarmupProgress message(boolean done) {
-        return WarmupProgress.newBuilder()
-                .setEntries(entries)
-                .setBytes(bytes)
-                .setFailed(failed)
-                .setDone(done)
-                .build();
+    WarmupProgress last() {
+        return now.setDone(true).build();
     }
 }

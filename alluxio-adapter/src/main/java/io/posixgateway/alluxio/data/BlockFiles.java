@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,10 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+    private volatile @Nullable Backings backings;
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder opened = new LongAdder();
+    private final LongAdder evicted = new LongAdder();
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
@@ -49,9 +55,20 @@ public final class BlockFiles implements AutoCloseable {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
+            hits.increment();
             return known;
         }
         return known == null && most > 0 ? openNew(blockId) : null;
+    }
+
+    /** Is there a file of this block in a known folder? */
+    public boolean has(long blockId) {
+        for (Path folder : folders) {
+            if (most > 0 && Files.isReadable(folder.resolve(Long.toString(blockId)))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable BlockFile openNew(long blockId) {
@@ -59,6 +76,7 @@ public final class BlockFiles implements AutoCloseable {
             try {
                 BlockFile file = BlockFile.open(folder.resolve(Long.toString(blockId)), blockId);
                 file.take();
+                opened.increment();
                 keep(file);
                 return file;
             } catch (IOException e) {
@@ -67,6 +85,41 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** From now on block files can be given to the kernel. */
+    void backedBy(Backings kernel) {
+        backings = kernel;
+    }
+
+    /**
+     * The kernel's number of a block file that was taken; 0 or less: it cannot be passed through. When the kernel does not
+     * allow it to this process at all, that is logged, and not tried again.
+     */
+    int backingOf(BlockFile file, long lengthBytes) {
+        Backings kernel = backings;
+        if (kernel == null || !holds(file, lengthBytes)) {
+            return 0;
+        }
+        int id = file.backing(kernel);
+        if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
+            backings = null;
+            org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
+                    .warn(
+                            "The kernel does not take block files for passthrough (errno {}); they are read by this process. It needs"
+                                    + " CAP_SYS_ADMIN in the first user namespace, and blocks on a file system of their own,"
+                                    + " such as tmpfs, not on an overlay",
+                            -id);
+        }
+        return id;
+    }
+
+    private static boolean holds(BlockFile file, long lengthBytes) {
+        try {
+            return file.lengthBytes() == lengthBytes;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private void keep(BlockFile file) {
@@ -88,8 +141,29 @@ public final class BlockFiles implements AutoCloseable {
             } else {
                 open.remove(oldest.blockId());
                 oldest.give();
+                evicted.increment();
             }
         }
+    }
+
+    /** How often an open one was found. */
+    public long hits() {
+        return hits.sum();
+    }
+
+    /** How often one was opened. */
+    public long opened() {
+        return opened.sum();
+    }
+
+    /** How often one was closed to make room. */
+    public long evicted() {
+        return evicted.sum();
+    }
+
+    /** How many may be kept open. */
+    public int most() {
+        return most;
     }
 
     /** How many are open and kept. */

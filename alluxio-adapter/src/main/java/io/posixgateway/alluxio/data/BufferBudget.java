@@ -1,11 +1,14 @@
 package io.posixgateway.alluxio.data;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
-/** A number of bytes that may be held at the same time. Any thread; never waits. */
+/** A number of bytes that may be held at the same time, and what was done with them. Any thread; never waits. */
 public final class BufferBudget {
     private final long totalBytes;
     private final AtomicLong usedBytes = new AtomicLong();
+    private final LongAdder readAhead = new LongAdder();
+    private final LongAdder wasted = new LongAdder();
 
     public BufferBudget(long totalBytes) {
         this.totalBytes = totalBytes;
@@ -27,5 +30,27 @@ public final class BufferBudget {
 
     public long usedBytes() {
         return usedBytes.get();
+    }
+
+    public long totalBytes() {
+        return totalBytes;
+    }
+
+    /** Bytes were read ahead into held memory. */
+    void readAhead(long bytes) {
+        readAhead.add(bytes);
+    }
+
+    /** Bytes read ahead were dropped, and nobody had asked for them. */
+    void wasted(long bytes) {
+        wasted.add(bytes);
+    }
+
+    public long readAheadBytes() {
+        return readAhead.sum();
+    }
+
+    public long wastedBytes() {
+        return wasted.sum();
     }
 }

@@ -37,7 +37,12 @@ public final class FileReader implements AutoCloseable {
     }
 
     /** Which file, and how it is cut. */
-    public record Extent(long fileId, long lengthBytes, long blockBytes) {}
+    public record Extent(long fileId, long lengthBytes, long blockBytes) {
+        /** The block it begins with. */
+        long firstBlock() {
+            return fileId >>> SEQUENCE_BITS << SEQUENCE_BITS;
+        }
+    }
 
     public long fileId() {
         return fileId;

@@ -73,6 +73,16 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         remoteBytes.add(bytes);
     }
 
+    /** Open block files. */
+    public BlockFiles blocks() {
+        return blocks;
+    }
+
+    /** Memory of the streams. */
+    public BufferBudget budget() {
+        return budget;
+    }
+
     /** Bytes read from local block files. */
     public long localBytes() {
         return localBytes.sum();

@@ -4,7 +4,6 @@ import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +22,16 @@ final class RemoteReader implements AutoCloseable {
         FileSource open() throws StoreException;
     }
 
-    private record Chunk(long offset, ByteBuffer data) {
+    private static final class Chunk {
+        private final long offset;
+        private final ByteBuffer data;
+        private int copiedBytes;
+
+        Chunk(long offset, ByteBuffer data) {
+            this.offset = offset;
+            this.data = data;
+        }
+
         boolean holds(long at) {
             return at >= offset && at < offset + data.limit();
         }
@@ -70,6 +78,7 @@ final class RemoteReader implements AutoCloseable {
                 int count = Math.min(data.limit() - from, into.remaining());
                 into.put(into.position(), data, from, count);
                 into.position(into.position() + count);
+                chunk.copiedBytes += count;
                 return count;
             }
         }
@@ -97,6 +106,7 @@ final class RemoteReader implements AutoCloseable {
                 budget.give(buffer.capacity());
                 return false;
             }
+            budget.readAhead(count);
             window.addLast(new Chunk(nextOffset, buffer.flip()));
             nextOffset += count;
         }
@@ -114,13 +124,19 @@ final class RemoteReader implements AutoCloseable {
 
     private @Nullable ByteBuffer roomForChunk() {
         if (window.size() >= windowChunks) {
-            return window.removeFirst().data;
+            return dropFirst().data;
         }
         int bytes = (int) Math.min(CHUNK_BYTES, lengthBytes);
         if (budget.take(bytes)) {
             return ByteBuffer.allocate(bytes);
         }
-        return window.isEmpty() ? null : window.removeFirst().data;
+        return window.isEmpty() ? null : dropFirst().data;
+    }
+
+    private Chunk dropFirst() {
+        Chunk chunk = window.removeFirst();
+        budget.wasted(Math.max(0, chunk.data.limit() - chunk.copiedBytes));
+        return chunk;
     }
 
     private int readSingle(long at, ByteBuffer into) throws StoreException {
@@ -147,10 +163,8 @@ final class RemoteReader implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        Iterator<Chunk> chunks = window.iterator();
-        while (chunks.hasNext()) {
-            budget.give(chunks.next().data.capacity());
-            chunks.remove();
+        while (!window.isEmpty()) {
+            budget.give(dropFirst().data.capacity());
         }
         if (source != null) {
             source.close();

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.gatewaymetrics;
 
-import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.Gateway;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -17,7 +17,7 @@ public final class MetricsPage {
     private final PrometheusTextFormatWriter writer =
             PrometheusTextFormatWriter.builder().build();
 
-    public MetricsPage(GatewayService service) {
+    public MetricsPage(Gateway service) {
         JvmMetrics.builder().register(registry);
         registry.register(new GatewayCollector(service));
     }

@@ -38,6 +38,15 @@ final class Samples {
         }
     }
 
+    /** Of a counter or a gauge that is told in seconds. */
+    void addSeconds(GatewayMetric metric, long nanos, List<String> labels) {
+        if (metric.type() == GatewayMetric.Type.COUNTER) {
+            counter(metric, nanos / NANOS, named(metric, labels));
+        } else {
+            gauge(metric, nanos / NANOS, named(metric, labels));
+        }
+    }
+
     private void counter(GatewayMetric metric, double value, Labels labels) {
         counters.computeIfAbsent(
                         metric,

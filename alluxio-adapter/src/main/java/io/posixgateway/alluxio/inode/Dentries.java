@@ -42,6 +42,13 @@ public final class Dentries {
     private @Nullable Map<Name, Missing> missing;
     private Inode @Nullable [] listing;
     private long listedNanos;
+    private long removals;
+    /** All names are known, as of then. */
+    private boolean complete;
+
+    private long completeNanos;
+    /** Names that Alluxio was asked for in vain since then. */
+    private int asked;
 
     /** Finds without allocating; null: nothing is known of the name. */
     public synchronized @Nullable Dentry find(Name name) {
@@ -125,6 +132,7 @@ public final class Dentries {
             absent = new HashMap<>();
             missing = absent;
         }
+        removals++;
         absent.put(name.copy(), new Missing(nowNanos));
     }
 
@@ -135,6 +143,8 @@ public final class Dentries {
             return;
         }
         listing = null;
+        complete = false;
+        removals++;
         children--;
         closeGap(at);
     }
@@ -181,12 +191,34 @@ public final class Dentries {
         if (current == all.size()) {
             listing = all.toArray(Inode[]::new);
             listedNanos = startedNanos;
+            nowComplete(startedNanos);
         }
     }
 
-    /** Is there a whole listing? See {@link #listedNanos}. */
-    public synchronized boolean listed() {
-        return listing != null;
+    /** All names were known at this moment. What this mount does to them later is seen, so they stay all. */
+    public synchronized void nowComplete(long nowNanos) {
+        complete = true;
+        completeNanos = nowNanos;
+        asked = 0;
+    }
+
+    /** Counts names that Alluxio was asked for in vain since all were known. */
+    public synchronized int askedInVain() {
+        return ++asked;
+    }
+
+    /** Are all names known, as of {@link #completeNanos}? */
+    public synchronized boolean complete() {
+        return complete;
+    }
+
+    public synchronized long completeNanos() {
+        return completeNanos;
+    }
+
+    /** How often a name was taken out, or found missing. */
+    public synchronized long removals() {
+        return removals;
     }
 
     /** The whole listing in order, if one is kept. */
@@ -209,11 +241,12 @@ public final class Dentries {
     /** Drops the listing and the names known to be missing. */
     public synchronized void dropListing() {
         listing = null;
+        complete = false;
         missing = null;
     }
 
     /** How many children are known. */
-    synchronized int children() {
+    public synchronized int children() {
         return children;
     }
 

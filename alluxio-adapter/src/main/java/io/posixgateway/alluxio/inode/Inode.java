@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Stat;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Inode implements Dentries.Dentry {
     private static final long AS_NODE = Long.MIN_VALUE;
+    private static final AtomicLong CHANGES = new AtomicLong();
 
     private final long node;
     private final @Nullable Dentries dentries;
@@ -31,6 +33,7 @@ public final class Inode implements Dentries.Dentry {
     @Nullable
     Inode nextIdle;
 
+    private long change;
     private long lookups;
     private volatile boolean unlinked;
     private volatile boolean ours;
@@ -127,8 +130,35 @@ public final class Inode implements Dentries.Dentry {
         facts = seen;
     }
 
-    /** The next look asks Alluxio. */
+    /**
+     * Keeps what Alluxio said, unless this mount changed the file after it was asked.
+     *
+     * @param asked {@link #changesSoFar} when it was asked
+     */
+    public synchronized void see(Facts seen, long asked) {
+        if (change <= asked) {
+            see(seen);
+        }
+    }
+
+    /** Goes up with every {@link #forgetFacts} of any file. */
+    public static long changesSoFar() {
+        return CHANGES.get();
+    }
+
+    /** Replaces what was seen unless it is something else by now. */
+    @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
+    public synchronized boolean confirm(Facts before, Facts seen) {
+        if (facts != before) {
+            return false;
+        }
+        see(seen);
+        return true;
+    }
+
+    /** The next look asks Alluxio, and no answer to an earlier look counts. */
     public synchronized void forgetFacts() {
+        change = CHANGES.incrementAndGet();
         facts = null;
         keptPages = false;
     }

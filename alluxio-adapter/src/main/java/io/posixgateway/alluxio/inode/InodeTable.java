@@ -4,6 +4,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InodeTable {
     private static final int BASE = 2;
+    /** Alluxio's file ids are a counter above 24 bits, so these bits of a node id are free for {@link #split}. */
+    private static final int SPLIT_SHIFT = 56;
+
+    private static final int MOST_SPLITS = 15;
+    private static final int GENERATIONS = 8;
     private static final Numbering NOBODY = new Numbering() {
         @Override
         public void moved(long node, long fileId) {}
@@ -33,7 +39,9 @@ public final class InodeTable {
     private final LongTable<Inode> laterIds = new LongTable<>();
 
     private final IdleQueue idle = new IdleQueue();
+    private final LongAdder evicted = new LongAdder();
     private volatile Numbering numbering = NOBODY;
+    private volatile int generation;
 
     /**
      * @param rootPath path in Alluxio of the mount's root
@@ -60,6 +68,16 @@ public final class InodeTable {
         return nodes.size();
     }
 
+    /** Nodes dropped so far to make room for others. */
+    public long evicted() {
+        return evicted.sum();
+    }
+
+    /** The most nodes kept of those that nobody uses. */
+    public int most() {
+        return most;
+    }
+
     /** The node id that a file has unless it replaced another. */
     public static long nodeOf(long fileId) {
         return fileId + BASE;
@@ -67,7 +85,7 @@ public final class InodeTable {
 
     /** The file id that a node began with; not for the root. */
     public static long fileIdOf(long node) {
-        return node - BASE;
+        return (node & ((1L << SPLIT_SHIFT) - 1)) - BASE;
     }
 
     /** The inode of a file wherever it is, made if need be; not yet in the tree if it is new. */
@@ -95,9 +113,50 @@ public final class InodeTable {
 
     /** The node's content is now in another file of Alluxio. */
     public void replaced(Inode inode, long newFileId) {
-        laterIds.remove(inode.fileId() + BASE);
+        unlist(inode);
         inode.changeFileId(newFileId);
         laterIds.put(newFileId + BASE, inode);
+    }
+
+    private void unlist(Inode inode) {
+        if (laterIds.get(inode.fileId() + BASE) == inode) {
+            laterIds.remove(inode.fileId() + BASE);
+        }
+    }
+
+    /** How many processes served the mount before: the nodes that this one splits off get other numbers than theirs. */
+    public void generation(int processes) {
+        generation = processes % GENERATIONS;
+    }
+
+    /**
+     * Gives the place of a file in the tree to a new node, which the kernel finds when it looks the name up again; those who
+     * have the old node open keep it. False: the file has no place, or too many nodes already.
+     */
+    public synchronized boolean split(Inode inode, long nowNanos) {
+        Inode parent = inode.parent;
+        Name name = name(inode);
+        if (parent == null || name == null) {
+            return false;
+        }
+        for (int turn = 0; turn <= MOST_SPLITS; turn++) {
+            long mark = turn == 0 ? 0 : (long) generation * (MOST_SPLITS + 1) + turn;
+            Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false);
+            if (nodes.putIfAbsent(fresh) == null) {
+                if (turn > 0) {
+                    fresh.markOurs();
+                }
+                Facts facts = inode.facts();
+                if (facts != null) {
+                    fresh.see(facts);
+                }
+                laterIds.put(inode.fileId() + BASE, fresh);
+                attach(parent, name, fresh, nowNanos);
+                rest(fresh);
+                return true;
+            }
+        }
+        return false;
     }
 
     /** As {@link #replaced}, by others; false when that file is a node of its own already. */
@@ -152,6 +211,14 @@ public final class InodeTable {
             child.loosen(null);
         }
         directory.dentries().put(child, nowNanos);
+    }
+
+    /** The inode was seen at its name again. */
+    public synchronized void confirm(Inode directory, Name name, Inode child, long nowNanos) {
+        byte[] kept = child.name;
+        if (child.parent == directory && kept != null && name.isOf(kept)) {
+            directory.dentries().put(child, nowNanos);
+        }
     }
 
     private static void leaveParent(Inode child) {
@@ -267,7 +334,7 @@ public final class InodeTable {
 
     /** Keeps it as a cache; but a node whose number is not its file's ends here, and the file's next one is its own. */
     private void leave(Inode inode) {
-        if (inode.node() == nodeOf(inode.fileId())) {
+        if (fileIdOf(inode.node()) == inode.fileId()) {
             rest(inode);
             return;
         }
@@ -290,6 +357,9 @@ public final class InodeTable {
             }
             oldest.stopResting();
             drop(oldest);
+            if (nodes.get(oldest.node()) != oldest) {
+                evicted.increment();
+            }
         }
     }
 
@@ -305,6 +375,6 @@ public final class InodeTable {
         }
         detach(inode);
         nodes.remove(inode.node());
-        laterIds.remove(inode.fileId() + BASE);
+        unlist(inode);
     }
 }

@@ -1,6 +1,8 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * A part of a listing in the order of names: what was there when it was read. Immutable, but for what others do to the inodes.
@@ -27,6 +29,11 @@ public final class ListingPage {
 
     public Inode inode(int index) {
         return inodes[index];
+    }
+
+    /** Puts the inodes behind those of a list. */
+    public void addTo(List<Inode> all) {
+        all.addAll(Arrays.asList(inodes).subList(0, count));
     }
 
     /** Puts the name of an entry into one that is used again and again. */

@@ -74,6 +74,16 @@ public final class OptionValues {
         return checked(options, values);
     }
 
+    /** Is there such an option in the table? */
+    public boolean declares(String name) {
+        return options.containsKey(name);
+    }
+
+    /** Those that were given. */
+    public Map<String, String> given() {
+        return Map.copyOf(given);
+    }
+
     /** Was it given? If not, getters answer the default. */
     public boolean given(String name) {
         return given.containsKey(declared(name).name());

@@ -37,6 +37,9 @@ public final class DraftRecord {
     /** A modification time was given after the last write. */
     public static final int TIMED = 1 << 5;
 
+    /** The content is on its way to Alluxio, and the spool empty. */
+    public static final int STREAMED = 1 << 6;
+
     private static final int COUNTS = 1 << 30;
     private static final int VERSION = 1;
     private static final int STATE_AT = 4;

@@ -16,17 +16,20 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String LOCK = "lock";
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
+    private static final String PASSTHROUGH = "passthrough";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
     private final Path path;
     private final FileChannel lock;
     private final NodeLog nodes;
+    private final PassthroughLog passthrough;
 
-    private VolumeFolder(Path path, FileChannel lock, NodeLog nodes) {
+    private VolumeFolder(Path path, FileChannel lock, NodeLog nodes, PassthroughLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
+        this.passthrough = passthrough;
     }
 
     /**
@@ -44,7 +47,8 @@ public final class VolumeFolder implements AutoCloseable {
                 throw new StoreException(
                         Errno.EBUSY, "Another process serves the volume of " + path + "; end it first", null);
             }
-            return new VolumeFolder(path, lock, NodeLog.open(path.resolve(NODES)));
+            return new VolumeFolder(
+                    path, lock, NodeLog.open(path.resolve(NODES)), PassthroughLog.open(path.resolve(PASSTHROUGH)));
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
@@ -104,6 +108,10 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    public PassthroughLog passthrough() {
+        return passthrough;
+    }
+
     /** Lets go of it; what it holds stays. */
     @Override
     public void close() {
@@ -117,6 +125,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.deleteIfExists(path.resolve(NODES));
             Files.deleteIfExists(path.resolve(ROOT));
+            Files.deleteIfExists(path.resolve(PASSTHROUGH));
             Files.deleteIfExists(path.resolve(LOCK));
             Files.deleteIfExists(path);
         } catch (DirectoryNotEmptyException kept) {

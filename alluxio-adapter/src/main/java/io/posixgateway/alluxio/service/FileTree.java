@@ -7,7 +7,6 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Stat;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,7 +17,6 @@ import java.util.List;
  * kernel's counts stay right. Any thread; methods wait for the file system.
  */
 final class FileTree {
-    private static final int CHUNK_BYTES = 1 << 20;
     private static final int MOST_DEPTH = 256;
 
     private final FileSystem files;
@@ -149,29 +147,28 @@ final class FileTree {
         }
     }
 
-    /** Asks for the attributes of everything at and below the path, and reads the files if wanted. */
-    void walk(String path, boolean data, WalkProgress progress) throws TreeException {
+    /** Asks for the attributes of everything at and below the path. */
+    void walk(String path, WalkProgress progress) throws TreeException {
         List<Name> names = names(path);
         try (Held held = new Held()) {
             if (names.isEmpty()) {
-                walkFolder(FileSystem.ROOT, "", data, progress, 0);
+                walkFolder(FileSystem.ROOT, "", progress, 0);
             } else {
                 long parent = held.nodeOf(parents(names), path);
-                visit(held.lookup(parent, last(names), path), path, data, progress, 0);
+                visit(held.lookup(parent, last(names), path), path, progress, 0);
             }
         }
     }
 
-    private boolean walkFolder(long node, String path, boolean data, WalkProgress progress, int depth)
-            throws TreeException {
+    private boolean walkFolder(long node, String path, WalkProgress progress, int depth) throws TreeException {
         checkDepth(depth, path);
         for (Child child : children(node, path)) {
             boolean goOn;
+            String childPath = path + "/" + child.name();
             try (Held held = new Held()) {
-                String childPath = path + "/" + child.name();
-                goOn = visit(held.lookup(node, child.name(), childPath), childPath, data, progress, depth);
+                goOn = visit(held.lookup(node, child.name(), childPath), childPath, progress, depth);
             } catch (TreeException e) {
-                goOn = progress.add(0, true);
+                goOn = progress.add(childPath, 0, true);
             }
             if (!goOn) {
                 return false;
@@ -180,30 +177,10 @@ final class FileTree {
         return true;
     }
 
-    private boolean visit(Entry entry, String path, boolean data, WalkProgress progress, int depth)
-            throws TreeException {
+    private boolean visit(Entry entry, String path, WalkProgress progress, int depth) throws TreeException {
         int mode = entry.attributes.mode;
-        boolean goOn = progress.add(data && Stat.isRegular(mode) ? read(entry.node, path) : 0, false);
-        return goOn && (!Stat.isDirectory(mode) || walkFolder(entry.node, path, data, progress, depth + 1));
-    }
-
-    private long read(long node, String path) throws TreeException {
-        OpenReply open = new OpenReply();
-        check(files.open(OwnRequest.INSTANCE, node, Stat.O_RDONLY, open), path);
-        try {
-            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
-            long offset = 0;
-            int count;
-            do {
-                chunk.clear();
-                count = files.read(OwnRequest.INSTANCE, node, open.handle, offset, chunk);
-                check(Math.min(count, 0), path);
-                offset += count;
-            } while (count == CHUNK_BYTES);
-            return offset;
-        } finally {
-            files.release(OwnRequest.INSTANCE, node, open.handle);
-        }
+        boolean goOn = progress.add(path, Stat.isRegular(mode) ? entry.attributes.sizeBytes : 0, false);
+        return goOn && (!Stat.isDirectory(mode) || walkFolder(entry.node, path, progress, depth + 1));
     }
 
     private static List<Name> parents(List<Name> names) {

@@ -1,10 +1,12 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>Life: {@link #start}, perhaps waiting for another process that leads, requests, {@link #drain} (by the API, a signal, or
  * {@link #close}), end. Any thread.
  */
-public final class GatewayService implements AutoCloseable {
+public final class GatewayService implements Gateway, AutoCloseable {
     private static final int KEEPER_TIMEOUT_MILLIS = 10_000;
     private static final int BACKGROUND_THREADS = 16;
     private static final long FIRST_TRY_MILLIS = 3000;
@@ -34,8 +36,10 @@ public final class GatewayService implements AutoCloseable {
      * @param keeperSocket Unix socket of the keeper
      * @param http address of /metrics, /healthz and /readyz
      * @param lead file whose lock says which of several processes serves
+     * @param accessLogs folder of access logs that are switched on
      */
-    public record Addresses(Path controlSocket, Path keeperSocket, InetSocketAddress http, Path lead) {}
+    public record Addresses(
+            Path controlSocket, Path keeperSocket, InetSocketAddress http, Path lead, Path accessLogs) {}
 
     private final ExecutorService background = backgroundPool();
     private final Volumes volumes;
@@ -44,6 +48,10 @@ public final class GatewayService implements AutoCloseable {
     private final ControlServer control;
     private final Lead lead;
     private final Addresses addresses;
+    private final Watchdog watchdog;
+    /** Guarded by this; made when somebody asks. */
+    private @Nullable MetricsPage metrics;
+
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile @Nullable HttpPages pages;
     private volatile @Nullable IOException failure;
@@ -53,7 +61,8 @@ public final class GatewayService implements AutoCloseable {
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         this.version = version;
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS);
-        this.volumes = new Volumes(source, keeper, background);
+        this.volumes = new Volumes(source, keeper, background, addresses.accessLogs());
+        this.watchdog = new Watchdog(volumes::all);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
@@ -68,6 +77,7 @@ public final class GatewayService implements AutoCloseable {
      */
     public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         GatewayService service = new GatewayService(source, addresses, version);
+        service.watchdog.start();
         try {
             if (service.lead.tryTake()) {
                 service.begin(false);
@@ -104,7 +114,7 @@ public final class GatewayService implements AutoCloseable {
     /** On one host with the process that leads, the address is that one's. */
     private void pagesIfFree() {
         try {
-            HttpPages free = new HttpPages(addresses.http(), new MetricsPage(this), this::ready);
+            HttpPages free = new HttpPages(addresses.http(), metricsPage(), this::ready);
             pages = free;
             free.start();
         } catch (IOException e) {
@@ -128,7 +138,7 @@ public final class GatewayService implements AutoCloseable {
         }
         control.start();
         if (pages == null) {
-            MetricsPage metrics = new MetricsPage(this);
+            MetricsPage metrics = metricsPage();
             HttpPages own = afterAnother
                     ? HttpPages.inTurn(addresses.http(), metrics, this::ready)
                     : new HttpPages(addresses.http(), metrics, this::ready);
@@ -138,20 +148,53 @@ public final class GatewayService implements AutoCloseable {
         LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
     }
 
-    public Volumes volumes() {
-        return volumes;
+    private synchronized MetricsPage metricsPage() {
+        MetricsPage page = metrics;
+        if (page == null) {
+            page = new MetricsPage(this);
+            metrics = page;
+        }
+        return page;
     }
 
+    @Override
+    public List<Volume> all() {
+        return volumes.all();
+    }
+
+    @Override
+    public Volume named(String name) throws ServiceException {
+        return volumes.named(name);
+    }
+
+    @Override
+    public Volume attach(AttachRequest request) throws ServiceException {
+        return volumes.attach(request);
+    }
+
+    @Override
+    public void detach(String name) throws ServiceException {
+        volumes.detach(name);
+    }
+
+    @Override
+    public String metrics() throws IOException {
+        return metricsPage().text();
+    }
+
+    @Override
     public String version() {
         return version;
     }
 
     /** Is every session of the keeper served, or could it be at once; and is this process not ending? */
+    @Override
     public boolean ready() {
         return (leads ? takeover.done() : takeover.prepared()) && !ending;
     }
 
     /** Leaves the volumes to the next process and lets {@link #awaitEnd} return; how many there were. */
+    @Override
     public int drain() {
         ending = true;
         int count = volumes.drain();
@@ -177,6 +220,7 @@ public final class GatewayService implements AutoCloseable {
     @Override
     public void close() {
         drain();
+        watchdog.close();
         HttpPages open = pages;
         if (open != null) {
             open.close();

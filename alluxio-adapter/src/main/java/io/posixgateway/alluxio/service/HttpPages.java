@@ -7,23 +7,28 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * /metrics, /healthz and /readyz by HTTP.
  *
- * <p>Two threads of its own, a short queue, and limits on how long a request or an answer may take: a slow or hostile reader
- * harms only other readers of these pages.
+ * <p>A few threads of its own, and limits on how long a request or an answer may take: a slow or hostile reader harms only
+ * other readers of these pages. The metrics are gathered at most once a second, however many ask, and so many at most are
+ * given them at the same time, so that threads are left for the health pages.
  */
 final class HttpPages implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpPages.class);
-    private static final int THREADS = 2;
-    private static final int QUEUE = 16;
+    private static final int THREADS = 12;
+    private static final int QUEUE = 64;
+    private static final int METRICS_AT_A_TIME = 4;
+    private static final long METRICS_NANOS = 1_000_000_000L;
     private static final String LIMIT_SECONDS = "10";
     private static final int TURN_TRIES = 150;
     private static final long TURN_PAUSE_NANOS = 100_000_000;
@@ -32,6 +37,11 @@ final class HttpPages implements AutoCloseable {
     private final ThreadPoolExecutor threads;
     private final MetricsPage metrics;
     private final BooleanSupplier ready;
+    private final Semaphore metricsTurns = new Semaphore(METRICS_AT_A_TIME);
+
+    // Guarded by this.
+    private @Nullable Page gathered;
+    private long gatheredNanos;
 
     HttpPages(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
         System.setProperty("sun.net.httpserver.maxReqTime", LIMIT_SECONDS);
@@ -43,7 +53,7 @@ final class HttpPages implements AutoCloseable {
                 THREADS, THREADS, 30, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), HttpPages::thread);
         threads.allowCoreThreadTimeOut(true);
         server.setExecutor(threads);
-        server.createContext("/metrics", exchange -> answer(exchange, this::metricsPage));
+        server.createContext("/metrics", this::metrics);
         server.createContext("/healthz", exchange -> answer(exchange, () -> Page.text(200, "ok\n")));
         server.createContext("/readyz", exchange -> answer(exchange, this::readiness));
     }
@@ -97,8 +107,27 @@ final class HttpPages implements AutoCloseable {
         return server.getAddress();
     }
 
-    private Page metricsPage() throws IOException {
-        return new Page(200, MetricsPage.CONTENT_TYPE, metrics.text());
+    private void metrics(HttpExchange exchange) throws IOException {
+        if (!metricsTurns.tryAcquire()) {
+            answer(exchange, () -> Page.text(503, "too many readers of the metrics at the same time\n"));
+            return;
+        }
+        try {
+            answer(exchange, this::metricsPage);
+        } finally {
+            metricsTurns.release();
+        }
+    }
+
+    private synchronized Page metricsPage() throws IOException {
+        Page page = gathered;
+        long now = System.nanoTime();
+        if (page == null || now - gatheredNanos >= METRICS_NANOS) {
+            page = new Page(200, MetricsPage.CONTENT_TYPE, metrics.text());
+            gathered = page;
+            gatheredNanos = now;
+        }
+        return page;
     }
 
     private Page readiness() {

@@ -1,10 +1,13 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.options.OptionException;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +20,8 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Log lines on standard error: {@code time LEVEL [thread] logger: message}. Levels change while the process runs.
+ * Log lines on standard error: {@code time LEVEL [thread volume #request] logger: message}, or JSON. Levels change while the
+ * process runs.
  *
  * <p>Any thread. Loggers whose level was set are kept, so that the setting is not lost with an unused logger.
  */
@@ -35,7 +39,15 @@ public final class Logging {
             Level.FINEST);
     private static final Map<String, Logger> KEPT = new ConcurrentHashMap<>();
 
+    private static final Recent RECENT = new Recent();
+    private static volatile boolean json;
+
     private Logging() {}
+
+    /** The last lines, and the last warnings and errors, which may be older. */
+    public static String recent() {
+        return RECENT.text();
+    }
 
     /**
      * Puts our handler in the place of the JDK's; the Alluxio client, which warns of what is none of the
@@ -45,11 +57,25 @@ public final class Logging {
         Level checked = levelOf(level);
         LogManager.getLogManager().reset();
         Handler handler = new ConsoleHandler();
-        handler.setFormatter(new Lines());
+        handler.setFormatter(new Formats());
         handler.setLevel(Level.ALL);
         Logger.getLogger("").addHandler(handler);
+        Logger.getLogger("").addHandler(RECENT);
         keep("", checked);
         keep("alluxio", checked.intValue() >= Level.INFO.intValue() ? Level.SEVERE : Level.WARNING);
+    }
+
+    /**
+     * Chooses how lines look from now on.
+     *
+     * @param format text or json
+     * @throws OptionException for another
+     */
+    public static void setFormat(String format) {
+        if (!format.equals("text") && !format.equals("json")) {
+            throw new OptionException("log format '" + format + "' is not known; it is text or json");
+        }
+        json = format.equals("json");
     }
 
     /**
@@ -75,7 +101,7 @@ public final class Logging {
         return level;
     }
 
-    private static String nameOf(Level level) {
+    static String nameOf(Level level) {
         int value = level.intValue();
         if (value >= Level.SEVERE.intValue()) {
             return "ERROR";
@@ -87,16 +113,69 @@ public final class Logging {
         return value >= Level.FINE.intValue() ? "DEBUG" : "TRACE";
     }
 
+    /** Keeps the last lines. Guarded by this. */
+    private static final class Recent extends Handler {
+        private static final int LINES = 500;
+        private static final int WARNINGS = 200;
+
+        private final Deque<String> lines = new ArrayDeque<>();
+        private final Deque<String> warnings = new ArrayDeque<>();
+
+        Recent() {
+            setFormatter(new Lines());
+        }
+
+        @Override
+        public synchronized void publish(LogRecord entry) {
+            String line = getFormatter().format(entry);
+            keep(lines, line, LINES);
+            if (entry.getLevel().intValue() >= Level.WARNING.intValue()) {
+                keep(warnings, line, WARNINGS);
+            }
+        }
+
+        private static void keep(Deque<String> kept, String line, int most) {
+            kept.addLast(line);
+            if (kept.size() > most) {
+                kept.removeFirst();
+            }
+        }
+
+        synchronized String text() {
+            return "The last warnings and errors:\n" + String.join("", warnings) + "\nThe last lines:\n"
+                    + String.join("", lines);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** As chosen. */
+    private static final class Formats extends Formatter {
+        private final Formatter lines = new Lines();
+        private final Formatter objects = new JsonLines();
+
+        @Override
+        public String format(LogRecord entry) {
+            return (json ? objects : lines).format(entry);
+        }
+    }
+
     private static final class Lines extends Formatter {
         @Override
         public String format(LogRecord entry) {
             String logger = String.valueOf(entry.getLoggerName());
+            String about = RemoteCalls.ofThread().about();
             StringBuilder line = new StringBuilder(200)
                     .append(Instant.ofEpochMilli(entry.getMillis()).truncatedTo(ChronoUnit.MILLIS))
                     .append(' ')
                     .append(nameOf(entry.getLevel()))
                     .append(" [")
                     .append(Thread.currentThread().getName())
+                    .append(about.isEmpty() ? "" : " " + about)
                     .append("] ")
                     .append(logger, logger.lastIndexOf('.') + 1, logger.length())
                     .append(": ")

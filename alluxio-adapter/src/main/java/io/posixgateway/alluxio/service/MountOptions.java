@@ -15,6 +15,8 @@ import java.util.Set;
 
 /** The options of a session with the kernel, whatever the file system: declared, and turned into {@link SessionOptions}. */
 public final class MountOptions {
+    private static final long MOST_SECONDS = 604_800;
+
     /** Options of every mount. */
     public static final OptionTable SESSION = new OptionTable(
             List.of(
@@ -61,7 +63,6 @@ public final class MountOptions {
                             "enable_uring",
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
-                    Option.onOff("passthrough", true, "Negotiate kernel passthrough; no file is read by it yet."),
                     Option.oneOf(
                             "readdirplus",
                             "on",
@@ -70,7 +71,23 @@ public final class MountOptions {
                             "on",
                             "auto",
                             "off"),
-                    Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them.")),
+                    Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them."),
+                    new Option(
+                            "slow_request",
+                            new Option.Time(0, MOST_SECONDS),
+                            "30s",
+                            "A request older than this is named in the log with its thread's stack, and counted; 0: never."),
+                    new Option(
+                            "interrupt_after",
+                            new Option.Time(0, MOST_SECONDS),
+                            "5m",
+                            "A single call to Alluxio that takes longer is interrupted, and its request fails with ETIMEDOUT;"
+                                    + " 0: never."),
+                    new Option(
+                            "abort_after",
+                            new Option.Time(0, MOST_SECONDS),
+                            "0",
+                            "A request older than this aborts the whole mount: the last resort; 0: never.")),
             replaced());
 
     private MountOptions() {}
@@ -92,7 +109,10 @@ public final class MountOptions {
 
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
-        set(off, Feature.PASSTHROUGH, values.on("passthrough"));
+        set(
+                off,
+                Feature.PASSTHROUGH,
+                !values.declares("passthrough") || !values.text("passthrough").equals("off"));
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));

@@ -1,23 +1,94 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.PathFacts;
+import io.posixgateway.alluxio.VolumeCounts;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.FuseSession;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 
-/** A volume that is being served. Immutable; closing is the business of {@link Volumes}. */
+/** A volume that is being served. Any thread; closing is the business of {@link Volumes}. */
 public final class Volume {
     private final AttachRequest request;
     private final AlluxioFileSystem files;
     private final FuseSession session;
     private final Capacity capacity;
     private final int takeovers;
+    private final VolumeWatch watch;
+    private final AccessLog accessLog;
+    private volatile long takeoverMillis;
 
-    Volume(AttachRequest request, AlluxioFileSystem files, FuseSession session, Capacity capacity, int takeovers) {
-        this.request = request;
-        this.files = files;
-        this.session = session;
+    Volume(Parts parts, Capacity capacity, WatchLimits limits, int takeovers) {
+        this.request = parts.request;
+        this.files = parts.files;
+        this.session = parts.session;
         this.capacity = capacity;
         this.takeovers = takeovers;
+        this.watch = new VolumeWatch(request.getVolume(), limits, new Watching(files, session));
+        this.accessLog = new AccessLog(session, parts.accessLogFile);
+    }
+
+    /**
+     * What a volume is made of.
+     *
+     * @param accessLogFile where its access log goes when that is switched on
+     */
+    record Parts(AttachRequest request, AlluxioFileSystem files, FuseSession session, Path accessLogFile) {}
+
+    /** Of a mount that this process made. */
+    public static Volume mounted(
+            AttachRequest request,
+            AlluxioFileSystem files,
+            FuseSession session,
+            WatchLimits limits,
+            Path accessLogFile) {
+        Capacity capacity = new Capacity(files, Volume::ask, System::nanoTime);
+        return new Volume(new Parts(request, files, session, accessLogFile), capacity, limits, 0);
+    }
+
+    private static void ask(Runnable question) {
+        Thread thread = new Thread(question, "capacity");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** What the watchdog sees of it. */
+    private record Watching(AlluxioFileSystem files, FuseSession session) implements VolumeWatch.Watched {
+        @Override
+        public List<RequestUnderWay> underWay(long atLeastNanos) {
+            return session.underWay(atLeastNanos);
+        }
+
+        @Override
+        public boolean interrupt(long unique, long atLeastNanos) {
+            return session.interruptRemote(unique, atLeastNanos);
+        }
+
+        @Override
+        public void abort() throws IOException {
+            session.kernelConnection().abort();
+        }
+
+        @Override
+        public String pathOf(long node) {
+            return files.pathOf(node);
+        }
+    }
+
+    /** Who looks after its requests. */
+    public VolumeWatch watch() {
+        return watch;
+    }
+
+    public AccessLog accessLog() {
+        return accessLog;
     }
 
     /** What it was attached with. */
@@ -44,6 +115,30 @@ public final class Volume {
         return takeovers;
     }
 
+    /** How long after the start of this process it was served again; 0: nobody had served it before. */
+    public long takeoverMillis() {
+        return takeoverMillis;
+    }
+
+    /** It was taken over, just now. */
+    void takenOver() {
+        takeoverMillis = ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(start -> Duration.between(start, Instant.now()).toMillis())
+                .orElse(0L);
+    }
+
+    /** Where the numbers of its parts are. */
+    public VolumeCounts details() {
+        return files.details();
+    }
+
+    /** The way to Alluxio. */
+    public Store store() {
+        return files.store();
+    }
+
     /** What the file system holds and has read. */
     public AlluxioFileSystem.Counts counts() {
         return files.counts();
@@ -67,12 +162,29 @@ public final class Volume {
                 : known;
     }
 
-    /** Asks for the attributes of everything at and below the path, reads the files if wanted; as long as that takes. */
-    public void warm(String path, boolean data, WalkProgress progress) throws ServiceException {
+    /** What is known of one path, and how an open of it would be read. Waits for Alluxio. */
+    public PathFacts inspect(String path) throws ServiceException {
         try {
-            new FileTree(files).walk(path, data, progress);
+            FileTree.names(path);
+            return files.inspect(path);
         } catch (TreeException e) {
             throw Directories.failure(e);
+        } catch (StoreException e) {
+            throw new ServiceException(AlluxioVolumes.kindOf(e.errno()), String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Reads metadata of everything at and below the path and, if wanted, has Alluxio load the data; as long as that takes. */
+    public void warm(String path, boolean data, Warmup.Progress progress) throws ServiceException {
+        warmup(progress).run(path, data);
+    }
+
+    /** Counts what of the path is in Alluxio already. */
+    public void checkWarm(String path, Warmup.Progress progress) throws ServiceException {
+        warmup(progress).check(path);
+    }
+
+    private Warmup warmup(Warmup.Progress progress) {
+        return new Warmup(new FileTree(files), files.store(), request.getAlluxioPath(), progress);
     }
 }

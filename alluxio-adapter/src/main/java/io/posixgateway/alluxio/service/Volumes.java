@@ -13,6 +13,7 @@ import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +44,7 @@ public final class Volumes {
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
     private final Executor background;
+    private final Path accessLogs;
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
@@ -50,8 +52,12 @@ public final class Volumes {
     private volatile boolean serving;
     private volatile boolean draining;
 
-    /** @param background runs what must not hold up a caller */
-    public Volumes(AlluxioVolumes source, KeeperClient keeper, Executor background) {
+    /**
+     * @param background runs what must not hold up a caller
+     * @param accessLogs folder of access logs that are switched on
+     */
+    public Volumes(AlluxioVolumes source, KeeperClient keeper, Executor background, Path accessLogs) {
+        this.accessLogs = accessLogs;
         this.source = source;
         this.keeper = keeper;
         this.background = background;
@@ -96,7 +102,12 @@ public final class Volumes {
         Target target = target(request);
         locked(request.getVolume(), () -> {
             Volume there = served.get(request.getVolume());
-            return there != null ? there : serve(request, target, true);
+            if (there != null) {
+                return there;
+            }
+            Volume volume = serve(request, target, true);
+            volume.takenOver();
+            return volume;
         });
     }
 
@@ -193,7 +204,11 @@ public final class Volumes {
             FuseSession session = FuseSession.serve(
                     files, kept, MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()));
             Capacity capacity = new Capacity(files, background, System::nanoTime);
-            Volume volume = new Volume(request, files, session, capacity, kept.takes());
+            Volume volume = new Volume(
+                    new Volume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
+                    capacity,
+                    WatchLimits.of(target.options()),
+                    kept.takes());
             served.put(name, volume);
             long tookMillis = (System.nanoTime() - began) / 1_000_000;
             LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
@@ -237,12 +252,14 @@ public final class Volumes {
     }
 
     private void leave(Volume volume) {
+        volume.accessLog().close();
         volume.leaveToNext();
         served.remove(volume.name(), volume);
     }
 
     private void forget(@Nullable Volume volume) {
         if (volume != null) {
+            volume.accessLog().close();
             volume.session().close();
             served.remove(volume.name(), volume);
         }

@@ -6,9 +6,10 @@ public interface WalkProgress {
     /**
      * After each entry.
      *
-     * @param bytes read of it
+     * @param path below the volume's root
+     * @param bytes length of a file, else 0
      * @param failed could it not be read?
      * @return false ends the walk
      */
-    boolean add(long bytes, boolean failed);
+    boolean add(String path, long bytes, boolean failed);
 }

@@ -30,6 +30,12 @@ final class Draft {
     /** A new file whose name is taken in Alluxio, but which is not complete there. */
     @Nullable
     FileSink reserved;
+    /** The content is on its way to Alluxio; the spool is empty. */
+    @Nullable
+    volatile Streamed streamed;
+    /** Why the content is lost; nothing can be done any more. */
+    @Nullable
+    StoreException lost;
     /** The last publication failed. */
     boolean failed;
     /** No longer in use: begin anew. */
@@ -78,9 +84,14 @@ final class Draft {
         return changed != null;
     }
 
+    long lengthBytes() {
+        Streamed open = streamed;
+        return open == null ? spool.lengthBytes() : open.lengthBytes();
+    }
+
     void show(Attributes attributes) {
         facts.show(inode.node(), attributes);
-        attributes.sizeBytes = spool.lengthBytes();
+        attributes.sizeBytes = lengthBytes();
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
         Instant time = changed;
         if (time != null) {

@@ -136,6 +136,9 @@ public final class DraftRecovery {
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Draft draft = new Draft(inode, content, record, reader.read(status, metadata.nowNanos()));
         draft.restore();
+        if (record.has(DraftRecord.STREAMED) && content.lengthBytes() == 0) {
+            draft.lost = Streams.left(record.content().path());
+        }
         return draft;
     }
 

@@ -35,14 +35,23 @@ public final class Drafts implements AutoCloseable {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final Publisher publisher;
+    private final Streams streams;
     private final LongTable<Draft> drafts = new LongTable<>();
 
-    public Drafts(Store store, Metadata metadata, FactsReader reader, SpoolFolder folder, Publisher publisher) {
+    /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
+    public Drafts(
+            Store store,
+            Metadata metadata,
+            FactsReader reader,
+            SpoolFolder folder,
+            Publisher publisher,
+            long streamFromBytes) {
         this.store = store;
         this.metadata = metadata;
         this.reader = reader;
         this.folder = folder;
         this.publisher = publisher;
+        this.streams = new Streams(store, metadata, streamFromBytes);
     }
 
     /** Is the node being changed? Never waits. */
@@ -174,6 +183,36 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
+    /** The same for work that needs the content in the spool. */
+    private int inSpool(Inode inode, boolean mayWait, Work work) throws StoreException {
+        return with(inode, mayWait, draft -> {
+            if (draft.streamed != null && !mayWait) {
+                return FileSystem.WOULD_WAIT;
+            }
+            settle(draft);
+            return work.on(draft);
+        });
+    }
+
+    private void settle(Draft draft) throws StoreException {
+        checkLost(draft);
+        try {
+            streams.settle(draft);
+        } catch (StoreException e) {
+            if (draft.lost == null) {
+                end(draft, false);
+            }
+            throw e;
+        }
+    }
+
+    private static void checkLost(Draft draft) throws StoreException {
+        StoreException lost = draft.lost;
+        if (lost != null) {
+            throw new StoreException(lost.errno(), "The content is lost: " + lost.getMessage(), lost);
+        }
+    }
+
     /** The node is not being changed: ask elsewhere. */
     public static final int NO_DRAFT = -1_000_000;
 
@@ -193,12 +232,22 @@ public final class Drafts implements AutoCloseable {
         if (drafts.get(inode.node()) == null) {
             return NO_DRAFT;
         }
-        return with(inode, mayWait, draft -> draft.spool.read(offset, into));
+        return inSpool(inode, mayWait, draft -> draft.spool.read(offset, into));
     }
 
     /** Bytes written, WOULD_WAIT or NO_DRAFT. */
     public int write(Inode inode, boolean mayWait, long offset, ByteBuffer data) throws StoreException {
         return with(inode, mayWait, draft -> {
+            boolean inSequence = streams.takes(draft, offset, data.remaining());
+            if (!mayWait && (inSequence || draft.streamed != null)) {
+                return FileSystem.WOULD_WAIT;
+            }
+            checkLost(draft);
+            int appended = inSequence ? streams.append(draft, data) : 0;
+            if (appended > 0) {
+                return appended;
+            }
+            settle(draft);
             draft.touch();
             return draft.spool.write(offset, data);
         });
@@ -206,7 +255,7 @@ public final class Drafts implements AutoCloseable {
 
     /** Cuts, or lengthens by a hole; 0 or NO_DRAFT. Waits. */
     public int truncate(Inode inode, long bytes) throws StoreException {
-        return with(inode, true, draft -> {
+        return inSpool(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
                 draft.spool.truncate(bytes);
                 draft.touch();
@@ -219,7 +268,7 @@ public final class Drafts implements AutoCloseable {
     public long length(Inode inode) throws StoreException {
         long[] length = {NO_DRAFT};
         with(inode, true, draft -> {
-            length[0] = draft.spool.lengthBytes();
+            length[0] = draft.lengthBytes();
             return 0;
         });
         return length[0];
@@ -262,7 +311,14 @@ public final class Drafts implements AutoCloseable {
         if (draft.inode.unlinked() || (untouched && !evenUntouched)) {
             return;
         }
+        checkLost(draft);
         try {
+            if (draft.streamed != null) {
+                streams.complete(draft);
+                publisher.publishAttributes(draft);
+                end(draft, false);
+                return;
+            }
             publisher.publish(draft);
             draft.published();
         } catch (StoreException e) {
@@ -280,7 +336,10 @@ public final class Drafts implements AutoCloseable {
                 publishNow(draft, true);
                 keep = false;
             } finally {
-                end(draft, keep);
+                if (draft.lost != null) {
+                    streams.remove(draft);
+                }
+                end(draft, keep && draft.lost == null);
             }
             return 0;
         });
@@ -289,6 +348,9 @@ public final class Drafts implements AutoCloseable {
     /** Is about to be deleted, or was not after all. */
     public void unlinked(Inode inode, boolean deleted) throws StoreException {
         with(inode, true, draft -> {
+            if (deleted && draft.lost == null) {
+                settle(draft);
+            }
             draft.record.put(deleted ? DraftRecord.UNLINKED : 0, deleted ? 0 : DraftRecord.UNLINKED);
             return 0;
         });
@@ -303,7 +365,14 @@ public final class Drafts implements AutoCloseable {
     }
 
     private void end(Draft draft, boolean keepSpool) {
+        if (draft.ended) {
+            return;
+        }
         draft.ended = true;
+        Streamed streamed = draft.streamed;
+        if (streamed != null) {
+            streamed.sink.cancel();
+        }
         drafts.remove(draft.inode.node());
         FileSink reserved = draft.reserved;
         if (reserved != null) {
@@ -331,12 +400,37 @@ public final class Drafts implements AutoCloseable {
         for (Draft draft : all) {
             draft.lock.lock();
             try {
+                completeStream(draft);
                 draft.ended = true;
                 drafts.remove(draft.inode.node());
                 draft.spool.close(true);
             } finally {
                 draft.lock.unlock();
             }
+        }
+    }
+
+    /** Before the directory of this path is renamed: what is being streamed below it is completed first. */
+    public void completeStreams(String directory) throws StoreException {
+        List<Draft> below = new ArrayList<>();
+        drafts.forEach(draft -> {
+            if (draft.streamed != null && draft.record.content().path().startsWith(directory + "/")) {
+                below.add(draft);
+            }
+        });
+        for (Draft draft : below) {
+            publish(draft.inode, true);
+        }
+    }
+
+    /** No other process can go on with a stream: what was written is completed, and what follows goes to a spool. */
+    private void completeStream(Draft draft) {
+        try {
+            if (draft.streamed != null) {
+                publishNow(draft, true);
+            }
+        } catch (StoreException e) {
+            LOG.error("A file that was being streamed is lost: {}", e.getMessage());
         }
     }
 

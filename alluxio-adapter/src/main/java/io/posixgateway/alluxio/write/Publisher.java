@@ -10,7 +10,9 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.fuse.spi.Errno;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,38 +29,59 @@ public final class Publisher {
     private final InodeTable table;
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
+    private final HiddenFiles hiddenFiles;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
-    public Publisher(Store store, Metadata metadata, InodeTable table, FactsReader reader, @Nullable NodeLog nodes) {
+    public Publisher(
+            Store store,
+            Metadata metadata,
+            InodeTable table,
+            FactsReader reader,
+            @Nullable NodeLog nodes,
+            HiddenFiles hiddenFiles) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
         this.nodes = nodes;
+        this.hiddenFiles = hiddenFiles;
     }
 
     void publish(Draft draft) throws StoreException {
-        if (draft.hasOwnTime()) {
-            draft.facts = reader.read(AttributeEdit.withoutTime(draft.facts.raw()), draft.facts.fetchedNanos());
-        }
+        useOwnTime(draft);
         FileSink reserved = draft.reserved;
         if (reserved != null) {
             draft.reserved = null;
+            draft.dirty |= !reserved.isAt(metadata.pathOf(draft.inode));
+        }
+        if (reserved != null && reserved.isAt(metadata.pathOf(draft.inode))) {
             complete(draft, reserved);
         } else if (draft.dirty) {
             replace(draft);
         }
+        publishAttributes(draft);
+        draft.inode.forgetFacts();
+    }
+
+    private void useOwnTime(Draft draft) {
+        if (draft.hasOwnTime()) {
+            draft.facts = reader.read(AttributeEdit.withoutTime(draft.facts.raw()), draft.facts.fetchedNanos());
+        }
+    }
+
+    /** The content is there already. */
+    void publishAttributes(Draft draft) throws StoreException {
+        useOwnTime(draft);
         if (draft.attributesDirty) {
             FileStatus raw = draft.facts.raw();
             store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
             draft.attributesDirty = false;
         }
-        draft.inode.forgetFacts();
     }
 
     private void complete(Draft draft, FileSink sink) throws StoreException {
         try {
-            draft.spool.copyTo(sink);
+            draft.spool.copyTo(sink, true);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
@@ -74,21 +97,36 @@ public final class Publisher {
         String path = metadata.pathOf(inode);
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         FileStatus raw = AttributeEdit.ownedBy(draft.facts, store.user());
-        FileSink sink = store.create(hidden, raw.mode(), raw.xattrs());
+        hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
+        FileSink sink = make(hidden, raw);
         try {
-            draft.spool.copyTo(sink);
+            draft.spool.copyTo(sink, true);
             sink.complete();
             announce(inode, sink.fileId());
             store.rename(hidden, path, true);
         } catch (StoreException e) {
             sink.cancel();
-            deleteQuietly(hidden);
+            if (deleteQuietly(hidden)) {
+                hiddenFiles.remove(hidden);
+            }
             retract(inode);
             throw e;
         }
+        hiddenFiles.remove(hidden);
         table.replaced(inode, sink.fileId());
         draft.attributesDirty = false;
         published(draft, sink.fileId());
+    }
+
+    private FileSink make(String hidden, FileStatus raw) throws StoreException {
+        try {
+            return store.create(hidden, raw.mode(), raw.xattrs());
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EIO) {
+                hiddenFiles.remove(hidden);
+            }
+            throw e;
+        }
     }
 
     private void announce(Inode inode, long fileId) throws StoreException {
@@ -111,12 +149,14 @@ public final class Publisher {
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
     }
 
-    private void deleteQuietly(String path) {
+    private boolean deleteQuietly(String path) {
         try {
             store.delete(path);
+            return true;
         } catch (StoreException e) {
             org.slf4j.LoggerFactory.getLogger(Publisher.class)
-                    .info("A file left by a failed publication stays: {}", e.getMessage());
+                    .info("A file left by a failed publication stays for now: {}", e.getMessage());
+            return false;
         }
     }
 }

@@ -99,7 +99,11 @@ final class Spool {
         }
     }
 
-    void copyTo(FileSink sink) throws StoreException {
+    /** @param whole nothing comes behind it */
+    void copyTo(FileSink sink, boolean whole) throws StoreException {
+        if (whole) {
+            sink.expect(lengthBytes);
+        }
         byte[] bytes = new byte[(int) Math.min(COPY_BYTES, Math.max(1, lengthBytes))];
         long at = 0;
         while (at < lengthBytes) {

@@ -93,6 +93,11 @@ public final class SpoolFolder {
         return usedBytes.get();
     }
 
+    /** The most that spool files may take. */
+    public long mostBytes() {
+        return mostBytes;
+    }
+
     static StoreException failure(String what, IOException e) {
         boolean full = String.valueOf(e.getMessage()).contains("No space left");
         return new StoreException(full ? Errno.ENOSPC : Errno.EIO, what + ": " + e, e);

@@ -1,24 +1,89 @@
 package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import alluxio.exception.AccessControlException;
+import alluxio.exception.AlluxioException;
+import alluxio.exception.BlockAlreadyExistsException;
+import alluxio.exception.BusyException;
+import alluxio.exception.DirectoryNotEmptyException;
+import alluxio.exception.FileAlreadyCompletedException;
+import alluxio.exception.FileAlreadyExistsException;
 import alluxio.exception.FileDoesNotExistException;
+import alluxio.exception.FileIncompleteException;
+import alluxio.exception.InvalidFileSizeException;
+import alluxio.exception.InvalidPathException;
+import alluxio.exception.OpenDirectoryException;
+import alluxio.exception.status.AlluxioStatusException;
 import alluxio.exception.status.ResourceExhaustedException;
 import alluxio.exception.status.UnavailableException;
+import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.fuse.spi.Errno;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ErrnoTableTest {
+    private static Stream<Arguments> classes() {
+        return Stream.of(
+                arguments(new FileDoesNotExistException("gone"), Errno.ENOENT),
+                arguments(new FileNotFoundException("gone"), Errno.ENOENT),
+                arguments(new FileAlreadyExistsException("there"), Errno.EEXIST),
+                arguments(new BlockAlreadyExistsException("there"), Errno.EIO),
+                arguments(new DirectoryNotEmptyException("full"), Errno.ENOTEMPTY),
+                arguments(new AccessControlException("no"), Errno.EACCES),
+                arguments(new AlluxioException("Permission denied: user=x"), Errno.EACCES),
+                arguments(new FileIncompleteException("being written"), Errno.EBUSY),
+                arguments(new FileAlreadyCompletedException("was written"), Errno.EBUSY),
+                arguments(new BusyException(), Errno.EBUSY),
+                arguments(new OpenDirectoryException("a directory"), Errno.EISDIR),
+                arguments(new InvalidPathException("bad"), Errno.EINVAL),
+                arguments(new InvalidFileSizeException("big"), Errno.EFBIG),
+                arguments(new IOException("No space left on device"), Errno.ENOSPC),
+                arguments(new IOException("Not enough space left on worker"), Errno.ENOSPC),
+                arguments(new IllegalStateException("never seen before"), Errno.EIO));
+    }
+
+    @ParameterizedTest
+    @MethodSource("classes")
+    void eachExceptionHasItsErrno(Exception failure, int errno) {
+        assertThat(ErrnoTable.of(failure)).isEqualTo(errno);
+        assertThat(ErrnoTable.exception("work", failure).errno()).isEqualTo(errno);
+    }
+
+    /** No code is forgotten: what stands here is all that is not EIO. */
+    @ParameterizedTest
+    @EnumSource(Status.Code.class)
+    void eachCodeHasItsErrno(Status.Code code) {
+        int errno =
+                switch (code) {
+                    case NOT_FOUND -> Errno.ENOENT;
+                    case ALREADY_EXISTS -> Errno.EEXIST;
+                    case INVALID_ARGUMENT -> Errno.EINVAL;
+                    case PERMISSION_DENIED, UNAUTHENTICATED -> Errno.EACCES;
+                    case RESOURCE_EXHAUSTED -> Errno.ENOSPC;
+                    case UNIMPLEMENTED -> Errno.EOPNOTSUPP;
+                    case FAILED_PRECONDITION -> Errno.EPERM;
+                    default -> Errno.EIO;
+                };
+        AlluxioStatusException failure =
+                AlluxioStatusException.from(Status.fromCode(code).withDescription("said so"));
+        assertThat(ErrnoTable.of(failure)).isEqualTo(errno);
+    }
+
     @Test
     void theFirstKnownCauseCounts() {
         assertThat(ErrnoTable.of(new IOException(new AccessControlException("no"))))
                 .isEqualTo(Errno.EACCES);
-        assertThat(ErrnoTable.of(new FileDoesNotExistException("gone"))).isEqualTo(Errno.ENOENT);
+        assertThat(ErrnoTable.of(new RuntimeException(new IOException(new FileDoesNotExistException("gone")))))
+                .isEqualTo(Errno.ENOENT);
         assertThat(ErrnoTable.of(new ResourceExhaustedException("full"))).isEqualTo(Errno.ENOSPC);
         assertThat(ErrnoTable.of(new UnavailableException("no master"))).isEqualTo(Errno.EIO);
-        assertThat(ErrnoTable.of(new IllegalStateException("never seen before")))
-                .isEqualTo(Errno.EIO);
     }
 }

@@ -36,7 +36,8 @@ class SamplesTest {
         }
         String text = text(samples);
         for (GatewayMetric metric : GatewayMetric.values()) {
-            assertThat(text).contains("\n" + metric.exposedName().replaceAll("seconds$", "seconds_bucket"));
+            assertThat(text)
+                    .contains("\n" + metric.exposedName().replaceAll("duration_seconds$", "duration_seconds_bucket"));
             assertThat(text).contains("# HELP " + metric.exposedName() + " " + metric.help());
             for (String label : metric.labels()) {
                 assertThat(text).contains(label + "=\"some-" + label + "\"");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
@@ -11,9 +12,15 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
@@ -47,6 +54,113 @@ class CachesIT {
     }
 
     @Test
+    void anOpenBelievesWhatWasSeenAMomentAgo() throws Exception {
+        String folder = SharedAlluxio.folder();
+        Files.writeString(SharedAlluxio.ufs(folder).resolve("f"), "hello");
+        try (AlluxioFileSystem trusting = SharedAlluxio.open(folder, Map.of("open_trust", "1h", "metadata_ttl", "1h"));
+                AlluxioFileSystem asking =
+                        SharedAlluxio.open(folder, Map.of("open_trust", "0", "metadata_ttl", "1h"))) {
+            assertThat(openAgain(trusting)).isZero();
+            assertThat(openAgain(asking)).isEqualTo(FileSystem.WOULD_WAIT);
+        }
+    }
+
+    private static int openAgain(AlluxioFileSystem fs) {
+        Entry entry = new Entry();
+        assertThat(fs.lookup(WAITING, FileSystem.ROOT, Name.of("f"), entry)).isZero();
+        OpenReply open = new OpenReply();
+        assertThat(fs.open(WAITING, entry.node, 0, open)).isZero();
+        assertThat(fs.release(WAITING, entry.node, open.handle)).isZero();
+        return fs.open(INLINE, entry.node, 0, new OpenReply());
+    }
+
+    @Test
+    void aDirectoryOfWhichManyFilesAreAskedForIsListedAhead() throws Exception {
+        String folder = SharedAlluxio.folder();
+        for (int i = 0; i < 100; i++) {
+            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello");
+        }
+        try (AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h"))) {
+            Entry entry = new Entry();
+            for (int i = 0; i < 20; i++) {
+                assertThat(fs.lookup(WAITING, FileSystem.ROOT, Name.of("f" + i), entry))
+                        .isZero();
+            }
+            eventually(() -> fs.lookup(INLINE, FileSystem.ROOT, Name.of("f99"), entry) == 0);
+            assertThat(entry.attributes.sizeBytes).isEqualTo(5);
+        }
+    }
+
+    /** With everything known, an epoch costs the kernel one OPEN and one RELEASE for each file, and no read. */
+    @Test
+    void aLaterEpochIsOpensAndReleasesOnly() throws Exception {
+        int files = 50;
+        String folder = SharedAlluxio.folder();
+        for (int i = 0; i < files; i++) {
+            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello " + i);
+        }
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h", "open_trust", "1h"));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            SessionMetrics metrics = mounted.session().metrics();
+            epoch(mounted.root(), files);
+            eventually(() -> metrics.requests(Opcode.RELEASE) == files);
+            Map<Opcode, Long> before = requests(metrics);
+            epoch(mounted.root(), files);
+            eventually(() -> metrics.requests(Opcode.RELEASE) == 2L * files);
+            Map<Opcode, Long> after = requests(metrics);
+            for (Opcode opcode : Opcode.values()) {
+                boolean counted = opcode == Opcode.OPEN || opcode == Opcode.RELEASE;
+                if (opcode != Opcode.FORGET && opcode != Opcode.BATCH_FORGET) {
+                    assertThat(after.get(opcode) - before.get(opcode))
+                            .as(opcode.name())
+                            .isEqualTo(counted ? files : 0);
+                }
+            }
+        }
+    }
+
+    private static Map<Opcode, Long> requests(SessionMetrics metrics) {
+        Map<Opcode, Long> counts = new EnumMap<>(Opcode.class);
+        for (Opcode opcode : Opcode.values()) {
+            counts.put(opcode, metrics.requests(opcode));
+        }
+        return counts;
+    }
+
+    private static void epoch(Path root, int files) throws Exception {
+        for (int i = 0; i < files; i++) {
+            assertThat(new String(bytes(root.resolve("f" + i)), StandardCharsets.UTF_8))
+                    .isEqualTo("hello " + i);
+        }
+    }
+
+    /** Opens, reads and closes: no more system calls than that. */
+    private static byte[] bytes(Path file) throws IOException {
+        try (FileChannel open = FileChannel.open(file)) {
+            ByteBuffer content = ByteBuffer.allocate(100);
+            open.read(content);
+            return Arrays.copyOf(content.array(), content.position());
+        }
+    }
+
+    @Test
+    void aFileThatOthersRenameIsReadThroughItsStream() throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem one = MountedFileSystem.mount(
+                        SharedAlluxio.open(folder, Map.of("short_circuit", "off")), TransportChoice.AUTO);
+                MountedFileSystem two =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Files.writeString(two.root().resolve("f"), "hello");
+            try (FileChannel open = FileChannel.open(one.root().resolve("f"))) {
+                Files.move(two.root().resolve("f"), two.root().resolve("g"));
+                ByteBuffer content = ByteBuffer.allocate(100);
+                open.read(content);
+                assertThat(content.flip()).isEqualTo(ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)));
+            }
+        }
+    }
+
+    @Test
     void twoMountsSeeEachOthersChangesWithinTheTimeToLive() throws Exception {
         String folder = SharedAlluxio.folder();
         Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1s");
@@ -71,7 +185,7 @@ class CachesIT {
     @Test
     void openSeesWhatAnotherMountClosedBefore() throws Exception {
         String folder = SharedAlluxio.folder();
-        Map<String, String> options = Map.of("metadata_ttl", "1h");
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "open_trust", "0");
         try (MountedFileSystem one =
                         MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
                 MountedFileSystem two =

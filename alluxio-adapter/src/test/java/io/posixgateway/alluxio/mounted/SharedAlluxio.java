@@ -69,7 +69,7 @@ final class SharedAlluxio {
 
     static boolean isSpoolEmpty() throws IOException {
         try (Stream<Path> files = Files.list(spool())) {
-            return files.findAny().isEmpty();
+            return files.noneMatch(file -> file.getFileName().toString().startsWith("spool-"));
         }
     }
 

@@ -2,7 +2,13 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.RandomAccessFile;
@@ -13,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is written through a mount is in Alluxio's under file system when close returned, and nothing is lost on the way. */
 class WriteIT {
@@ -164,6 +172,79 @@ class WriteIT {
         }
         assertThat(ufs.resolve("b")).hasBinaryContent(new byte[] {1, 2});
         assertThat(ufs.resolve("a")).doesNotExist();
+    }
+
+    @Test
+    void aFileThatOthersMadeSinceItsNameWasMissedIsOpened() throws Exception {
+        String folder = "/" + ufs.getFileName();
+        try (MountedFileSystem other =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Path missed = root.resolve("made");
+            assertThat(missed).doesNotExist();
+            Files.write(other.root().resolve("made"), new byte[] {1});
+            assertThatThrownBy(() -> Files.write(missed, new byte[] {2}, StandardOpenOption.CREATE_NEW))
+                    .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
+            assertThat(root.resolve("second")).doesNotExist();
+            Files.write(other.root().resolve("second"), new byte[] {1});
+            Files.write(root.resolve("second"), new byte[] {2}, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            assertThat(ufs.resolve("second")).hasBinaryContent(new byte[] {1, 2});
+        }
+    }
+
+    @Test
+    void aDiskThatIsFullIsSaidAndTheOldContentStays(@TempDir Path spool) throws Exception {
+        String folder = SharedAlluxio.folder();
+        Path behind = Files.createDirectories(SharedAlluxio.ufs(folder)).resolve("full");
+        Files.createDirectory(behind);
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", behind.toString()) == 0, "may not mount");
+        try (MountedFileSystem small = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+            Path full = small.root().resolve("full");
+            byte[] old = bytes(100_000);
+            Path file = Files.write(full.resolve("f"), old);
+            assertThatThrownBy(() -> Files.write(file, bytes(3_000_000))).hasMessageContaining("No space left");
+            assertThat(behind.resolve("f")).hasBinaryContent(old);
+            assertThatThrownBy(() -> Files.write(full.resolve("new"), bytes(3_000_000)))
+                    .hasMessageContaining("No space left");
+            Files.write(file, bytes(200_000));
+            assertThat(behind.resolve("f")).hasBinaryContent(bytes(200_000));
+        } finally {
+            assertThat(run("umount", behind.toString())).isZero();
+        }
+    }
+
+    @Test
+    void whatADeadProcessHidIsRemoved(@TempDir Path spool) throws Exception {
+        String folder = "/" + ufs.getFileName();
+        try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
+            for (String name : List.of("/.pgw~listed", "/.pgw~other")) {
+                FileSink sink = store.create(folder + name, 0600, Map.of());
+                sink.complete();
+            }
+            HiddenFiles dead = new HiddenFiles(spool, store.cluster());
+            dead.add(new HiddenFiles.Hidden(folder + "/.pgw~listed", 0, 0));
+            dead.close();
+        }
+        Path list = onlyFile(spool);
+        Files.move(list, list.resolveSibling(list.getFileName().toString().replaceAll("[^-]*-\\d+$", "dead-1")));
+        try (MountedFileSystem other = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+            Eventually.holds("it is removed", () -> Files.notExists(ufs.resolve(".pgw~listed")));
+            assertThat(ufs.resolve(".pgw~other")).exists();
+        }
+        try (Stream<Path> left = Files.list(spool)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    private static Path onlyFile(Path folder) throws Exception {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.findAny().orElseThrow();
+        }
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
     }
 
     @Test

@@ -85,11 +85,11 @@ class FileTreeTest {
     }
 
     @Test
-    void a_walk_sees_every_entry_and_reads_every_byte() throws TreeException {
+    void a_walk_sees_every_entry_and_its_length() throws TreeException {
         file("/a", "one", 3_000_000);
         file("/a/b", "two", 5);
         long[] seen = new long[3];
-        tree.walk("/a", true, (bytes, failed) -> {
+        tree.walk("/a", (path, bytes, failed) -> {
             seen[0]++;
             seen[1] += bytes;
             seen[2] += failed ? 1 : 0;
@@ -103,7 +103,7 @@ class FileTreeTest {
         file("/a", "one", 1);
         file("/a", "two", 1);
         long[] seen = new long[1];
-        tree.walk("/", false, (bytes, failed) -> ++seen[0] < 2);
+        tree.walk("/", (path, bytes, failed) -> ++seen[0] < 2);
         assertThat(seen).containsExactly(2);
     }
 }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
@@ -61,6 +62,7 @@ class OpenFilesFaultTest {
     private FileChannel changed;
     private FileChannel synced;
     private FileChannel closedSoon;
+    private FileChannel streamed;
     private FileChannel attributed;
     private FileChannel readOnly;
     private FileChannel deleted;
@@ -81,7 +83,10 @@ class OpenFilesFaultTest {
         node = new Node(folder);
         node.awaitReady();
         mount = node.mount("open.files");
-        node.control().attach(Node.request("open.files", alluxio.masters(), "/open"));
+        node.control()
+                .attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
+                        .putOptions("stream_from", "1M")
+                        .build());
         before();
         node.killAndRestartGateway();
         between();
@@ -111,6 +116,10 @@ class OpenFilesFaultTest {
         }
         closedSoon = open("closed-soon", NEW);
         write(closedSoon, 0, piece(3));
+        streamed = open("streamed", NEW);
+        for (int i = 0; i < 3; i++) {
+            write(streamed, i * 1_000_000L, new byte[1_000_000]);
+        }
         attributed = open("attributed", NEW);
         write(attributed, 0, piece(4));
         Files.setPosixFilePermissions(mount.resolve("attributed"), PosixFilePermissions.fromString("rw-r-----"));
@@ -175,6 +184,15 @@ class OpenFilesFaultTest {
     @Order(1)
     void a_file_closed_while_nobody_serves_is_published() throws Exception {
         assertHolds("closed-soon", piece(3));
+    }
+
+    @Test
+    @Order(1)
+    void a_file_that_was_being_streamed_is_lost_and_says_so() throws Exception {
+        assertThatThrownBy(() -> write(streamed, 3_000_000, piece(1))).hasMessageContaining("Input/output error");
+        assertThatThrownBy(streamed::close).hasMessageContaining("Input/output error");
+        Files.write(mount.resolve("streamed"), piece(2));
+        assertHolds("streamed", piece(2));
     }
 
     @Test

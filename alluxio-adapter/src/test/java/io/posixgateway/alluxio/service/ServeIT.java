@@ -2,17 +2,24 @@ package io.posixgateway.alluxio.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.control.AccessLines;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.control.DetachRequest;
+import io.posixgateway.alluxio.control.DiagnoseRequest;
 import io.posixgateway.alluxio.control.DirectoryRequest;
 import io.posixgateway.alluxio.control.DrainRequest;
+import io.posixgateway.alluxio.control.FollowAccessesRequest;
 import io.posixgateway.alluxio.control.InfoRequest;
 import io.posixgateway.alluxio.control.InvalidateRequest;
 import io.posixgateway.alluxio.control.ListRequest;
+import io.posixgateway.alluxio.control.MetricsRequest;
+import io.posixgateway.alluxio.control.PathInfoReply;
+import io.posixgateway.alluxio.control.PathInfoRequest;
 import io.posixgateway.alluxio.control.RenameDirectoryRequest;
 import io.posixgateway.alluxio.control.SetLogLevelRequest;
 import io.posixgateway.alluxio.control.StatsRequest;
@@ -22,16 +29,21 @@ import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -166,6 +178,7 @@ class ServeIT {
                         .build())
                 .forEachRemaining(progress::add);
         WarmupProgress last = progress.get(progress.size() - 1);
+        assertThat(last.getTotalBytes()).isEqualTo("text of warm".length() + 1);
         assertThat(last.getDone()).isTrue();
         assertThat(last.getEntries()).isEqualTo(3);
         assertThat(last.getBytes()).isEqualTo("text of warm".length() + 1);
@@ -230,6 +243,142 @@ class ServeIT {
         }
         node.control().detach(DetachRequest.newBuilder().setVolume("vol-5").build());
         node.unmount("vol-5");
+    }
+
+    @Test
+    void metrics_tell_of_caches_of_alluxio_and_where_the_time_went() throws Exception {
+        data("counted");
+        Path mount = node.mount("vol-7");
+        node.control().attach(Node.request("vol-7", masters, "/counted"));
+        assertThat(mount.resolve("file")).hasContent("text of counted");
+        assertThat(Files.size(mount.resolve("file"))).isEqualTo("text of counted".length());
+        String page = node.page("/metrics").body();
+        assertThat(value(page, "rpc_duration_seconds_count", "method=\"status\""))
+                .isPositive();
+        assertThat(value(page, "request_phase_seconds_total", "op=\"lookup\",phase=\"alluxio\""))
+                .isPositive()
+                .isLessThanOrEqualTo(value(page, "request_duration_seconds_sum", "op=\"lookup\""));
+        assertThat(value(page, "cache_misses_total", "kind=\"names\"")).isPositive();
+        assertThat(value(page, "cache_hits_total", "kind=\"attributes\"")).isPositive();
+        assertThat(value(page, "cache_entries", "kind=\"nodes\"")).isGreaterThanOrEqualTo(2);
+        assertThat(value(page, "rpcs_limit", "")).isPositive();
+        assertThat(value(page, "spool_limit_bytes", "")).isPositive();
+        assertThat(value(page, "takeover_seconds", "")).isZero();
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-7").build());
+        node.unmount("vol-7");
+    }
+
+    /** Of the series of vol-7 that has these labels. */
+    private static double value(String page, String name, String labels) {
+        return page.lines()
+                .filter(line -> line.startsWith("posix_gateway_" + name + "{")
+                        && line.contains("volume=\"vol-7\"")
+                        && List.of(labels.split(",", -1)).stream().allMatch(line::contains))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no " + name + "{" + labels + "} in\n" + page));
+    }
+
+    @Test
+    void another_user_is_hung_up_on_even_where_the_socket_lets_him_in() throws Exception {
+        assumeTrue(Built.isRoot(), "only root can become another user");
+        Set<PosixFilePermission> before = Files.getPosixFilePermissions(folder);
+        try {
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
+            Files.setPosixFilePermissions(node.controlSocket(), PosixFilePermissions.fromString("rw-rw-rw-"));
+            assertThat(greeting(0)).isEqualTo("answered");
+            assertThat(greeting(65534)).isEqualTo("hung up");
+        } finally {
+            Files.setPosixFilePermissions(node.controlSocket(), PosixFilePermissions.fromString("rw-------"));
+            Files.setPosixFilePermissions(folder, before);
+        }
+    }
+
+    /** What a process of this user hears when it says what a gRPC client says first. */
+    private static String greeting(int uid) throws Exception {
+        String program = """
+                import os, socket, sys
+                os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
+                peer = socket.socket(socket.AF_UNIX); peer.settimeout(60); peer.connect(sys.argv[1])
+                try:
+                    peer.send(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\0\\0\\0\\4\\0\\0\\0\\0\\0")
+                    print("answered" if peer.recv(9) else "hung up")
+                except (ConnectionResetError, BrokenPipeError):
+                    print("hung up")
+                """;
+        try (Program python = Program.start(
+                folder, List.of("python3", "-c", program, node.controlSocket().toString(), String.valueOf(uid)))) {
+            assertThat(python.await(LIMIT)).as(python.output()).isZero();
+            return python.output().trim();
+        }
+    }
+
+    @Test
+    void a_hundred_hostile_readers_of_the_pages_do_not_slow_the_mount() throws Exception {
+        Path data = data("besieged");
+        for (int i = 0; i < 50; i++) {
+            Files.write(data.resolve("f" + i), new byte[10_000]);
+        }
+        Path mount = node.mount("vol-8");
+        node.control().attach(Node.request("vol-8", masters, "/besieged"));
+        List<Socket> hostile = new ArrayList<>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), node.httpPort());
+                hostile.add(socket);
+                String request = i % 2 == 0 ? "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(50) : "GET /metr";
+                socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            }
+            long began = System.nanoTime();
+            for (int i = 0; i < 50; i++) {
+                assertThat(Files.readAllBytes(mount.resolve("f" + i))).hasSize(10_000);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(20));
+            assertThat(node.control().info(InfoRequest.getDefaultInstance()).getReady())
+                    .isTrue();
+        } finally {
+            for (Socket socket : hostile) {
+                socket.close();
+            }
+        }
+        Waiting.until("the pages answer again", LIMIT, () -> {
+            return node.page("/metrics").statusCode() == 200;
+        });
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-8").build());
+        node.unmount("vol-8");
+    }
+
+    @Test
+    void a_volume_is_looked_into_over_the_socket() throws Exception {
+        data("seen");
+        Path mount = node.mount("vol-9");
+        node.control().attach(Node.request("vol-9", masters, "/seen"));
+        Iterator<AccessLines> accesses = node.control()
+                .followAccesses(
+                        FollowAccessesRequest.newBuilder().setVolume("vol-9").build());
+        accesses.next();
+        assertThat(mount.resolve("file")).hasContent("text of seen");
+        List<String> lines = new ArrayList<>();
+        while (lines.stream().noneMatch(line -> line.contains("lookup (1,file): OK"))) {
+            lines.addAll(accesses.next().getLinesList());
+        }
+        PathInfoRequest question =
+                PathInfoRequest.newBuilder().setVolume("vol-9").setPath("/file").build();
+        PathInfoReply info = node.control().pathInfo(question);
+        assertThat(info.getAlluxioPath()).isEqualTo("/seen/file");
+        assertThat(info.getLengthBytes()).isEqualTo("text of seen".length());
+        assertThat(info.getNode()).isEqualTo(Files.getAttribute(mount.resolve("file"), "unix:ino"));
+        failsWith(Status.Code.NOT_FOUND, "'absent'", () -> node.control()
+                .pathInfo(question.toBuilder().setPath("/absent").build()));
+        failsWith(Status.Code.INVALID_ARGUMENT, "'..'", () -> node.control()
+                .pathInfo(question.toBuilder().setPath("/../x").build()));
+        assertThat(node.control().metrics(MetricsRequest.getDefaultInstance()).getText())
+                .contains("posix_gateway_volume_info{");
+        Map<String, String> texts =
+                node.control().diagnose(DiagnoseRequest.getDefaultInstance()).getTextsMap();
+        assertThat(texts.get("volumes.txt")).contains("volume vol-9", "transport devfuse");
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-9").build());
+        node.unmount("vol-9");
     }
 
     @Test

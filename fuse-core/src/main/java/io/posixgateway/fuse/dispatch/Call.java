@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * queue hands it from one to the next. Only {@link #interrupted} is written by others.
  */
 final class Call implements Request {
+    /** In {@link #beganNanos}: there is no request. */
+    static final long IDLE = Long.MIN_VALUE;
+
     final Name name = new Name();
     final Name newName = new Name();
     final Entry entry = new Entry();
@@ -39,14 +43,25 @@ final class Call implements Request {
     long node;
     int umask;
     boolean mayWait;
-    long beganNanos;
+    long beganNanos = IDLE;
     volatile boolean interrupted;
+
+    /**
+     * Who works on it; null: nobody. Written plainly, as {@link #beganNanos} and {@link #opcode} are: whoever looks from outside
+     * may see them a little late, and looks twice.
+     */
+    @Nullable
+    Thread thread;
+
+    /** The calls of the thread that works on it, while it may wait. */
+    volatile @Nullable RemoteCalls remote;
 
     private Exchange exchange;
     private ByteBuffer room;
     private ByteBuffer data;
     private int dataAt;
     private boolean namesTaken;
+    private boolean twoNames;
     private long unique;
     private int uid;
     private int gid;
@@ -84,7 +99,30 @@ final class Call implements Request {
         mayWait = false;
         interrupted = false;
         namesTaken = false;
+        twoNames = false;
+        thread = Thread.currentThread();
         beganNanos = nanos;
+    }
+
+    /** It is about to be answered. */
+    void end() {
+        beganNanos = IDLE;
+        thread = null;
+    }
+
+    /** It waits in the pool's queue. */
+    void rest() {
+        thread = null;
+    }
+
+    boolean namesTaken() {
+        return namesTaken;
+    }
+
+    /** The second of two names; null: there was one. */
+    @Nullable
+    Name secondName() {
+        return twoNames ? newName : null;
     }
 
     Exchange exchange() {
@@ -151,6 +189,7 @@ final class Call implements Request {
         if (namesTaken) {
             return 0;
         }
+        twoNames = two;
         int end = takeName(name, 0, true);
         if (end >= 0 && two) {
             end = takeName(newName, end + 1, true);

@@ -5,5 +5,11 @@ package io.posixgateway.fuse.dispatch;
  *
  * @param readOnly every change, and every open for writing, is answered EROFS
  * @param poolThreads how many requests may wait at the same time
+ * @param name of the session, for logs
  */
-public record DispatchOptions(boolean readOnly, int poolThreads) {}
+public record DispatchOptions(boolean readOnly, int poolThreads, String name) {
+    /** Of a session whose name nobody needs. */
+    public DispatchOptions(boolean readOnly, int poolThreads) {
+        this(readOnly, poolThreads, "");
+    }
+}

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -7,6 +8,11 @@ import io.posixgateway.fuse.transport.Exchange;
 import io.posixgateway.fuse.transport.RequestHandler;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,13 +36,17 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private final Operations operations;
     private final SessionMetrics metrics;
     private final boolean readOnly;
+    private final String name;
     private final HandoverPool pool;
     private final WaitingCalls waiting = new WaitingCalls();
     private final Failures failures = new Failures();
+    private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
+    private volatile @Nullable Consumer<RequestRecord> listener;
 
     public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
         this.metrics = metrics;
         this.readOnly = options.readOnly();
+        this.name = options.name();
         this.pool = new HandoverPool(options.poolThreads(), metrics);
         Operations.Builder table = new Operations.Builder()
                 .on(Opcode.INIT, call -> init.init(call.exchange()))
@@ -64,12 +74,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
     }
 
-    private static Call callOf(Exchange exchange) {
+    private Call callOf(Exchange exchange) {
         if (exchange.attachment instanceof Call call) {
             return call;
         }
         Call call = new Call(exchange);
         exchange.attachment = call;
+        calls.add(call);
         return call;
     }
 
@@ -89,6 +100,10 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             return operation.run(call);
         } catch (Throwable failure) {
             failures.log(call.opcode, call.node, failure);
+            if (failure instanceof OutOfMemoryError) {
+                Thread thread = Thread.currentThread();
+                thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+            }
             return -Errno.EIO;
         }
     }
@@ -106,6 +121,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             move(call, from, to);
         }
         metrics.requestHandedOver();
+        call.rest();
         if (!pool.execute(() -> runOnPool(call))) {
             metrics.requestResumed();
             waiting.remove(call);
@@ -114,7 +130,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     /** The call goes with its request; the exchange it leaves gets the other's call. */
-    private static void move(Call call, Exchange from, Exchange to) {
+    private void move(Call call, Exchange from, Exchange to) {
         Call spare = callOf(to);
         spare.moveTo(from);
         from.attachment = spare;
@@ -128,7 +144,16 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private void finishWaiting(Call call) {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.takeNanos();
+        call.thread = Thread.currentThread();
+        call.remote = remote;
+        remote.serve(name, call.unique());
+        long waitedNanos = metrics.nanos() - call.beganNanos;
         int result = execute(call);
+        metrics.requestSpent(call.opcode, waitedNanos, remote.takeNanos());
+        call.remote = null;
+        remote.serve("", 0);
         waiting.remove(call);
         finish(call, result);
     }
@@ -136,12 +161,61 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private void finish(Call call, int result) {
         Exchange exchange = call.exchange();
         int error = result >= 0 ? 0 : result < LOWEST_ERROR ? -Errno.EIO : result;
-        metrics.requestEnded(call.opcode, -error, metrics.nanos() - call.beganNanos);
+        long nanos = metrics.nanos() - call.beganNanos;
+        metrics.requestEnded(call.opcode, -error, nanos);
+        Consumer<RequestRecord> listening = listener;
+        if (listening != null) {
+            listening.accept(Recorder.record(call, error < 0 ? error : result, nanos));
+        }
+        call.end();
         if (call.opcode.answered()) {
             exchange.reply(error, Math.max(result, 0));
         } else {
             exchange.noReply();
         }
+    }
+
+    /**
+     * Tells every answered request from now on, on the thread that answers it, which is held up for as long as that takes.
+     *
+     * @param told null: nobody
+     */
+    public void listen(@Nullable Consumer<RequestRecord> told) {
+        listener = told;
+    }
+
+    /** The requests that came at least so long ago and are not answered. Any thread. */
+    public List<RequestUnderWay> underWay(long atLeastNanos) {
+        List<RequestUnderWay> found = new ArrayList<>();
+        long now = metrics.nanos();
+        for (Call call : calls) {
+            long began = call.beganNanos;
+            if (began != Call.IDLE && now - began >= atLeastNanos) {
+                RemoteCalls remote = call.remote;
+                RequestUnderWay seen = new RequestUnderWay(
+                        call.unique(),
+                        call.opcode,
+                        call.node,
+                        call.pid(),
+                        now - began,
+                        remote == null ? 0 : remote.runningNanos(),
+                        call.thread);
+                if (call.beganNanos == began) {
+                    found.add(seen);
+                }
+            }
+        }
+        return found;
+    }
+
+    /**
+     * Interrupts the call to the store behind the file system that a request waits for; the file system sees it fail.
+     *
+     * @param atLeastNanos only if that call is under way for so long
+     * @return was it interrupted?
+     */
+    public boolean interruptRemote(long unique, long atLeastNanos) {
+        return waiting.interruptRemote(unique, atLeastNanos);
     }
 
     private int interrupt(Call call) {

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -29,6 +30,13 @@ final class WaitingCalls {
     /** Before the reply is sent: from then on the call serves another request. */
     synchronized void remove(Call call) {
         byUnique.remove(call.unique());
+    }
+
+    /** Interrupts the remote call of this request if it is under way for so long. */
+    synchronized boolean interruptRemote(long unique, long atLeastNanos) {
+        Call call = byUnique.get(unique);
+        RemoteCalls remote = call == null ? null : call.remote;
+        return remote != null && remote.interrupt(atLeastNanos);
     }
 
     synchronized void interruptAll() {

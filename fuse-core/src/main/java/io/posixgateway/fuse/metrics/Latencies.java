@@ -9,7 +9,7 @@ public final class Latencies {
      * @param counts per bucket of {@link LatencyBuckets}; taken over
      * @param sumNanos of all durations
      */
-    Latencies(long[] counts, long sumNanos) {
+    public Latencies(long[] counts, long sumNanos) {
         this.counts = counts;
         this.sumNanos = sumNanos;
     }

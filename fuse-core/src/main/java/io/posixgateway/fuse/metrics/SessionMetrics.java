@@ -30,7 +30,9 @@ public final class SessionMetrics {
     private static final int TOTALS = 8;
 
     private static final int ROW_NANOS = 0;
-    private static final int ROW_BUCKETS = 1;
+    private static final int ROW_WAITED = 1;
+    private static final int ROW_REMOTE = 2;
+    private static final int ROW_BUCKETS = 3;
     private static final int ROW = ROW_BUCKETS + LatencyBuckets.COUNT;
 
     private final LongSupplier nanoClock;
@@ -88,6 +90,18 @@ public final class SessionMetrics {
     /** A thread of the pool takes it up. */
     public void requestResumed() {
         stripe().incrementAndGet(RESUMED);
+    }
+
+    /**
+     * Where the time of a request went that was handed over.
+     *
+     * @param waitedNanos from its coming to a pool thread's taking it up
+     * @param remoteNanos in calls to the store behind the file system
+     */
+    public void requestSpent(Opcode opcode, long waitedNanos, long remoteNanos) {
+        AtomicLongArray stripe = stripe();
+        stripe.addAndGet(row(opcode) + ROW_WAITED, waitedNanos);
+        stripe.addAndGet(row(opcode) + ROW_REMOTE, remoteNanos);
     }
 
     /**
@@ -157,6 +171,22 @@ public final class SessionMetrics {
     /** Requests that went to the pool. */
     public long handedOver() {
         return sum(HANDED_OVER);
+    }
+
+    /** Requests that wait for a pool thread at this moment. */
+    public long queued() {
+        long resumed = sum(RESUMED);
+        return Math.max(0, sum(HANDED_OVER) - resumed);
+    }
+
+    /** How long the requests of this kind waited for a pool thread, together. */
+    public long waitedNanos(Opcode opcode) {
+        return sum(row(opcode) + ROW_WAITED);
+    }
+
+    /** How long the requests of this kind waited for the store behind the file system, together. */
+    public long remoteNanos(Opcode opcode) {
+        return sum(row(opcode) + ROW_REMOTE);
     }
 
     public long bytesRead() {

@@ -2,6 +2,8 @@ package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
+import io.posixgateway.fuse.dispatch.RequestRecord;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,8 @@ public final class FuseSession implements AutoCloseable {
     private final Transport transport;
     private final Dispatcher dispatcher;
     private final List<String> refused;
+    private final KernelConnection kernelConnection;
+    private final int poolThreads;
     private boolean closed;
 
     /** Makes the transport of a session. */
@@ -53,9 +58,14 @@ public final class FuseSession implements AutoCloseable {
         this.refused = setup.refused;
         transport = make(maker);
         SessionOptions options = setup.options;
+        poolThreads = options.poolThreads();
         dispatcher = new Dispatcher(
-                fileSystem, handshake, metrics, new DispatchOptions(options.readOnly(), options.poolThreads()));
+                fileSystem,
+                handshake,
+                metrics,
+                new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName()));
         kernel.connect(transport, connection.fd());
+        kernelConnection = KernelConnection.of(connection);
     }
 
     /** A transport that cannot be made takes the mount with it. */
@@ -216,6 +226,31 @@ public final class FuseSession implements AutoCloseable {
     /** The line to the kernel that the file system was given. */
     public Kernel kernel() {
         return kernel;
+    }
+
+    /** See {@link Dispatcher#underWay}. */
+    public List<RequestUnderWay> underWay(long atLeastNanos) {
+        return dispatcher.underWay(atLeastNanos);
+    }
+
+    /** See {@link Dispatcher#interruptRemote}. */
+    public boolean interruptRemote(long unique, long atLeastNanos) {
+        return dispatcher.interruptRemote(unique, atLeastNanos);
+    }
+
+    /** See {@link Dispatcher#listen}. */
+    public void listen(@Nullable Consumer<RequestRecord> told) {
+        dispatcher.listen(told);
+    }
+
+    /** How many requests may wait at the same time. */
+    public int poolThreads() {
+        return poolThreads;
+    }
+
+    /** The kernel's account of the connection. */
+    public KernelConnection kernelConnection() {
+        return kernelConnection;
     }
 
     public SessionMetrics metrics() {

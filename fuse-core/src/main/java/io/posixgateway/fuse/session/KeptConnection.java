@@ -1,6 +1,7 @@
 package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.jni.Native;
+import org.jspecify.annotations.Nullable;
 
 /** A connection that a keeper holds too: the mount stays when this process lets go of it. */
 final class KeptConnection implements Connection {
@@ -16,6 +17,11 @@ final class KeptConnection implements Connection {
     @Override
     public int fd() {
         return fd;
+    }
+
+    @Override
+    public @Nullable String device() {
+        return null;
     }
 
     @Override

@@ -47,6 +47,11 @@ final class MountedConnection implements Connection {
     }
 
     @Override
+    public String device() {
+        return mounted.device();
+    }
+
+    @Override
     public boolean unmount() {
         return Mounter.unmount(mounted);
     }

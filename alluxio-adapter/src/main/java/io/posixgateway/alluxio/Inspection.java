@@ -1,0 +1,89 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+
+/** Looks at one path for people: what is known of it, and how an open of it would be read. Waits for Alluxio. */
+final class Inspection {
+    private final Volume volume;
+
+    Inspection(Volume volume) {
+        this.volume = volume;
+    }
+
+    /** @param path below the volume's root */
+    PathFacts of(String path) throws StoreException {
+        Inode at = volume.table.root();
+        boolean cached = volume.metadata.known(at) != null;
+        for (String part : path.split("/", -1)) {
+            if (part.isEmpty()) {
+                continue;
+            }
+            Name name = Name.of(part);
+            Dentries.Dentry known = at.isDirectory() ? volume.metadata.known(at, name) : null;
+            Inode child = at.isDirectory() ? volume.metadata.child(at, name) : null;
+            if (child == null) {
+                throw new StoreException(Errno.ENOENT, path + ": there is no '" + part + "'", null);
+            }
+            cached = known != null && volume.metadata.known(child) != null;
+            at = child;
+        }
+        Facts facts = volume.metadata.facts(at);
+        String alluxioPath = volume.metadata.pathOf(at);
+        FileDetails details = volume.store.details(alluxioPath);
+        PathFacts.Way way = way(at, facts, details);
+        return new PathFacts(at.node(), alluxioPath, facts, details, at.handles(), cached, way);
+    }
+
+    private PathFacts.Way way(Inode inode, Facts facts, FileDetails details) {
+        if (inode.isDirectory()) {
+            return new PathFacts.Way("none", "it is a directory");
+        }
+        if (volume.drafts.has(inode)) {
+            return new PathFacts.Way("spool", "it was changed here and is not published yet");
+        }
+        if (!facts.raw().complete()) {
+            return new PathFacts.Way("none", "it is being written by another client; an open fails with EBUSY");
+        }
+        if (details.blocks().isEmpty()) {
+            return new PathFacts.Way("none", "it has no data in Alluxio");
+        }
+        return data(details);
+    }
+
+    private PathFacts.Way data(FileDetails details) {
+        if (!volume.readers.blocks().enabled()) {
+            return stream(details, "short_circuit is off");
+        }
+        long missing = details.blocks().stream()
+                .filter(block -> !volume.readers.blocks().has(block.id()))
+                .count();
+        if (missing == 0) {
+            return new PathFacts.Way(
+                    "local", "each of its " + details.blocks().size() + " blocks is a file of a worker on this host");
+        }
+        boolean here = details.blocks().stream()
+                .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
+        if (here && !volume.readers.blocks().knowsFolders()) {
+            return new PathFacts.Way(
+                    "local", "a worker on this host has blocks of it; where it keeps them is asked at the first open");
+        }
+        return stream(
+                details,
+                missing + " of " + details.blocks().size() + " blocks are not in a file of a worker on this host");
+    }
+
+    private static PathFacts.Way stream(FileDetails details, String reason) {
+        boolean anywhere =
+                details.blocks().stream().anyMatch(block -> !block.places().isEmpty());
+        return anywhere
+                ? new PathFacts.Way("remote", reason + "; they are streamed from workers")
+                : new PathFacts.Way(
+                        "ufs", reason + ", nor of any other; a worker fetches them from the under file system");
+    }
+}

@@ -1,0 +1,22 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.inode.Facts;
+
+/**
+ * What is known of one path of a volume.
+ *
+ * @param node its inode number
+ * @param openHandles in this process
+ * @param cached was its metadata known without asking Alluxio?
+ */
+public record PathFacts(
+        long node, String alluxioPath, Facts facts, FileDetails details, int openHandles, boolean cached, Way way) {
+    /**
+     * How an open of it would be read now.
+     *
+     * @param name local, remote, ufs, spool or none
+     * @param reason in one sentence
+     */
+    public record Way(String name, String reason) {}
+}

@@ -1,0 +1,78 @@
+package io.posixgateway.alluxio.cli;
+
+import io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.control.SetAccessLogRequest;
+import java.io.PrintWriter;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The access log of a mount. */
+@Command(
+        name = "accesslog",
+        description =
+                "Switches the access log of a mount on or off while it is in use, or shows requests as they come.",
+        footer = {
+            "",
+            "on writes lines to a file (64 MiB, one older one is kept) until off; show writes them here until Ctrl-C.",
+            "Neither holds up a request: when lines come faster than they are written, some are dropped and counted.",
+            "A line: time [uid,gid,pid] operation (node,size,offset,handle or node,name): result <seconds>",
+            "",
+            "Examples:",
+            "  posix-gateway accesslog on /mnt/data",
+            "  posix-gateway accesslog show /mnt/data"
+        })
+final class AccessLogCommand implements Callable<Integer> {
+    private enum Action {
+        ON,
+        OFF,
+        SHOW
+    }
+
+    @Parameters(index = "0", paramLabel = "on|off|show", description = "What to do.")
+    private Action action = Action.SHOW;
+
+    @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "A mount of posix-gateway, or any path in it.")
+    private String path = "";
+
+    @Mixin
+    private Target target = new Target();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        try (Target.Found found = target.find(path)) {
+            if (action == Action.SHOW) {
+                Accesses.follow(found, TimeUnit.DAYS.toSeconds(365), lines -> {
+                    lines.forEach(out::println);
+                    out.flush();
+                });
+                return 0;
+            }
+            boolean on = action == Action.ON;
+            try {
+                String file = found.client()
+                        .calls()
+                        .setAccessLog(SetAccessLogRequest.newBuilder()
+                                .setVolume(found.volume().getVolume())
+                                .setOn(on)
+                                .build())
+                        .getFile();
+                out.println("the access log is " + (on ? "on: " + file : "off; it is in " + file));
+            } catch (StatusRuntimeException e) {
+                throw found.client().explained(e);
+            }
+        }
+        out.flush();
+        return 0;
+    }
+}

@@ -1,0 +1,91 @@
+package io.posixgateway.alluxio.cli;
+
+import io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.control.PathInfoReply;
+import io.posixgateway.alluxio.control.PathInfoRequest;
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Shows what is known of one path. */
+@Command(
+        name = "info",
+        description =
+                "Shows what is known of a path in a mount: inode, blocks, where they are, and how an open would be read.",
+        footer = {
+            "",
+            "Read paths: local (block files of a worker on this host, read directly), remote (streams from workers),",
+            "ufs (a worker fetches it from the under file system first), spool (changed here, not published yet).",
+            "",
+            "Examples:",
+            "  posix-gateway info /mnt/data/train/img-0001.png",
+            "  posix-gateway info --volume pvc-1 /train"
+        })
+final class InfoCommand implements Callable<Integer> {
+    private static final int MOST_BLOCKS = 20;
+
+    @Parameters(paramLabel = "PATH", description = "A file or folder in a mount of posix-gateway.")
+    private String path = "";
+
+    @Mixin
+    private Target target = new Target();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        try (Target.Found found = target.find(path)) {
+            try {
+                show(
+                        out,
+                        found.client()
+                                .calls()
+                                .pathInfo(PathInfoRequest.newBuilder()
+                                        .setVolume(found.volume().getVolume())
+                                        .setPath(found.path())
+                                        .build()));
+            } catch (StatusRuntimeException e) {
+                throw found.client().explained(e);
+            }
+        }
+        out.flush();
+        return 0;
+    }
+
+    private static void show(PrintWriter out, PathInfoReply info) {
+        out.println("path        " + info.getAlluxioPath() + " in Alluxio");
+        out.println("type        " + info.getType());
+        out.println("inode       " + info.getNode() + " (Alluxio file id " + info.getFileId() + ")");
+        out.println("length      " + info.getLengthBytes());
+        out.println(String.format(
+                Locale.ROOT, "mode        %04o, uid %d, gid %d", info.getMode(), info.getUid(), info.getGid()));
+        out.println("changed     " + Instant.ofEpochMilli(info.getChangedMs()));
+        out.println("under fs    " + (info.getUfsPath().isEmpty() ? "-" : info.getUfsPath()));
+        out.println("in Alluxio  " + info.getInAlluxioPercent() + "%");
+        out.println("metadata    " + (info.getCached() ? "was cached" : "was asked for just now"));
+        out.println("open        " + info.getOpenHandles() + " handles here");
+        out.println("read path   " + info.getReadPath() + ": " + info.getReason());
+        if (info.getBlocksCount() > 0) {
+            out.println("blocks      " + info.getBlocksCount() + " of up to "
+                    + Figures.size((double) info.getBlockBytes()));
+        }
+        for (PathInfoReply.Block block :
+                info.getBlocksList().subList(0, Math.min(MOST_BLOCKS, info.getBlocksCount()))) {
+            out.println("  " + block.getId() + "  " + block.getLengthBytes() + "  "
+                    + (block.getWorkersCount() == 0 ? "in no worker" : String.join("; ", block.getWorkersList())));
+        }
+        if (info.getBlocksCount() > MOST_BLOCKS) {
+            out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
+        }
+    }
+}

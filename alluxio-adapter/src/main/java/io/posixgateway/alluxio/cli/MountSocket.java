@@ -1,0 +1,54 @@
+package io.posixgateway.alluxio.cli;
+
+import io.posixgateway.alluxio.service.MountedGateway;
+import io.posixgateway.alluxio.service.Volume;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where the process behind a mount listens for orders: a path that follows from the mount point, short enough for a socket. */
+final class MountSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(MountSocket.class);
+    private static final int NAME_BYTES = 10;
+
+    private MountSocket() {}
+
+    /** Lets a mount take orders at its socket; one that cannot have a socket is still a mount. */
+    static MountedSession.Steered steer(Volume volume, Path mountPoint) {
+        try {
+            return MountedGateway.start(volume, of(mountPoint), Main.version())::close;
+        } catch (IOException e) {
+            LOG.warn("stats, info, warmup, profile and doctor do not reach this mount: {}", e.toString());
+            return () -> {};
+        }
+    }
+
+    /** @param mountPoint absolute, its folder without symbolic links */
+    static Path of(Path mountPoint) {
+        return folder().resolve("mount-" + digest(mountPoint.toString()) + ".sock");
+    }
+
+    private static Path folder() {
+        if (UmountCommand.isRoot()) {
+            return Path.of("/run/posix-gateway/mounts");
+        }
+        String runtime = System.getenv("XDG_RUNTIME_DIR");
+        return runtime == null
+                ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-" + System.getProperty("user.name"))
+                : Path.of(runtime, "posix-gateway");
+    }
+
+    private static String digest(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, NAME_BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.AlluxioURI;
+import alluxio.client.block.BlockStoreClient;
+import alluxio.client.file.AlluxioFileOutStream;
+import alluxio.client.file.FileOutStream;
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.FileSystemMasterClient;
+import alluxio.client.file.URIStatus;
+import alluxio.client.file.options.OutStreamOptions;
+import alluxio.conf.AlluxioConfiguration;
+import alluxio.exception.AlluxioException;
+import alluxio.grpc.CreateFilePOptions;
+import alluxio.grpc.WritePType;
+import alluxio.grpc.XAttrPropagationStrategy;
+import alluxio.resource.CloseableResource;
+import alluxio.security.authorization.Mode;
+import alluxio.shaded.client.com.google.protobuf.ByteString;
+import alluxio.util.FileSystemOptionsUtils;
+import java.io.IOException;
+import java.util.Map;
+
+/** Makes new files: one call to the master takes the name and says all of the file but its content. Any thread. */
+final class FileMaker {
+    private final FileSystemContext context;
+    private final WritePType writeType;
+    private final BlockStoreClient blocks;
+
+    FileMaker(FileSystemContext context, WritePType writeType) {
+        this.context = context;
+        this.writeType = writeType;
+        this.blocks = BlockStoreClient.create(context);
+    }
+
+    FileSink make(AlluxioURI uri, int mode, Map<String, ByteString> xattrs) throws IOException, AlluxioException {
+        AlluxioConfiguration configuration = context.getPathConf(uri);
+        CreateFilePOptions options = FileSystemOptionsUtils.createFileDefaults(configuration, false).toBuilder()
+                .setMode(new Mode((short) (mode & 0777)).toProto())
+                .setWriteType(writeType)
+                .putAllXattr(xattrs)
+                .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
+                .build();
+        URIStatus made;
+        try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
+            made = client.get().createFile(uri, options);
+        }
+        return new StreamSink(uri.getPath(), made.getFileId(), length -> {
+            OutStreamOptions out = new OutStreamOptions(options, context, configuration);
+            out.setUfsPath(made.getUfsPath());
+            out.setMountId(made.getMountId());
+            out.setAcl(made.getAcl());
+            return open(uri, made.getFileId(), out, length);
+        });
+    }
+
+    private FileOutStream open(AlluxioURI uri, long fileId, OutStreamOptions options, long lengthBytes)
+            throws IOException {
+        if (!options.getUnderStorageType().isSyncPersist()) {
+            return new AlluxioFileOutStream(uri, options, context);
+        }
+        CachedBlocks cached = options.getAlluxioStorageType().isStore()
+                ? new CachedBlocks(context, blocks, options, fileId, lengthBytes)
+                : null;
+        return new PersistedOutStream(context, uri, options, cached);
+    }
+}

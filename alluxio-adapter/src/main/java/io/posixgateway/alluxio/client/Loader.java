@@ -1,0 +1,79 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.file.FileSystem;
+import alluxio.grpc.JobProgressReportFormat;
+import alluxio.grpc.LoadJobPOptions;
+import alluxio.job.JobDescription;
+import alluxio.job.LoadJobRequest;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.util.Locale;
+import java.util.Map;
+
+/** Alluxio's own load: the master has workers fetch what they lack of a path. One load per path is under way at a time. */
+final class Loader {
+    private static final String TYPE = "load";
+
+    private final FileSystem files;
+
+    Loader(FileSystem files) {
+        this.files = files;
+    }
+
+    /** Begins it; one that is under way already goes on. */
+    void begin(String path) {
+        LoadJobPOptions options = LoadJobPOptions.newBuilder()
+                .setVerify(false)
+                .setPartialListing(false)
+                .build();
+        files.submitJob(new LoadJobRequest(path, options));
+    }
+
+    LoadState state(String path) {
+        return read(files.getJobProgress(description(path), JobProgressReportFormat.JSON, true));
+    }
+
+    void stop(String path) {
+        files.stopJob(description(path));
+    }
+
+    private static JobDescription description(String path) {
+        return JobDescription.newBuilder().setPath(path).setType(TYPE).build();
+    }
+
+    /** The report's names begin with an m in some releases. */
+    static LoadState read(String report) {
+        JsonObject fields = JsonParser.parseString(report).getAsJsonObject();
+        String state = text(fields, "jobstate").toUpperCase(Locale.ROOT);
+        boolean failed = state.equals("FAILED") || state.equals("STOPPED");
+        String reason = text(fields, "failurereason");
+        return new LoadState(
+                failed || state.equals("SUCCEEDED"),
+                number(fields, "loadedbytecount"),
+                number(fields, "totalbytecount"),
+                number(fields, "failedfilecount"),
+                failed ? "Alluxio's load ended as " + state + (reason.isEmpty() ? "" : ": " + reason) : "");
+    }
+
+    private static String text(JsonObject fields, String name) {
+        for (Map.Entry<String, JsonElement> field : fields.entrySet()) {
+            String key = field.getKey().toLowerCase(Locale.ROOT);
+            if ((key.equals(name) || key.equals("m" + name))
+                    && !field.getValue().isJsonNull()) {
+                JsonElement value = field.getValue();
+                return value.isJsonPrimitive() ? value.getAsString() : value.toString();
+            }
+        }
+        return "";
+    }
+
+    private static long number(JsonObject fields, String name) {
+        String text = text(fields, name);
+        try {
+            return text.isEmpty() ? 0 : (long) Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

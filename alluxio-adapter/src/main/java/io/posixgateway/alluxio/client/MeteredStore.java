@@ -1,0 +1,254 @@
+package io.posixgateway.alluxio.client;
+
+import io.posixgateway.alluxio.client.RpcMetrics.Method;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store whose calls are timed, and each of which may be interrupted through {@link RemoteCalls}: it then fails with
+ * ETIMEDOUT.
+ */
+final class MeteredStore implements Store {
+    private final Store store;
+    private final RpcMetrics metrics = new RpcMetrics();
+
+    MeteredStore(Store store) {
+        this.store = store;
+    }
+
+    private interface Call<T> {
+        T run() throws StoreException;
+    }
+
+    private <T> T timed(Method method, Call<T> call) throws StoreException {
+        Timing timing = new Timing(method);
+        try {
+            T result = call.run();
+            timing.end(0);
+            return result;
+        } catch (StoreException e) {
+            throw timing.end(e.errno())
+                    ? new StoreException(Errno.ETIMEDOUT, "Alluxio took too long: " + e.getMessage(), e)
+                    : e;
+        } catch (RuntimeException | Error e) {
+            timing.end(Errno.EIO);
+            throw e;
+        }
+    }
+
+    /** A call under way. On the thread that makes it. */
+    private final class Timing {
+        private final Method method;
+        private final RemoteCalls remote = RemoteCalls.ofThread();
+        private final long beganNanos = System.nanoTime();
+
+        Timing(Method method) {
+            this.method = method;
+            metrics.began();
+            remote.begin();
+        }
+
+        /** Once. Was the call interrupted? */
+        boolean end(int errno) {
+            boolean interrupted = remote.end();
+            int told = interrupted && errno != 0 ? Errno.ETIMEDOUT : errno;
+            metrics.ended(method, System.nanoTime() - beganNanos, told);
+            return interrupted;
+        }
+    }
+
+    private interface Work {
+        void run() throws StoreException;
+    }
+
+    private void done(Method method, Work work) throws StoreException {
+        timed(method, () -> {
+            work.run();
+            return method;
+        });
+    }
+
+    @Override
+    public RpcMetrics metrics() {
+        return metrics;
+    }
+
+    @Override
+    public boolean persists() {
+        return store.persists();
+    }
+
+    @Override
+    public String cluster() {
+        return store.cluster();
+    }
+
+    @Override
+    public FileStatus status(String path) throws StoreException {
+        return timed(Method.STATUS, () -> store.status(path));
+    }
+
+    @Override
+    public String pathOf(long fileId) throws StoreException {
+        return timed(Method.FILE_PATH, () -> store.pathOf(fileId));
+    }
+
+    @Override
+    public Page list(String path, String startAfter, int most) throws StoreException {
+        return timed(Method.LIST, () -> store.list(path, startAfter, most));
+    }
+
+    @Override
+    public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+        return new MeteredSink(timed(Method.CREATE, () -> store.create(path, mode, xattrs)));
+    }
+
+    @Override
+    public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+        done(Method.MAKE_DIRECTORY, () -> store.makeDirectory(path, mode, xattrs));
+    }
+
+    @Override
+    public void delete(String path) throws StoreException {
+        done(Method.DELETE, () -> store.delete(path));
+    }
+
+    @Override
+    public void rename(String from, String to, boolean overFile) throws StoreException {
+        done(Method.RENAME, () -> store.rename(from, to, overFile));
+    }
+
+    @Override
+    public void change(String path, Change change) throws StoreException {
+        done(Method.CHANGE, () -> store.change(path, change));
+    }
+
+    @Override
+    public void removeXattr(String path, String name) throws StoreException {
+        done(Method.CHANGE, () -> store.removeXattr(path, name));
+    }
+
+    @Override
+    public FileSource open(String path, long fileId) throws StoreException {
+        return new MeteredSource(timed(Method.OPEN, () -> store.open(path, fileId)));
+    }
+
+    @Override
+    public @Nullable Path localBlockFolder(String path) throws StoreException {
+        return timed(Method.LOCAL_BLOCKS, () -> Optional.ofNullable(store.localBlockFolder(path)))
+                .orElse(null);
+    }
+
+    @Override
+    public Capacity capacity() throws StoreException {
+        return timed(Method.CAPACITY, store::capacity);
+    }
+
+    @Override
+    public FileDetails details(String path) throws StoreException {
+        return timed(Method.STATUS, () -> store.details(path));
+    }
+
+    @Override
+    public void load(String path) throws StoreException {
+        done(Method.LOAD, () -> store.load(path));
+    }
+
+    @Override
+    public LoadState loadState(String path) throws StoreException {
+        return timed(Method.LOAD, () -> store.loadState(path));
+    }
+
+    @Override
+    public void stopLoad(String path) throws StoreException {
+        done(Method.LOAD, () -> store.stopLoad(path));
+    }
+
+    @Override
+    public int mostCalls() {
+        return store.mostCalls();
+    }
+
+    @Override
+    public Map<String, String> settings() {
+        return store.settings();
+    }
+
+    @Override
+    public String user() {
+        return store.user();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    /** What is read. */
+    private final class MeteredSource implements FileSource {
+        private final FileSource source;
+
+        MeteredSource(FileSource source) {
+            this.source = source;
+        }
+
+        @Override
+        public int read(long offset, ByteBuffer into) throws StoreException {
+            return timed(Method.READ, () -> source.read(offset, into));
+        }
+
+        @Override
+        public int readOnce(long offset, byte[] into, int count) throws StoreException {
+            return timed(Method.READ_ONCE, () -> source.readOnce(offset, into, count));
+        }
+
+        @Override
+        public void close() {
+            source.close();
+        }
+    }
+
+    /** What is written. */
+    private final class MeteredSink implements FileSink {
+        private final FileSink sink;
+
+        MeteredSink(FileSink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public long fileId() {
+            return sink.fileId();
+        }
+
+        @Override
+        public boolean isAt(String path) {
+            return sink.isAt(path);
+        }
+
+        @Override
+        public void expect(long lengthBytes) {
+            sink.expect(lengthBytes);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int count) throws StoreException {
+            done(Method.WRITE, () -> sink.write(bytes, from, count));
+        }
+
+        @Override
+        public void complete() throws StoreException {
+            done(Method.COMPLETE, sink::complete);
+        }
+
+        @Override
+        public void cancel() {
+            sink.cancel();
+        }
+    }
+}

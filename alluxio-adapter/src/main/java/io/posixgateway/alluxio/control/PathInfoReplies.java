@@ -1,0 +1,51 @@
+package io.posixgateway.alluxio.control;
+
+import io.posixgateway.alluxio.PathFacts;
+import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.fuse.spi.Stat;
+
+/** Puts what is known of a path into a message. */
+final class PathInfoReplies {
+    private PathInfoReplies() {}
+
+    static PathInfoReply of(PathFacts path) {
+        Facts facts = path.facts();
+        FileDetails details = path.details();
+        PathInfoReply.Builder reply = PathInfoReply.newBuilder()
+                .setAlluxioPath(path.alluxioPath())
+                .setNode(path.node())
+                .setFileId(facts.raw().id())
+                .setType(type(facts.mode()))
+                .setMode(facts.mode() & 07777)
+                .setUid(facts.uid())
+                .setGid(facts.gid())
+                .setLengthBytes(facts.lengthBytes())
+                .setBlockBytes(facts.raw().blockBytes())
+                .setChangedMs(facts.raw().modifiedMillis())
+                .setUfsPath(details.ufsPath())
+                .setInAlluxioPercent(details.inAlluxioPercent())
+                .setOpenHandles(path.openHandles())
+                .setCached(path.cached())
+                .setReadPath(path.way().name())
+                .setReason(path.way().reason());
+        for (FileDetails.Block block : details.blocks()) {
+            PathInfoReply.Block.Builder told =
+                    PathInfoReply.Block.newBuilder().setId(block.id()).setLengthBytes(block.lengthBytes());
+            for (FileDetails.Place place : block.places()) {
+                told.addWorkers(place.host() + " (" + place.tier() + (place.here() ? ", this host)" : ")"));
+            }
+            reply.addBlocks(told);
+        }
+        return reply.build();
+    }
+
+    private static String type(int mode) {
+        return switch (mode & Stat.S_IFMT) {
+            case Stat.S_IFREG -> "file";
+            case Stat.S_IFDIR -> "directory";
+            case Stat.S_IFLNK -> "symlink";
+            default -> "special file";
+        };
+    }
+}

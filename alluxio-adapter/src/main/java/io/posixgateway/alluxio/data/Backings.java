@@ -1,0 +1,30 @@
+package io.posixgateway.alluxio.data;
+
+import io.posixgateway.fuse.spi.Kernel;
+
+/** The files that one kernel connection was given, each noted for the process that may serve the connection next. Any thread. */
+final class Backings {
+    private final Kernel kernel;
+    private final Passthrough.Notes notes;
+
+    Backings(Kernel kernel, Passthrough.Notes notes) {
+        this.kernel = kernel;
+        this.notes = notes;
+    }
+
+    /** The backing id, or a negative errno. */
+    int open(String path) {
+        int id = kernel.openBacking(path);
+        if (id > 0) {
+            notes.add(-id);
+        }
+        return id;
+    }
+
+    /** Files open with it go on. */
+    void close(int id) {
+        if (kernel.closeBacking(id) >= 0) {
+            notes.remove(-id);
+        }
+    }
+}

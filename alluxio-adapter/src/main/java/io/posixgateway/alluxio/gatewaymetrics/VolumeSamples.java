@@ -1,0 +1,172 @@
+package io.posixgateway.alluxio.gatewaymetrics;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.VolumeCounts;
+import io.posixgateway.alluxio.cache.CacheCounts;
+import io.posixgateway.alluxio.client.RpcMetrics;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.VolumeStats;
+import io.posixgateway.fuse.metrics.Latencies;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.wire.Opcode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Gathers the metrics of one volume. One thread. */
+final class VolumeSamples {
+    private final Volume volume;
+    private final Samples samples;
+    private final List<String> labels;
+
+    VolumeSamples(Volume volume, Samples samples) {
+        this.volume = volume;
+        this.samples = samples;
+        this.labels = List.of(
+                volume.name(),
+                volume.request().getLabelsOrDefault("pvc", ""),
+                volume.request().getLabelsOrDefault("namespace", ""));
+    }
+
+    private void add(GatewayMetric metric, long value, String... more) {
+        samples.add(metric, value, with(more));
+    }
+
+    private List<String> with(String... more) {
+        List<String> all = new ArrayList<>(labels);
+        all.addAll(List.of(more));
+        return all;
+    }
+
+    void collect() {
+        VolumeStats stats = volume.stats();
+        add(
+                GatewayMetric.VOLUME,
+                1,
+                volume.session().transportName(),
+                volume.request().getAlluxioPath());
+        add(GatewayMetric.HEALTHY, stats.condition().isEmpty() ? 1 : 0);
+        add(GatewayMetric.CAPACITY, stats.capacityBytes());
+        add(GatewayMetric.AVAILABLE, stats.availableBytes());
+        add(GatewayMetric.TAKEOVERS, volume.takeovers());
+        samples.addSeconds(GatewayMetric.TAKEOVER_SECONDS, volume.takeoverMillis() * 1_000_000L, labels);
+        contents(volume.counts());
+        details(volume.details());
+        alluxio(volume.store());
+        add(GatewayMetric.SLOW_NOW, volume.watch().slowNow());
+        add(GatewayMetric.SLOW, volume.watch().slow());
+        add(GatewayMetric.INTERRUPTED, volume.watch().interrupted());
+        add(GatewayMetric.ABORTED, volume.watch().aborts());
+        add(GatewayMetric.ACCESS_DROPPED, volume.accessLog().dropped());
+        session(volume.session().metrics());
+        for (Opcode opcode : Opcode.values()) {
+            operation(volume.session().metrics(), opcode);
+        }
+    }
+
+    private void contents(AlluxioFileSystem.Counts counts) {
+        add(GatewayMetric.CACHED_NODES, counts.inodes());
+        add(GatewayMetric.OPEN_FILES, counts.openFiles());
+        add(GatewayMetric.CHANGED_FILES, counts.changedFiles());
+        add(GatewayMetric.SPOOL_BYTES, counts.spoolBytes());
+        add(GatewayMetric.SOURCE_BYTES, counts.localReadBytes(), "local");
+        add(GatewayMetric.SOURCE_BYTES, counts.remoteReadBytes(), "remote");
+    }
+
+    private void details(VolumeCounts counts) {
+        questions("attributes", counts.metadata().attributeCounts());
+        questions("names", counts.metadata().nameCounts());
+        add(GatewayMetric.CACHE_HITS, counts.blocks().hits(), "block_files");
+        add(GatewayMetric.CACHE_MISSES, counts.blocks().opened(), "block_files");
+        cache(
+                "nodes",
+                counts.inodes().size(),
+                counts.inodes().most(),
+                counts.inodes().evicted());
+        cache(
+                "block_files",
+                counts.blocks().size(),
+                counts.blocks().most(),
+                counts.blocks().evicted());
+        add(GatewayMetric.SPOOL_LIMIT, counts.spool().mostBytes());
+        add(GatewayMetric.BUFFER_BYTES, counts.buffers().usedBytes());
+        add(GatewayMetric.BUFFER_LIMIT, counts.buffers().totalBytes());
+        add(GatewayMetric.READ_AHEAD, counts.buffers().readAheadBytes());
+        add(GatewayMetric.READ_AHEAD_WASTED, counts.buffers().wastedBytes());
+    }
+
+    private void questions(String kind, CacheCounts counts) {
+        add(GatewayMetric.CACHE_HITS, counts.hits(), kind);
+        add(GatewayMetric.CACHE_MISSES, counts.misses(), kind);
+    }
+
+    private void cache(String kind, long entries, long most, long evicted) {
+        add(GatewayMetric.CACHE_ENTRIES, entries, kind);
+        add(GatewayMetric.CACHE_LIMIT, most, kind);
+        add(GatewayMetric.CACHE_EVICTIONS, evicted, kind);
+    }
+
+    private void alluxio(Store store) {
+        RpcMetrics metrics = store.metrics();
+        add(GatewayMetric.RPCS_IN_FLIGHT, metrics.inFlight());
+        add(GatewayMetric.RPCS_LIMIT, store.mostCalls());
+        for (RpcMetrics.Method method : RpcMetrics.Method.values()) {
+            Latencies latencies = metrics.latencies(method);
+            if (latencies.count() > 0) {
+                samples.add(GatewayMetric.RPC_DURATION, latencies, with(method.label()));
+                errors(metrics, method);
+            }
+        }
+    }
+
+    private void errors(RpcMetrics metrics, RpcMetrics.Method method) {
+        for (int errno = 1; errno <= RpcMetrics.MAX_ERRNO; errno++) {
+            long errors = metrics.errors(method, errno);
+            if (errors > 0) {
+                add(GatewayMetric.RPC_ERRORS, errors, method.label(), String.valueOf(errno));
+            }
+        }
+    }
+
+    private void session(SessionMetrics metrics) {
+        long busy = metrics.workersBusy();
+        add(GatewayMetric.WORKERS, busy, "busy");
+        add(GatewayMetric.WORKERS, Math.max(0, metrics.workersAlive() - busy), "idle");
+        add(GatewayMetric.WORKERS_STARTED, metrics.workersCreated());
+        add(GatewayMetric.WORKERS_ENDED, metrics.workersDestroyed());
+        add(GatewayMetric.IN_FLIGHT, metrics.inFlight());
+        add(GatewayMetric.HANDED_OVER, metrics.handedOver());
+        add(GatewayMetric.QUEUED, metrics.queued());
+        add(GatewayMetric.POOL_LIMIT, volume.session().poolThreads());
+        add(GatewayMetric.READ_BYTES, metrics.bytesRead());
+        add(GatewayMetric.WRITTEN_BYTES, metrics.bytesWritten());
+        long waiting = volume.session().kernelConnection().waiting();
+        if (waiting >= 0) {
+            add(GatewayMetric.KERNEL_WAITING, waiting);
+        }
+    }
+
+    /** Operations that never came are left out, so that a volume costs few series. */
+    private void operation(SessionMetrics metrics, Opcode opcode) {
+        Latencies latencies = metrics.latencies(opcode);
+        if (latencies.count() == 0) {
+            return;
+        }
+        add(GatewayMetric.REQUESTS, latencies.count(), opcode.label());
+        samples.add(GatewayMetric.DURATION, latencies, with(opcode.label()));
+        long waited = metrics.waitedNanos(opcode);
+        long remote = metrics.remoteNanos(opcode);
+        samples.addSeconds(GatewayMetric.PHASE, waited, with(opcode.label(), "wait"));
+        samples.addSeconds(GatewayMetric.PHASE, remote, with(opcode.label(), "alluxio"));
+        samples.addSeconds(
+                GatewayMetric.PHASE,
+                Math.max(0, latencies.sumNanos() - waited - remote),
+                with(opcode.label(), "file_system"));
+        for (int errno = 1; errno <= SessionMetrics.MAX_ERRNO; errno++) {
+            long errors = metrics.errors(opcode, errno);
+            if (errors > 0) {
+                add(GatewayMetric.ERRORS, errors, opcode.label(), String.valueOf(errno));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.posixgateway.alluxio.recovery;
+
+import java.io.IOException;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What the kernel holds for passthrough, so that the next process knows: the nodes that it reads by itself, and the backing
+ * ids it was given. Kept in a mapped file, which outlives a killed process without a system call at each open. Guarded by
+ * its own monitor.
+ */
+public final class PassthroughLog {
+    private static final int SLOTS = 16_384;
+
+    private final LongBuffer slots;
+    private final int generation;
+    private final Map<Long, Integer> used = new HashMap<>();
+    private final Deque<Integer> free = new ArrayDeque<>();
+    private final Set<Long> inherited;
+
+    private PassthroughLog(LongBuffer slots) {
+        this.slots = slots;
+        this.generation = (int) (slots.get(SLOTS) & Integer.MAX_VALUE);
+        slots.put(SLOTS, generation + 1);
+        for (int slot = SLOTS - 1; slot >= 0; slot--) {
+            long held = slots.get(slot);
+            if (held == 0) {
+                free.push(slot);
+            } else {
+                used.put(held, slot);
+            }
+        }
+        this.inherited = Set.copyOf(used.keySet());
+    }
+
+    static PassthroughLog open(Path file) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return new PassthroughLog(channel.map(FileChannel.MapMode.READ_WRITE, 0, (SLOTS + 1L) * Long.BYTES)
+                    .asLongBuffer());
+        }
+    }
+
+    /** How many processes had this log before. */
+    public int generation() {
+        return generation;
+    }
+
+    /** What an earlier process left: nodes are positive, backing ids negative. */
+    public Set<Long> inherited() {
+        return inherited;
+    }
+
+    /** The kernel holds this node, or minus this backing id, from now on; false: no room to note it. */
+    public synchronized boolean add(long held) {
+        if (used.containsKey(held)) {
+            return true;
+        }
+        Integer slot = free.poll();
+        if (slot == null) {
+            return false;
+        }
+        slots.put(slot, held);
+        used.put(held, slot);
+        return true;
+    }
+
+    /** It does no more. */
+    public synchronized void remove(long held) {
+        Integer slot = used.remove(held);
+        if (slot != null) {
+            slots.put(slot, 0);
+            free.push(slot);
+        }
+    }
+}

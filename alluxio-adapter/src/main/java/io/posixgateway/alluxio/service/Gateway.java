@@ -1,0 +1,31 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.control.AttachRequest;
+import java.io.IOException;
+import java.util.List;
+
+/** What the control API steers: the service of a node with many volumes, or a process with one mount. Any thread. */
+public interface Gateway {
+    String version();
+
+    /** Is everything served that is to be? */
+    boolean ready();
+
+    /** Those served now. */
+    List<Volume> all();
+
+    /** @throws ServiceException NOT_FOUND */
+    Volume named(String name) throws ServiceException;
+
+    /** Serves a session of the keeper; the same request again gives the same answer. */
+    Volume attach(AttachRequest request) throws ServiceException;
+
+    /** Stops serving and forgets; nothing there is success. */
+    void detach(String name) throws ServiceException;
+
+    /** Leaves the volumes to the next process and ends this one; how many there were. */
+    int drain() throws ServiceException;
+
+    /** All metrics in Prometheus's text format. */
+    String metrics() throws IOException;
+}

@@ -1,0 +1,108 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.ControlServer;
+import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+
+/** The process of one mount, steered over a private socket. Any thread. */
+public final class MountedGateway implements Gateway, AutoCloseable {
+    private static final String ONE = "this process serves one mount; ";
+
+    private final Volume volume;
+    private final String version;
+    private final Path socket;
+    private final MetricsPage metrics;
+    private final ControlServer control;
+    private final Watchdog watchdog;
+
+    private MountedGateway(Volume volume, Path socket, String version) throws IOException {
+        this.volume = volume;
+        this.version = version;
+        this.socket = socket;
+        this.metrics = new MetricsPage(this);
+        this.watchdog = new Watchdog(this::all);
+        this.control = new ControlServer(socket, this, null);
+    }
+
+    /**
+     * Listens; what an earlier process left at the socket's path is replaced.
+     *
+     * @throws IOException saying why nobody can listen there
+     */
+    public static MountedGateway start(Volume volume, Path socket, String version) throws IOException {
+        Path folder = socket.toAbsolutePath().getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            Files.createDirectories(
+                    folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+        MountedGateway gateway = new MountedGateway(volume, socket, version);
+        gateway.watchdog.start();
+        gateway.control.start();
+        return gateway;
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public boolean ready() {
+        return !volume.session().ended();
+    }
+
+    @Override
+    public List<Volume> all() {
+        return List.of(volume);
+    }
+
+    @Override
+    public Volume named(String name) throws ServiceException {
+        if (!name.equals(volume.name())) {
+            throw new ServiceException(
+                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'");
+        }
+        return volume;
+    }
+
+    @Override
+    public Volume attach(AttachRequest request) throws ServiceException {
+        throw new ServiceException(Kind.PRECONDITION, ONE + "attach volumes to posix-gateway serve");
+    }
+
+    @Override
+    public void detach(String name) throws ServiceException {
+        throw new ServiceException(Kind.PRECONDITION, ONE + "end it with posix-gateway umount " + volume.name());
+    }
+
+    @Override
+    public int drain() throws ServiceException {
+        throw new ServiceException(
+                Kind.PRECONDITION,
+                ONE + "nobody could go on with it; end it with posix-gateway umount " + volume.name());
+    }
+
+    @Override
+    public String metrics() throws IOException {
+        return metrics.text();
+    }
+
+    /** Ends what it began; the session is not closed. */
+    @Override
+    public void close() {
+        watchdog.close();
+        control.close();
+        volume.accessLog().close();
+        try {
+            Files.deleteIfExists(socket);
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(MountedGateway.class).debug("Removing {}: {}", socket, e.toString());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks after the requests of one volume: names the slow ones once each, interrupts calls to Alluxio that take too long, and
+ * as the last resort aborts the connection. {@link #look} by one thread; the counters by any.
+ */
+public final class VolumeWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeWatch.class);
+    private static final int STACK_LINES = 24;
+
+    private final String volume;
+    private final WatchLimits limits;
+    private final Watched watched;
+    private Set<Long> named = new HashSet<>();
+    private boolean aborted;
+    private volatile long slowNow;
+    private final AtomicLong slow = new AtomicLong();
+    private final AtomicLong interrupted = new AtomicLong();
+    private final AtomicLong aborts = new AtomicLong();
+
+    /** What is looked after. Nothing of it waits for the mount or for Alluxio. */
+    interface Watched {
+        /** Requests that came at least so long ago and are not answered. */
+        List<RequestUnderWay> underWay(long atLeastNanos);
+
+        /** Interrupts the call to Alluxio that a request waits for, if it does so for so long. */
+        boolean interrupt(long unique, long atLeastNanos);
+
+        /** Ends the connection to the kernel. */
+        void abort() throws IOException;
+
+        /** Where a node is, as far as is known; empty: not known. */
+        String pathOf(long node);
+    }
+
+    VolumeWatch(String volume, WatchLimits limits, Watched watched) {
+        this.volume = volume;
+        this.limits = limits;
+        this.watched = watched;
+    }
+
+    WatchLimits limits() {
+        return limits;
+    }
+
+    /** Looks once. */
+    void look() {
+        long shortest = limits.shortestNanos();
+        if (shortest == Long.MAX_VALUE) {
+            return;
+        }
+        Set<Long> old = new HashSet<>();
+        for (RequestUnderWay request : watched.underWay(shortest)) {
+            if (over(request.ageNanos(), limits.slowNanos())) {
+                old.add(request.unique());
+                if (!named.contains(request.unique())) {
+                    slow.incrementAndGet();
+                    LOG.warn("{}", describe(request));
+                }
+            }
+            if (over(request.remoteNanos(), limits.interruptNanos())
+                    && watched.interrupt(request.unique(), limits.interruptNanos())) {
+                interrupted.incrementAndGet();
+                LOG.warn(
+                        "Volume {}: request {} waited {} s for one call to Alluxio, which is interrupted; it is answered"
+                                + " with ETIMEDOUT (interrupt_after)",
+                        volume,
+                        request.unique(),
+                        seconds(request.remoteNanos()));
+            }
+            if (over(request.ageNanos(), limits.abortNanos())) {
+                abort(request);
+            }
+        }
+        slowNow = old.size();
+        named = old;
+    }
+
+    private static boolean over(long nanos, long limitNanos) {
+        return limitNanos > 0 && nanos >= limitNanos;
+    }
+
+    private void abort(RequestUnderWay request) {
+        if (aborted) {
+            return;
+        }
+        aborted = true;
+        try {
+            watched.abort();
+            aborts.incrementAndGet();
+            LOG.error(
+                    "Volume {}: the connection is aborted, as request {} was not answered for {} s (abort_after); every use"
+                            + " of the mount fails from now on",
+                    volume,
+                    request.unique(),
+                    seconds(request.ageNanos()));
+        } catch (IOException e) {
+            LOG.error("Volume {}: the connection cannot be aborted: {}", volume, e.getMessage());
+        }
+    }
+
+    /** One text for one request. */
+    private String describe(RequestUnderWay request) {
+        String path = watched.pathOf(request.node());
+        StringBuilder text = new StringBuilder(400)
+                .append("Volume ")
+                .append(volume)
+                .append(": ")
+                .append(request.opcode().label())
+                .append(" of ")
+                .append(path.isEmpty() ? "node " + request.node() : path)
+                .append(" (request ")
+                .append(request.unique())
+                .append(", process ")
+                .append(request.pid())
+                .append(") is not answered for ")
+                .append(seconds(request.ageNanos()))
+                .append(" s");
+        if (request.remoteNanos() > 0) {
+            text.append(", its call to Alluxio for ")
+                    .append(seconds(request.remoteNanos()))
+                    .append(" s");
+        }
+        Thread thread = request.thread();
+        if (thread == null) {
+            return text.append("; it waits for a thread of the pool (pool_threads)")
+                    .toString();
+        }
+        text.append("; thread ").append(thread.getName());
+        int lines = 0;
+        for (StackTraceElement at : thread.getStackTrace()) {
+            if (lines++ < STACK_LINES) {
+                text.append("\n    at ").append(at);
+            }
+        }
+        return text.toString();
+    }
+
+    private static String seconds(long nanos) {
+        return String.valueOf(nanos / 1_000_000_000);
+    }
+
+    /** Slow requests, when it was looked the last time. */
+    public long slowNow() {
+        return slowNow;
+    }
+
+    /** Requests that were named as slow. */
+    public long slow() {
+        return slow.get();
+    }
+
+    /** Calls to Alluxio that were interrupted. */
+    public long interrupted() {
+        return interrupted.get();
+    }
+
+    /** Was the connection aborted? 0 or 1. */
+    public long aborts() {
+        return aborts.get();
+    }
+}

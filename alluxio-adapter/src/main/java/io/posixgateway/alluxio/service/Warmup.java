@@ -1,0 +1,103 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
+
+/** Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load. One thread. */
+public final class Warmup {
+    private static final long PAUSE_MILLIS = 500;
+
+    private final FileTree tree;
+    private final Store store;
+    private final String root;
+    private final Progress progress;
+
+    /** Is told how far it is. */
+    public interface Progress {
+        /**
+         * Metadata of one more entry is known.
+         *
+         * @param bytes length of a file
+         * @param warmBytes how much of that is in Alluxio, as far as is known
+         * @return false: nobody waits for the result any more
+         */
+        boolean entry(long bytes, long warmBytes, boolean failed);
+
+        /** Data is being loaded; false: nobody waits for the result any more. */
+        boolean loading(LoadState state);
+    }
+
+    /** @param root the volume's path in Alluxio */
+    Warmup(FileTree tree, Store store, String root, Progress progress) {
+        this.tree = tree;
+        this.store = store;
+        this.root = root;
+        this.progress = progress;
+    }
+
+    /** Reads metadata, and has Alluxio load the data if wanted. */
+    void run(String path, boolean data) throws ServiceException {
+        boolean[] wanted = {true};
+        walk(path, (entry, bytes, failed) -> {
+            wanted[0] = progress.entry(bytes, 0, failed);
+            return wanted[0];
+        });
+        if (data && wanted[0]) {
+            load(alluxioPath(path));
+        }
+    }
+
+    /** Changes nothing: counts what is in Alluxio already. */
+    void check(String path) throws ServiceException {
+        walk(path, (entry, bytes, failed) -> {
+            try {
+                long warm = bytes == 0
+                        ? 0
+                        : bytes * store.details(alluxioPath(entry)).inAlluxioPercent() / 100;
+                return progress.entry(bytes, warm, failed);
+            } catch (StoreException e) {
+                return progress.entry(bytes, 0, true);
+            }
+        });
+    }
+
+    private void walk(String path, WalkProgress each) throws ServiceException {
+        try {
+            tree.walk(path, each);
+        } catch (TreeException e) {
+            throw Directories.failure(e);
+        }
+    }
+
+    private String alluxioPath(String path) {
+        String below = path.equals("/") ? "" : path;
+        return root.equals("/") ? (below.isEmpty() ? "/" : below) : root + below;
+    }
+
+    private void load(String path) throws ServiceException {
+        boolean wanted = true;
+        try {
+            store.load(path);
+            LoadState state = store.loadState(path);
+            wanted = progress.loading(state);
+            while (wanted && !state.done()) {
+                Thread.sleep(PAUSE_MILLIS);
+                state = store.loadState(path);
+                wanted = progress.loading(state);
+            }
+            if (!wanted && !state.done()) {
+                store.stopLoad(path);
+            }
+            if (!state.failure().isEmpty()) {
+                throw new ServiceException(Kind.PRECONDITION, state.failure());
+            }
+        } catch (StoreException e) {
+            throw new ServiceException(Kind.UNAVAILABLE, "Alluxio does not load " + path + ": " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException(Kind.ABORTED, "interrupted", e);
+        }
+    }
+}

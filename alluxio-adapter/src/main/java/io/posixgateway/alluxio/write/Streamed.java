@@ -1,0 +1,36 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreException;
+import java.nio.ByteBuffer;
+
+/** The content of a new file that goes straight to Alluxio while it is written. Guarded by the draft that owns it. */
+final class Streamed {
+    private static final int PIECE_BYTES = 1 << 20;
+
+    final FileSink sink;
+    private final byte[] piece = new byte[PIECE_BYTES];
+    private long lengthBytes;
+
+    /** @param lengthBytes what the sink has already */
+    Streamed(FileSink sink, long lengthBytes) {
+        this.sink = sink;
+        this.lengthBytes = lengthBytes;
+    }
+
+    long lengthBytes() {
+        return lengthBytes;
+    }
+
+    /** At the end of what is there. Waits. */
+    int append(ByteBuffer data) throws StoreException {
+        int count = data.remaining();
+        while (data.hasRemaining()) {
+            int part = Math.min(PIECE_BYTES, data.remaining());
+            data.get(piece, 0, part);
+            sink.write(piece, 0, part);
+            lengthBytes += part;
+        }
+        return count;
+    }
+}

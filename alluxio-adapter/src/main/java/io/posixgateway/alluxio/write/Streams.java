@@ -1,0 +1,153 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Large new files that are written in sequence go straight to Alluxio, without a spool. Called under the draft's lock.
+ *
+ * <p>A file begins in the spool. The write at its end that makes it as long as {@code fromBytes} moves what is there into
+ * Alluxio's stream, where the rest follows. Whatever a stream cannot do (a write elsewhere, a read, a truncation) first
+ * completes the file in Alluxio, and copies it back into the spool: slow, but no byte is lost. So does a rename of a directory
+ * above it, since the under file system would have it at the old place. A write that the stream refuses
+ * loses the file, as its beginning is nowhere else: from then on all of it is answered with that failure, until it is closed.
+ */
+final class Streams {
+    private static final Logger LOG = LoggerFactory.getLogger(Streams.class);
+
+    private final Store store;
+    private final Metadata metadata;
+    private final long fromBytes;
+
+    /** @param fromBytes {@link Long#MAX_VALUE}: never */
+    Streams(Store store, Metadata metadata, long fromBytes) {
+        this.store = store;
+        this.metadata = metadata;
+        this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
+    }
+
+    /** Does this write go into the stream, which may begin with it? Then it waits. */
+    boolean takes(Draft draft, long offset, int count) {
+        Streamed streamed = draft.streamed;
+        if (streamed != null) {
+            return offset == streamed.lengthBytes();
+        }
+        return offset + count >= fromBytes
+                && offset == draft.spool.lengthBytes()
+                && draft.reserved != null
+                && !draft.inode.unlinked();
+    }
+
+    /** Appends; the bytes written, or 0 when there is no stream after all: the draft is as it was. */
+    int append(Draft draft, ByteBuffer data) throws StoreException {
+        Streamed streamed = draft.streamed;
+        if (streamed == null) {
+            streamed = begin(draft);
+            if (streamed == null) {
+                return 0;
+            }
+        }
+        try {
+            draft.touch();
+            return streamed.append(data);
+        } catch (StoreException e) {
+            lose(draft, e);
+            throw e;
+        }
+    }
+
+    /** Moves what is in the spool into the stream; null: Alluxio does not take it now, and it stays in the spool. */
+    private @Nullable Streamed begin(Draft draft) throws StoreException {
+        FileSink sink = draft.reserved;
+        if (sink == null || !sink.isAt(metadata.pathOf(draft.inode))) {
+            return null;
+        }
+        draft.record.put(DraftRecord.STREAMED, 0);
+        draft.reserved = null;
+        try {
+            draft.spool.copyTo(sink, false);
+        } catch (StoreException e) {
+            LOG.info("A large file stays in the spool: {}", e.getMessage());
+            sink.cancel();
+            draft.record.put(0, DraftRecord.STREAMED);
+            return null;
+        }
+        Streamed streamed = new Streamed(sink, draft.spool.lengthBytes());
+        draft.streamed = streamed;
+        draft.spool.truncate(0);
+        return streamed;
+    }
+
+    private void lose(Draft draft, StoreException failure) {
+        LOG.error(
+                "{} is lost while it was being written: {}",
+                draft.record.content().path(),
+                failure.getMessage());
+        Streamed streamed = draft.streamed;
+        if (streamed != null) {
+            streamed.sink.cancel();
+        }
+        draft.streamed = null;
+        draft.lost = failure;
+    }
+
+    /** Everyone finds the file; it is no draft any more. */
+    void complete(Draft draft) throws StoreException {
+        Streamed streamed = draft.streamed;
+        if (streamed == null) {
+            return;
+        }
+        try {
+            String path = metadata.pathOf(draft.inode);
+            if (!streamed.sink.isAt(path)) {
+                throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
+            }
+            streamed.sink.complete();
+        } catch (StoreException e) {
+            lose(draft, e);
+            throw e;
+        }
+    }
+
+    /**
+     * From here on the draft is in the spool as any other. Waits for all that was written to go there and back. If it fails
+     * and the draft is not lost, Alluxio has all of it and the draft is to end.
+     */
+    void settle(Draft draft) throws StoreException {
+        Streamed streamed = draft.streamed;
+        if (streamed == null) {
+            return;
+        }
+        complete(draft);
+        draft.streamed = null;
+        try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
+            draft.spool.copyFrom(source, streamed.lengthBytes());
+        }
+        draft.dirty = false;
+        draft.record.put(0, DraftRecord.STREAMED | DraftRecord.DIRTY);
+    }
+
+    /** The incomplete file of a lost draft is in everyone's way. */
+    void remove(Draft draft) {
+        try {
+            store.delete(metadata.pathOf(draft.inode));
+        } catch (StoreException e) {
+            LOG.info("What is left of a lost file stays: {}", e.getMessage());
+        }
+    }
+
+    /** The failure of a file that an earlier process was streaming. */
+    static StoreException left(String path) {
+        return new StoreException(
+                Errno.EIO, path + " was being streamed by a gateway that is no more; write it again", null);
+    }
+}

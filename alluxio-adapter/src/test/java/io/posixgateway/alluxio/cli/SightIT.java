@@ -1,0 +1,185 @@
+package io.posixgateway.alluxio.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.service.Redactor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that look at a mount, on a plain mount of a real Alluxio. */
+class SightIT {
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+    private static final int BYTES = 200_000;
+    private static final String REMOVED = Redactor.REMOVED;
+    private static final String PLANTED = "planted-s3cr3t-0815";
+
+    private static EmbeddedAlluxio alluxio;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path mount = Path.of("");
+
+    @BeforeAll
+    static void startAlluxio() throws Exception {
+        Built.gateway();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        Path data = Files.createDirectory(alluxio.ufs().resolve("data"));
+        for (int i = 0; i < 3; i++) {
+            Files.write(data.resolve("file" + i), new byte[BYTES]);
+        }
+    }
+
+    @AfterAll
+    static void stopAlluxio() {
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    @BeforeEach
+    void makeMountPoint() throws Exception {
+        mount = Files.createDirectory(folder.resolve("mnt"));
+    }
+
+    @AfterEach
+    void discardMount() throws Exception {
+        Mounts.discard(mount);
+    }
+
+    private String run(int exit, String... arguments) throws Exception {
+        try (Program program = Program.gateway(folder, arguments)) {
+            assertThat(program.await(LIMIT)).as(program.output()).isEqualTo(exit);
+            return program.output();
+        }
+    }
+
+    private void mount(String... more) throws Exception {
+        List<String> all = new ArrayList<>(List.of(
+                "mount", "alluxio://" + alluxio.masters() + "/data", mount.toString(), "--log-file", log().toString()));
+        all.addAll(List.of(more));
+        run(0, all.toArray(String[]::new));
+    }
+
+    private Path log() {
+        return folder.resolve("mount.log");
+    }
+
+    @Test
+    void a_mount_is_looked_at_warmed_and_profiled_while_it_is_used() throws Exception {
+        mount();
+        String file = mount.resolve("file1").toString();
+        assertThat(run(0, "info", file))
+                .contains("/data/file1 in Alluxio", "length      " + BYTES, "in Alluxio  0%", "read path   ufs: ");
+        assertThat(run(1, "warmup", "--check", mount.toString())).contains("0% of 586K in Alluxio");
+        assertThat(run(0, "warmup", mount.toString())).contains("100% of 586K in Alluxio, 3 entries");
+        assertThat(run(0, "warmup", "--check", mount.toString())).contains("100% of 586K");
+        assertThat(Files.readAllBytes(mount.resolve("file1"))).hasSize(BYTES);
+        assertThat(run(0, "info", file)).contains("in Alluxio  100%", "read path   local: ", "this host");
+        assertThat(run(1, "info", mount.resolve("absent").toString())).contains("there is no 'absent'");
+        assertThat(run(0, "stats", mount.toString(), "--count", "1").lines().toList())
+                .hasSize(2)
+                .first()
+                .asString()
+                .contains("ops/s", "hit%", "rpc/s");
+        accessLog();
+        assertThat(run(0, "invalidate", mount.toString())).containsPattern("[1-9][0-9]* entries forgotten");
+        assertThat(run(0, "profile", mount.toString(), "--seconds", "1")).contains("requests in 1 s at ");
+        run(0, "umount", mount.toString());
+        assertThat(run(1, "stats", mount.toString())).contains("not in one of posix-gateway");
+    }
+
+    private void accessLog() throws Exception {
+        Path lines = folder.resolve("mount.access.log");
+        assertThat(run(0, "accesslog", "on", mount.toString())).contains(lines.toString());
+        run(0, "accesslog", "on", mount.toString());
+        assertThat(Files.exists(mount.resolve("not there"))).isFalse();
+        run(0, "accesslog", "off", mount.toString());
+        Waiting.until(
+                "the last line is written", LIMIT, () -> Files.readString(lines).contains("not there"));
+        assertThat(Files.readString(lines))
+                .containsPattern(
+                        "\\[uid:\\d+,gid:\\d+,pid:\\d+\\] lookup \\(1,not there\\): (ENOENT|OK.*) <0\\.\\d{6}>\\n");
+        long size = Files.size(lines);
+        assertThat(Files.exists(mount.resolve("not there either"))).isFalse();
+        assertThat(run(0, "profile", "--file", lines.toString())).contains("lookup");
+        assertThat(Files.size(lines)).isEqualTo(size);
+    }
+
+    @Test
+    void the_doctor_tells_everything_but_secrets() throws Exception {
+        Path site = folder.resolve("alluxio-site.properties");
+        Files.writeString(site, "s3a.secretKey=" + PLANTED + "\n");
+        mount("--site-properties", site.toString(), "--property", "alluxio.user.app.id=here-" + PLANTED);
+        Path bundle = folder.resolve("bundle.tar.gz");
+        run(0, "doctor", "-O", bundle.toString(), mount.toString());
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(bundle)))
+                .isEqualTo("rw-------");
+        Path unpacked = Files.createDirectory(folder.resolve("unpacked"));
+        Process tar = new ProcessBuilder("tar", "-xzf", bundle.toString(), "-C", unpacked.toString())
+                .inheritIO()
+                .start();
+        assertThat(tar.waitFor()).isZero();
+        Path texts = unpacked.resolve("posix-gateway-doctor");
+        assertThat(Files.readString(texts.resolve("gateway.txt"))).isEqualTo("answered\n");
+        assertThat(Files.readString(texts.resolve("volumes.txt")))
+                .contains("transport ", "volume " + mount, "here-" + REMOVED);
+        assertThat(Files.readString(texts.resolve("threads.txt"))).contains("\"watchdog\"");
+        assertThat(Files.readString(texts.resolve("metrics.txt"))).contains("posix_gateway_build_info");
+        assertThat(Files.readString(texts.resolve("kernel.txt"))).contains("Linux version", "enable_uring");
+        try (Stream<Path> all = Files.list(texts)) {
+            for (Path text : all.toList()) {
+                assertThat(Files.readString(text)).as(text.toString()).doesNotContain(PLANTED);
+            }
+        }
+        run(0, "umount", mount.toString());
+    }
+
+    @Test
+    void a_call_that_hangs_is_named_with_its_stack_and_interrupted() throws Exception {
+        mount("-o", "slow_request=1s,interrupt_after=3s");
+        alluxio.master().pause();
+        try {
+            Process reader = new ProcessBuilder(
+                            "stat", mount.resolve("unheard-of").toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(folder.resolve("stat.out").toFile())
+                    .start();
+            Waiting.until("the call is interrupted", LIMIT, () -> text(log()).contains("is interrupted"));
+            assertThat(reader.waitFor()).isNotZero();
+            assertThat(text(folder.resolve("stat.out"))).contains("timed out");
+            assertThat(text(log()))
+                    .containsPattern("lookup of /data .*is not answered for [1-9]")
+                    .contains("    at ");
+        } finally {
+            alluxio.master().resume();
+        }
+        Waiting.until(
+                "Alluxio answers again",
+                LIMIT,
+                () -> mount.resolve("file0").toFile().length() == BYTES);
+        run(0, "umount", mount.toString());
+    }
+
+    private static String text(Path file) throws IOException {
+        return Files.exists(file) ? Files.readString(file) : "";
+    }
+}

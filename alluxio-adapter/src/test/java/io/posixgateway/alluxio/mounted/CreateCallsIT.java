@@ -1,0 +1,54 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.MasterCalls;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What making files costs, in calls to Alluxio's master; each is a time to wait for every program that makes files. */
+class CreateCallsIT {
+    private static final int FILES = 40;
+    private static final int BYTES = 19_000;
+
+    @Test
+    void aSmallFileTakesTwoCallsToTheMaster() throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h")), TransportChoice.AUTO)) {
+            Path made = Files.createDirectory(mounted.root().resolve("made"));
+            Files.write(made.resolve("first"), content(0));
+            Map<String, Long> before = MasterCalls.counts();
+            for (int i = 0; i < FILES; i++) {
+                Files.write(made.resolve("f" + i), content(i));
+            }
+            assertThat(MasterCalls.since(before))
+                    .containsOnly(Map.entry("CreateFile", (long) FILES), Map.entry("CompleteFile", (long) FILES));
+            for (int i = 0; i < FILES; i++) {
+                assertThat(made.resolve("f" + i)).hasBinaryContent(content(i));
+                assertThat(SharedAlluxio.ufs(folder).resolve("made/f" + i)).hasBinaryContent(content(i));
+            }
+        }
+        try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
+            FileStatus status = store.status(folder + "/made/f1");
+            assertThat(status.lengthBytes()).isEqualTo(BYTES);
+            assertThat(store.localBlockFolder(folder + "/made/f1"))
+                    .as("cached in the worker")
+                    .isNotNull();
+        }
+    }
+
+    private static byte[] content(int number) {
+        byte[] content = new byte[BYTES];
+        Arrays.fill(content, (byte) number);
+        return content;
+    }
+}

@@ -1,0 +1,239 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Files that the kernel reads by itself from the worker's block. In every test, who has such a file open reads its old bytes
+ * whatever happens to the file, and who opens it later gets the new ones.
+ */
+class PassthroughIT {
+    private static final int BYTES = 2 << 20;
+
+    private String folder;
+    private AlluxioFileSystem fs;
+    private MountedFileSystem mounted;
+    private Path file;
+
+    @BeforeEach
+    void mountWithOneFile() throws Exception {
+        folder = SharedAlluxio.folder();
+        fs = SharedAlluxio.open(folder, Map.of("open_trust", "0"));
+        mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO);
+        assumeTrue(
+                mounted.session().kernel().features().passthrough(),
+                "no passthrough: " + mounted.session().line());
+        file = mounted.root().resolve("file");
+        Files.write(file, filled('a', BYTES));
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        mounted.close();
+    }
+
+    private static byte[] filled(char with, int bytes) {
+        byte[] content = new byte[bytes];
+        Arrays.fill(content, (byte) with);
+        return content;
+    }
+
+    /** Opens the file, and makes sure that the kernel reads it by itself. */
+    private FileChannel passedThrough() throws Exception {
+        long before = fs.counts().passthroughOpens();
+        // The writer's descriptor counts until its RELEASE has come, which nobody waits for.
+        for (int tries = 0; tries < 200; tries++) {
+            FileChannel open = FileChannel.open(file);
+            if (fs.counts().passthroughOpens() > before) {
+                return open;
+            }
+            open.close();
+            Thread.sleep(10);
+        }
+        throw new AssertionError(
+                "the file is not passed through; " + mounted.session().line());
+    }
+
+    private static void holds(FileChannel open, char with) throws IOException {
+        ByteBuffer content = ByteBuffer.allocate(BYTES);
+        while (content.hasRemaining() && open.read(content, content.position()) > 0) {
+            // Until it is full, or the file ends.
+        }
+        assertThat(content.hasRemaining()).isFalse();
+        assertThat(content.array()).isEqualTo(filled(with, BYTES));
+    }
+
+    private void holdsNow(char with) throws IOException {
+        assertThat(Files.readAllBytes(file)).isEqualTo(filled(with, BYTES));
+    }
+
+    @Test
+    void noReadOfABlockThatIsHereReachesUs() throws Exception {
+        long before = mounted.session().metrics().requests(Opcode.READ);
+        try (FileChannel one = passedThrough();
+                FileChannel other = passedThrough()) {
+            holds(one, 'a');
+            holds(other, 'a');
+            ByteBuffer mapped = one.map(FileChannel.MapMode.READ_ONLY, 0, BYTES);
+            assertThat(mapped.get(BYTES - 1)).isEqualTo((byte) 'a');
+        }
+        assertThat(mounted.session().metrics().requests(Opcode.READ)).isEqualTo(before);
+        assertThat(fs.counts().localReadBytes() + fs.counts().remoteReadBytes()).isZero();
+    }
+
+    @Test
+    void whoWritesWhileOthersReadChangesWhatLaterOpensSee() throws Exception {
+        try (FileChannel reader = passedThrough();
+                FileChannel writer = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            writer.write(ByteBuffer.wrap(filled('b', BYTES)), 0);
+            holds(writer, 'b');
+            holds(reader, 'a');
+            holdsNow('b');
+        }
+        holdsNow('b');
+        assertThat(SharedAlluxio.ufs(folder).resolve("file")).hasBinaryContent(filled('b', BYTES));
+    }
+
+    @Test
+    void whoReadsWhileOthersWriteIsNotPassedThrough() throws Exception {
+        try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            writer.write(ByteBuffer.wrap(filled('b', BYTES)), 0);
+            long before = fs.counts().passthroughOpens();
+            try (FileChannel reader = FileChannel.open(file)) {
+                holds(reader, 'b');
+                writer.write(ByteBuffer.wrap(filled('c', BYTES)), 0);
+                holds(reader, 'c');
+            }
+            assertThat(fs.counts().passthroughOpens()).isEqualTo(before);
+        }
+        try (FileChannel reader = passedThrough()) {
+            holds(reader, 'c');
+        }
+    }
+
+    @Test
+    void cutOverwrittenRenamedAndRemovedWhileOpen() throws Exception {
+        try (FileChannel first = passedThrough()) {
+            Files.write(file, filled('b', BYTES));
+            try (FileChannel second = passedThrough()) {
+                Files.move(
+                        Files.write(mounted.root().resolve("new"), filled('c', BYTES)),
+                        file,
+                        StandardCopyOption.REPLACE_EXISTING);
+                try (FileChannel third = passedThrough()) {
+                    new ProcessBuilder("truncate", "-s", "100", file.toString())
+                            .inheritIO()
+                            .start()
+                            .waitFor();
+                    assertThat(file).hasBinaryContent(filled('c', 100));
+                    Files.delete(file);
+                    holds(first, 'a');
+                    holds(second, 'b');
+                    holds(third, 'c');
+                }
+            }
+        }
+        assertThat(mounted.root()).isEmptyDirectory();
+    }
+
+    @Test
+    void renamedAndRemovedWhileOpen() throws Exception {
+        Path elsewhere = mounted.root().resolve("elsewhere");
+        try (FileChannel open = passedThrough()) {
+            Files.move(file, elsewhere);
+            holds(open, 'a');
+            Files.delete(elsewhere);
+            holds(open, 'a');
+        }
+        assertThat(mounted.root()).isEmptyDirectory();
+    }
+
+    @Test
+    void anEvictedBlockIsReadToTheEndAndThenFromTheUnderFileSystem() throws Exception {
+        try (FileChannel open = passedThrough()) {
+            try (Stream<Path> files = Files.walk(SharedAlluxio.running().ufs().getParent())) {
+                for (Path block : files.filter(Files::isRegularFile)
+                        .filter(PassthroughIT::isOurBlock)
+                        .toList()) {
+                    Files.delete(block);
+                }
+            }
+            holds(open, 'a');
+        }
+    }
+
+    private static boolean isOurBlock(Path file) {
+        try {
+            return file.getParent().getFileName().toString().equals("alluxioworker")
+                    && Files.size(file) == BYTES
+                    && Files.mismatch(file, Files.write(Files.createTempFile("pgw", ""), filled('a', BYTES))) < 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void whatAnotherMountReplacesIsSeenByTheNextOpen() throws Exception {
+        try (FileChannel open = passedThrough();
+                MountedFileSystem other =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Files.write(other.root().resolve("file"), filled('b', BYTES));
+            holdsNow('b');
+            holds(open, 'a');
+        }
+    }
+
+    /** Readers that come and go while the file is replaced and opened for writing: no open fails, nothing is mixed. */
+    @Test
+    void manyReadersWhileTheFileChanges() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger reads = new AtomicInteger();
+        SteadyReader[] readers = new SteadyReader[4];
+        for (int i = 0; i < readers.length; i++) {
+            readers[i] = new SteadyReader("reader-" + i, () -> {
+                byte[] content = Files.readAllBytes(file);
+                assertThat(content).hasSize(BYTES).containsOnly(content[0]);
+                reads.incrementAndGet();
+            });
+        }
+        for (int round = 0; round < 15; round++) {
+            char with = (char) ('b' + round);
+            Files.move(
+                    Files.write(mounted.root().resolve("new"), filled(with, BYTES)),
+                    file,
+                    StandardCopyOption.REPLACE_EXISTING);
+            holdsNow(with);
+            try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                writer.write(ByteBuffer.wrap(new byte[] {(byte) with}), 5);
+            }
+            holdsNow(with);
+        }
+        stop.set(true);
+        for (SteadyReader reader : readers) {
+            reader.endHonestly(java.time.Duration.ofMinutes(1));
+            assertThat(reader.failed()).isZero();
+        }
+        assertThat(reads.get()).isPositive();
+        assertThat(fs.counts().passthroughOpens()).isPositive();
+    }
+}

@@ -1,0 +1,156 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
+class StreamedWriteIT {
+    private static final int PIECE = 700_001;
+    private final long seed = Long.getLong("pgw.seed", System.nanoTime());
+    private final byte[] content = new byte[5 * PIECE];
+    private MountedFileSystem mounted;
+    private AlluxioFileSystem alluxio;
+    private Path ufs;
+
+    /** @param spool how much of it there is */
+    private Path mount(String spool) throws Exception {
+        new Random(seed).nextBytes(content);
+        String folder = SharedAlluxio.folder();
+        ufs = SharedAlluxio.ufs(folder);
+        alluxio = SharedAlluxio.open(folder, Map.of("stream_from", "1M", "spool_size", spool));
+        mounted = MountedFileSystem.mount(alluxio, TransportChoice.AUTO);
+        return mounted.root();
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        mounted.close();
+    }
+
+    private static FileChannel create(Path file) throws IOException {
+        return FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    /** Writes these pieces at the channel's position. */
+    private void write(FileChannel channel, int from, int to) throws IOException {
+        for (int i = from; i < to; i++) {
+            ByteBuffer piece = ByteBuffer.wrap(content, i * PIECE, PIECE);
+            while (piece.hasRemaining()) {
+                channel.write(piece);
+            }
+        }
+    }
+
+    @Test
+    void aFileLargerThanTheSpoolIsWrittenInSequence() throws Exception {
+        Path root = mount("2M");
+        try (FileChannel channel = create(root.resolve("large"))) {
+            for (int round = 0; round < 10; round++) {
+                write(channel, 0, 5);
+            }
+            assertThat(Files.size(root.resolve("large"))).isEqualTo(50L * PIECE);
+            assertThat(alluxio.counts().spoolBytes()).isZero();
+        }
+        try (FileChannel channel = FileChannel.open(ufs.resolve("large"))) {
+            assertThat(channel.size()).isEqualTo(50L * PIECE);
+            for (int round = 0; round < 10; round++) {
+                ByteBuffer part = ByteBuffer.allocate(5 * PIECE);
+                while (part.hasRemaining() && channel.read(part) >= 0) {
+                    Thread.onSpinWait();
+                }
+                assertThat(Arrays.equals(part.array(), content))
+                        .as("round " + round)
+                        .isTrue();
+            }
+        }
+        assertThat(Files.mismatch(root.resolve("large"), ufs.resolve("large"))).isEqualTo(-1);
+    }
+
+    @Test
+    void aStreamedFileCanBeReadAndChangedAnywhere() throws Exception {
+        Path root = mount("64M");
+        Path file = root.resolve("file");
+        try (FileChannel channel = create(file)) {
+            write(channel, 0, 3);
+            assertThat(alluxio.counts().spoolBytes()).isZero();
+            ByteBuffer read = ByteBuffer.allocate(1000);
+            channel.read(read, PIECE);
+            assertThat(read.array()).isEqualTo(Arrays.copyOfRange(content, PIECE, PIECE + 1000));
+            write(channel, 3, 5);
+            channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3}), 5);
+            content[5] = 1;
+            content[6] = 2;
+            content[7] = 3;
+        }
+        assertThat(ufs.resolve("file")).hasBinaryContent(content);
+        assertThat(file).hasBinaryContent(content);
+    }
+
+    @Test
+    void aStreamedFileIsSyncedRenamedCutAndGoesOn() throws Exception {
+        Path root = mount("64M");
+        Path folder = Files.createDirectory(root.resolve("folder"));
+        Files.writeString(folder.resolve("old"), "old");
+        try (FileChannel channel = create(folder.resolve("new"))) {
+            write(channel, 0, 3);
+            Files.move(folder, root.resolve("moved"));
+            write(channel, 3, 4);
+            channel.force(true);
+            assertThat(ufs.resolve("moved/new")).hasBinaryContent(Arrays.copyOf(content, 4 * PIECE));
+            Files.move(root.resolve("moved/new"), root.resolve("moved/old"), StandardCopyOption.ATOMIC_MOVE);
+            write(channel, 4, 5);
+            channel.truncate(4 * PIECE + 10);
+        }
+        assertThat(ufs.resolve("moved/old")).hasBinaryContent(Arrays.copyOf(content, 4 * PIECE + 10));
+        assertThat(ufs.resolve("moved/new")).doesNotExist();
+    }
+
+    @Test
+    void aStreamedFileThatIsDeletedIsReadToItsEnd() throws Exception {
+        Path root = mount("64M");
+        try (FileChannel channel = create(root.resolve("file"))) {
+            write(channel, 0, 3);
+            Files.delete(root.resolve("file"));
+            write(channel, 3, 5);
+            ByteBuffer read = ByteBuffer.allocate(content.length);
+            while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(read.array()).isEqualTo(content);
+        }
+        assertThat(ufs.resolve("file")).doesNotExist();
+    }
+
+    @Test
+    void aStreamThatFailsIsToldUntilTheFileIsClosed() throws Exception {
+        Path root = mount("64M");
+        Path file = root.resolve("file");
+        FileChannel channel = create(file);
+        write(channel, 0, 3);
+        try (io.posixgateway.alluxio.client.Store store =
+                io.posixgateway.alluxio.AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
+            store.delete("/" + ufs.getFileName() + "/file");
+        }
+        assertThatThrownBy(() -> channel.force(true)).hasMessageContaining("Input/output error");
+        assertThatThrownBy(() -> write(channel, 3, 4)).hasMessageContaining("Input/output error");
+        assertThatThrownBy(channel::close).hasMessageContaining("Input/output error");
+        Files.write(file, content);
+        assertThat(ufs.resolve("file")).hasBinaryContent(content);
+    }
+}

@@ -1,0 +1,92 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.wire.Opcode;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class VolumeWatchTest {
+    private static final long SECOND = 1_000_000_000L;
+
+    private final List<RequestUnderWay> requests = new ArrayList<>();
+    private final List<Long> interrupted = new ArrayList<>();
+    private int aborts;
+
+    private final class Requests implements VolumeWatch.Watched {
+        @Override
+        public List<RequestUnderWay> underWay(long atLeastNanos) {
+            return requests.stream()
+                    .filter(request -> request.ageNanos() >= atLeastNanos)
+                    .toList();
+        }
+
+        @Override
+        public boolean interrupt(long unique, long atLeastNanos) {
+            interrupted.add(unique);
+            return true;
+        }
+
+        @Override
+        public void abort() {
+            aborts++;
+        }
+
+        @Override
+        public String pathOf(long node) {
+            return "/a/file";
+        }
+    }
+
+    private VolumeWatch watch(long slowSeconds, long interruptSeconds, long abortSeconds) {
+        return new VolumeWatch(
+                "vol",
+                new WatchLimits(slowSeconds * SECOND, interruptSeconds * SECOND, abortSeconds * SECOND),
+                new Requests());
+    }
+
+    private void request(long unique, long ageSeconds, long remoteSeconds) {
+        requests.add(new RequestUnderWay(
+                unique, Opcode.READ, 7, 42, ageSeconds * SECOND, remoteSeconds * SECOND, Thread.currentThread()));
+    }
+
+    @Test
+    void a_slow_request_is_counted_once_and_shown_as_long_as_it_lasts() {
+        VolumeWatch watch = watch(30, 0, 0);
+        request(1, 31, 0);
+        request(2, 29, 0);
+        watch.look();
+        watch.look();
+        assertThat(watch.slow()).isEqualTo(1);
+        assertThat(watch.slowNow()).isEqualTo(1);
+        requests.clear();
+        watch.look();
+        assertThat(watch.slow()).isEqualTo(1);
+        assertThat(watch.slowNow()).isZero();
+    }
+
+    @Test
+    void only_a_call_that_takes_too_long_by_itself_is_interrupted() {
+        VolumeWatch watch = watch(0, 60, 0);
+        request(1, 600, 10);
+        request(2, 90, 61);
+        watch.look();
+        assertThat(interrupted).containsExactly(2L);
+        assertThat(watch.interrupted()).isEqualTo(1);
+    }
+
+    @Test
+    void the_connection_is_aborted_once_and_only_where_that_is_configured() {
+        request(1, 1000, 1000);
+        VolumeWatch never = watch(1, 0, 0);
+        never.look();
+        assertThat(aborts).isZero();
+        VolumeWatch last = watch(1, 0, 999);
+        last.look();
+        last.look();
+        assertThat(aborts).isEqualTo(1);
+        assertThat(last.aborts()).isEqualTo(1);
+    }
+}

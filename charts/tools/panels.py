@@ -1,0 +1,338 @@
+"""The panels of the dashboards: what each asks of Prometheus, and what it tells."""
+
+WHERE = 'cluster=~"$cluster",node=~"$node"'
+VOLUME = WHERE + ',namespace=~"$namespace",pvc=~"$pvc",volume=~"$volume"'
+RATE = "[$__rate_interval]"
+
+
+def by(labels, expression):
+    return f"sum by ({labels}) ({expression})"
+
+
+def rate(metric, labels="node, volume", where=VOLUME):
+    return by(labels, f"rate({metric}{{{where}}}{RATE})")
+
+
+def quantile(share, labels):
+    buckets = rate("posix_gateway_request_duration_seconds_bucket", f"le, {labels}")
+    return f"histogram_quantile({share}, {buckets})"
+
+
+# Dashboard: (file, title, rows of panels); panel: (title, what it tells, unit, [(query, legend)...]).
+DASHBOARDS = [
+    (
+        "threads",
+        "POSIX Gateway / FUSE threads",
+        [
+            [
+                (
+                    "Saturation",
+                    "Part of the worker threads that is busy. Near 100 % requests wait for a thread.",
+                    "percentunit",
+                    [
+                        (
+                            by("node, volume", f'posix_gateway_worker_threads{{state="busy",{VOLUME}}}')
+                            + " / "
+                            + by("node, volume", f"posix_gateway_worker_threads{{{VOLUME}}}"),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Threads by state",
+                    "Busy threads handle a request at this moment.",
+                    "short",
+                    [(by("node, state", f"posix_gateway_worker_threads{{{VOLUME}}}"), "{{node}} {{state}}")],
+                ),
+            ],
+            [
+                (
+                    "Threads made and ended",
+                    "Both stay near zero: a pool that churns is a defect.",
+                    "ops",
+                    [
+                        (rate("posix_gateway_worker_threads_started_total"), "made {{node}} {{volume}}"),
+                        (rate("posix_gateway_worker_threads_ended_total"), "ended {{node}} {{volume}}"),
+                    ],
+                ),
+                (
+                    "Requests under way",
+                    "Received from the kernel and not yet answered, those that wait for a pool thread included.",
+                    "short",
+                    [(by("node, volume", f"posix_gateway_requests_in_flight{{{VOLUME}}}"), "{{node}} {{volume}}")],
+                ),
+            ],
+            [
+                (
+                    "Handed over to the pool",
+                    "Part of the requests that could not be answered from memory or a local file.",
+                    "percentunit",
+                    [
+                        (
+                            rate("posix_gateway_requests_handed_over_total")
+                            + " / "
+                            + rate("posix_gateway_requests_total"),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Threads of the process",
+                    "All threads of the JVM, those of the Alluxio client included.",
+                    "short",
+                    [(f"jvm_threads_current{{{WHERE}}}", "{{node}}")],
+                ),
+            ],
+        ],
+    ),
+    (
+        "latency",
+        "POSIX Gateway / latency and throughput",
+        [
+            [
+                (
+                    "Requests",
+                    "By operation. What the kernel answers from its caches never gets here.",
+                    "reqps",
+                    [(rate("posix_gateway_requests_total", "op"), "{{op}}")],
+                ),
+                (
+                    "Errors",
+                    "By operation and number; 2 is ENOENT, which is no fault, 5 is EIO, which is one.",
+                    "reqps",
+                    [(rate("posix_gateway_request_errors_total", "op, errno"), "{{op}} {{errno}}")],
+                ),
+            ],
+            [
+                (
+                    "Median latency",
+                    "From receiving a request to its answer.",
+                    "s",
+                    [(quantile(0.5, "op"), "{{op}}")],
+                ),
+                (
+                    "99th percentile of latency",
+                    "From receiving a request to its answer.",
+                    "s",
+                    [(quantile(0.99, "op"), "{{op}}")],
+                ),
+            ],
+            [
+                (
+                    "Mean latency by volume",
+                    "Which volume is slow.",
+                    "s",
+                    [
+                        (
+                            rate("posix_gateway_request_duration_seconds_sum")
+                            + " / "
+                            + rate("posix_gateway_request_duration_seconds_count"),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Pauses of the garbage collector",
+                    "Part of the time. Latency that follows this curve is the collector's.",
+                    "percentunit",
+                    [(by("node", f"rate(jvm_gc_collection_seconds_sum{{{WHERE}}}{RATE})"), "{{node}}")],
+                ),
+            ],
+        ],
+    ),
+    (
+        "data-path",
+        "POSIX Gateway / data path",
+        [
+            [
+                (
+                    "Read",
+                    "Data given to readers by the gateway, not what the kernel's cache or passthrough gave.",
+                    "Bps",
+                    [(rate("posix_gateway_read_bytes_total"), "{{node}} {{volume}}")],
+                ),
+                (
+                    "Written",
+                    "Data taken from writers.",
+                    "Bps",
+                    [(rate("posix_gateway_written_bytes_total"), "{{node}} {{volume}}")],
+                ),
+            ],
+            [
+                (
+                    "Bytes per read",
+                    "Small reads cost more than their bytes: readahead of the kernel makes them large.",
+                    "bytes",
+                    [
+                        (
+                            rate("posix_gateway_read_bytes_total")
+                            + " / "
+                            + rate("posix_gateway_requests_total", where=VOLUME + ',op="read"'),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Answered from memory",
+                    "Part of the requests that needed no waiting.",
+                    "percentunit",
+                    [
+                        (
+                            "1 - "
+                            + rate("posix_gateway_requests_handed_over_total")
+                            + " / "
+                            + rate("posix_gateway_requests_total"),
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Read from Alluxio, by the way taken",
+                    "Block files of the node's worker, or streams of another one.",
+                    "Bps",
+                    [(rate("posix_gateway_source_read_bytes_total", "source"), "{{source}}")],
+                ),
+            ],
+            [
+                (
+                    "Spool",
+                    "Room that changed files take which are not yet in Alluxio.",
+                    "bytes",
+                    [(by("node, volume", f"posix_gateway_spool_bytes{{{VOLUME}}}"), "{{node}} {{volume}}")],
+                ),
+                (
+                    "Open and changed files",
+                    "Changed: not yet published to Alluxio.",
+                    "short",
+                    [
+                        (by("node, volume", f"posix_gateway_open_files{{{VOLUME}}}"), "open {{node}} {{volume}}"),
+                        (by("node, volume", f"posix_gateway_changed_files{{{VOLUME}}}"), "changed {{node}} {{volume}}"),
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Room in Alluxio",
+                    "Free part of the room behind each volume, by Alluxio's last answer.",
+                    "percentunit",
+                    [
+                        (
+                            f"min by (volume) (posix_gateway_volume_available_bytes{{{VOLUME}}}"
+                            f" / (posix_gateway_volume_capacity_bytes{{{VOLUME}}} > 0))",
+                            "{{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Memory outside the heap",
+                    "Direct buffers of the JVM: data on its way.",
+                    "bytes",
+                    [(f'jvm_buffer_pool_used_bytes{{{WHERE},pool="direct"}}', "{{node}}")],
+                ),
+            ],
+        ],
+    ),
+    (
+        "fleet",
+        "POSIX Gateway / fleet",
+        [
+            [
+                (
+                    "Volumes per node",
+                    "Served by the gateway, and held by the keeper; they differ only while a gateway is replaced.",
+                    "short",
+                    [
+                        (f"posix_gateway_volumes{{{WHERE}}}", "served {{node}}"),
+                        (f"posix_gateway_keeper_sessions{{{WHERE}}}", "held {{node}}"),
+                    ],
+                ),
+                (
+                    "Gateways that serve all mounts of their node",
+                    "0: programs on that node wait.",
+                    "short",
+                    [(f"posix_gateway_ready{{{WHERE}}}", "{{node}}")],
+                ),
+            ],
+            [
+                (
+                    "Volumes that Alluxio does not answer for",
+                    "0: it does not answer, or the mount is dead.",
+                    "short",
+                    [(f"posix_gateway_volume_healthy{{{VOLUME}}} == 0", "{{node}} {{volume}}")],
+                ),
+                (
+                    "Takeovers",
+                    "How often the gateway of a node was replaced by another, an upgrade included.",
+                    "short",
+                    [(f"max by (node) (increase(posix_gateway_takeovers_total{{{VOLUME}}}[1h]))", "{{node}}")],
+                ),
+            ],
+            [
+                (
+                    "Volume operations",
+                    "Calls of the kubelets and of the provisioner that failed, by method and code.",
+                    "ops",
+                    [
+                        (
+                            rate(
+                                "posix_gateway_csi_operation_seconds_count",
+                                "method, code",
+                                WHERE + ',code!="OK"',
+                            ),
+                            "{{method}} {{code}}",
+                        )
+                    ],
+                ),
+                (
+                    "Repairs and forced unmounts",
+                    "Both stay at zero as long as keepers live and gateways answer.",
+                    "short",
+                    [
+                        (by("node, found", f"posix_gateway_csi_repairs_total{{{WHERE}}}"), "{{node}} {{found}}"),
+                        (by("node", f"posix_gateway_csi_forced_unmounts_total{{{WHERE}}}"), "{{node}} forced"),
+                    ],
+                ),
+            ],
+            [
+                (
+                    "Heap",
+                    "Used part of the gateway's heap.",
+                    "percentunit",
+                    [
+                        (
+                            by("node", f'jvm_memory_used_bytes{{area="heap",{WHERE}}}')
+                            + " / "
+                            + by("node", f'jvm_memory_max_bytes{{area="heap",{WHERE}}}'),
+                            "{{node}}",
+                        )
+                    ],
+                ),
+                (
+                    "Memory of the processes",
+                    "Resident, of gateway, driver and keeper.",
+                    "bytes",
+                    [(f"process_resident_memory_bytes{{{WHERE}}}", "{{node}} {{job}} {{endpoint}}")],
+                ),
+            ],
+            [
+                (
+                    "Errors",
+                    "Of input and output, of space, and of partners that do not answer.",
+                    "reqps",
+                    [
+                        (
+                            rate(
+                                "posix_gateway_request_errors_total",
+                                "node, volume, errno",
+                                VOLUME + ',errno=~"5|28|110|111|112|121"',
+                            ),
+                            "{{node}} {{volume}} {{errno}}",
+                        )
+                    ],
+                ),
+            ],
+        ],
+    ),
+]
