@@ -17,8 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from contenders import BY_DEFAULT, CONTENDERS, GATEWAY, ROOT, Contender, Mount
-from parts import LOAD, PARTS, Dataset, Scale, Site, datasets, visits
+from contenders import CONTENDERS, GATEWAY, ROOT, USUAL, Contender, Mount
+from parts import LOAD, PARTS, USUAL_PARTS, Dataset, Scale, Site, datasets, visits
 from report_alluxio import write_report
 
 sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
@@ -116,6 +116,10 @@ class Run:
                 steps += [(number, contender, far, parts) for far, parts in visits(left)]
         return steps
 
+    def heap_mb(self) -> int:
+        files = self.scale.million_files if "million" in self.options.parts else self.scale.listed_files
+        return 512 + files // 250
+
     def out_of_time(self) -> bool:
         return self.options.minutes and time.monotonic() - self.began > self.options.minutes * 60
 
@@ -127,8 +131,13 @@ class Run:
             self.make_files(data, folder, work)
             host.tell("put", folder, f"/{data.name}", data.block_bytes)
         if "metadata" in self.options.parts:
-            self.fill_listed([work / "files" / "listed", host.ufs / "listed"], work)
+            count = self.scale.listed_files
+            (work / "listed.sizes").write_text("".join(f"{index % 4}\n" for index in range(count)))
+            self.fill_listed([work / "files" / "listed", host.ufs / "listed"], count)
             host.tell("list", "/listed")
+        if "million" in self.options.parts:
+            self.fill_listed([work / "files" / "million", host.ufs / "million"], self.scale.million_files)
+            host.tell("list", "/million")
 
     def make_files(self, data: Dataset, folder: Path, work: Path) -> None:
         for other in self.sets.values():
@@ -139,9 +148,8 @@ class Run:
         command = [LOAD, "fill", *map(str, data.arguments(folder.parent, work))]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
-    def fill_listed(self, folders: list[Path], work: Path) -> None:
-        count = self.scale.listed_files
-        (work / "listed.sizes").write_text("".join(f"{index % 4}\n" for index in range(count)))
+    @staticmethod
+    def fill_listed(folders: list[Path], count: int) -> None:
         for folder in folders:
             folder.mkdir()
             for index in range(count):
@@ -179,7 +187,7 @@ class Run:
         try:
             if self.plan():
                 blocks = work / "blocks"
-                with AlluxioHost(blocks, 512 if self.options.quick else 1024) as host:
+                with AlluxioHost(blocks, self.heap_mb()) as host:
                     self.fill(host, work)
                     finished = self.measure(host, work)
             else:
@@ -198,11 +206,11 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one round with less of everything: does it all run?")
     parser.add_argument("--rounds", type=int, help="default 5")
-    parser.add_argument("--parts", default=",".join(PARTS), help=f"of {','.join(PARTS)}")
+    parser.add_argument("--parts", default=",".join(USUAL_PARTS), help=f"of {','.join(PARTS)}; default all but million")
     parser.add_argument(
         "--contenders",
-        default=",".join(BY_DEFAULT),
-        help=f"of {','.join(each.name for each in CONTENDERS)}; default {','.join(BY_DEFAULT)}",
+        default=",".join(USUAL),
+        help=f"of {','.join(each.name for each in CONTENDERS)}; default {','.join(USUAL)}",
     )
     parser.add_argument("--resume", action="store_true", help="go on with an earlier run of the same commit")
     parser.add_argument("--minutes", type=float, default=0, help="stop after the part that then runs")

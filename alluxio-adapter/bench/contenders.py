@@ -53,7 +53,7 @@ CONTENDERS = [
     Contender("gateway-devfuse", "gateway, transport=devfuse", "gateway", "transport=devfuse"),
     Contender("gateway-libfuse", "gateway, transport=libfuse", "gateway", "transport=libfuse"),
 ]
-BY_DEFAULT = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
+USUAL = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
 REMOTE = "alluxio.user.short.circuit.enabled=false"
 
 

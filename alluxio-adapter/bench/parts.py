@@ -36,12 +36,13 @@ class Scale:
     large_files: int = 600
     big_bytes: int = 1 << 30
     listed_files: int = 100_000
+    million_files: int = 1_000_000
     seconds: float = 3.0
     create_seconds: float = 6.0
 
     @staticmethod
     def quick() -> "Scale":
-        return Scale(1000, 200, 256 << 20, 10_000, 1.0, 2.0)
+        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0)
 
 
 def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
@@ -160,6 +161,29 @@ def metadata(site: Site) -> None:
     site.files("stat, 8 threads", "stat", folder, 0, site.work / "listed.sizes", 8)
 
 
+def first_name(folder: Path) -> float:
+    """Seconds until the first name of a listing is there."""
+    began = time.monotonic()
+    with os.scandir(folder) as entries:
+        next(entries)
+    return time.monotonic() - began
+
+
+def million(site: Site) -> None:
+    """A folder of a million files (100,000 with --quick): when its listing begins, how long it takes, what it costs."""
+    folder = site.mount.root / "million"
+    count = site.scale.million_files
+    site.keep("million: first name of the listing", first_name(folder) * 1000, "ms")
+    for name, command in (
+        ("million: find", ["/usr/bin/find", str(folder), "-type", "f"]),
+        ("million: ls -l", ["/bin/ls", "-l", str(folder)]),
+    ):
+        seconds, seen = timed(command)
+        if seen < count:
+            raise RuntimeError(f"{site.mount.contender.name}: {name} shows {seen} lines for {count} files")
+        site.keep(name, count / seconds, "files/s")
+
+
 def remote(site: Site) -> None:
     """No short circuit: all data come from the worker over the network."""
     place = site.sets["svhn"].arguments(site.mount.root, site.work)
@@ -179,7 +203,8 @@ def numbers(data: Dataset) -> list[int]:
     return [data.first_id, data.sizes[0]]
 
 
-PARTS = {part.__name__: part for part in (svhn, coco, big, create, metadata, remote)}
+PARTS = {part.__name__: part for part in (svhn, coco, big, create, metadata, remote, million)}
+USUAL_PARTS = [part for part in PARTS if part != "million"]
 
 
 def visits(parts: list[str]) -> Iterator[tuple[bool, list[str]]]:

@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -135,7 +134,7 @@ public record AdapterOptions(
                             "",
                             "Group shown for every file; by default Alluxio's."),
                     new Option("umask", new Option.Octal(), "0", "Permission bits taken off every file.")),
-            replaced());
+            OptionsElsewhere.all());
 
     /** The values of a table that holds {@link #TABLE}. */
     public static AdapterOptions of(OptionValues values) {
@@ -179,26 +178,5 @@ public record AdapterOptions(
     /** All as when nothing is given. */
     public static AdapterOptions defaults() {
         return of(TABLE.read(Map.of()));
-    }
-
-    private static Map<String, String> replaced() {
-        String site = "a client property: put it into alluxio-site.properties";
-        Map<String, String> hints = new LinkedHashMap<>();
-        hints.put("alluxio.user.metadata.cache.enabled", "not needed: metadata is always cached; see consistency");
-        hints.put("alluxio.user.metadata.cache.expiration.time", "replaced by metadata_ttl");
-        hints.put("alluxio.user.metadata.cache.max.size", "replaced by cache_entries");
-        hints.put("alluxio.fuse.cached.paths.max", "replaced by cache_entries");
-        hints.put("alluxio.fuse.auth.policy.class", "replaced by uid, gid and umask");
-        hints.put("alluxio.fuse.user.group.translation.enabled", "not needed: users and groups are always translated");
-        hints.put("alluxio.fuse.jnifuse.libfuse.version", "replaced by transport");
-        hints.put("alluxio.fuse.mount.alluxio.path", "the path of the Alluxio URI that is mounted");
-        hints.put("alluxio.fuse.mount.point", "the mount point on the command line");
-        hints.put("alluxio.user.file.writetype.default", "replaced by write_type");
-        hints.put("alluxio.user.short.circuit.enabled", "replaced by short_circuit");
-        hints.put("alluxio.user.streaming.reader.chunk.size.bytes", site);
-        hints.put("alluxio.user.block.size.bytes.default", site);
-        hints.put("alluxio.user.file.metadata.sync.interval", site);
-        hints.put("alluxio.user.file.readtype.default", site);
-        return hints;
     }
 }

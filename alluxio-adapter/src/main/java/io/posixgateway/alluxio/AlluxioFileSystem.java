@@ -309,7 +309,7 @@ public final class AlluxioFileSystem implements FileSystem {
         if (inode == null || !inode.isDirectory()) {
             return null;
         }
-        DirectoryHandle resumed = DirectoryHandle.resumed(volume, inode);
+        DirectoryHandle resumed = new DirectoryHandle(volume, inode);
         DirectoryHandle other = directories.putIfAbsent(handle, resumed);
         return other == null ? resumed : other;
     }

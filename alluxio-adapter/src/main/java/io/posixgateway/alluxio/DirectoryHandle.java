@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -16,26 +17,35 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open directory: goes through the listing page by page, so that a huge one begins to be shown at once and is never in
- * memory whole. Offsets 0 and 1 are "." and "..", then the names follow. Guarded by its own monitor.
+ * An open directory: goes through the listing page by page in the order of names, so that a huge one begins to be shown at
+ * once and is never in memory whole. Guarded by its own monitor.
+ *
+ * <p>Offset 0 is ".", 1 is "..", 2 the first name, and behind any other entry the offset is the number of its node. So an
+ * offset stays right when names come and go, before it or behind it: the listing goes on behind that entry's name. Where the
+ * name of an offset cannot be found any more (its file was deleted since, and is on neither of the two last pages), the
+ * listing begins again, so that nothing is left out.
  */
 final class DirectoryHandle {
     private static final Name DOT = Name.of(".");
     private static final Name DOT_DOT = Name.of("..");
+    private static final int FIRST = 2;
     /** Directories of up to so many names are kept as a whole when they were read to the end. */
     private static final int MOST_KEPT = 20_000;
 
     private final Volume volume;
     private final Inode directory;
     private final Entry entry = new Entry();
+    private final Name name = new Name();
 
-    /** The page at hand, and the index of its first name in the listing. */
-    private List<Name> page = List.of();
+    /** The page at hand, and the one before it. */
+    private Metadata.Listed page = begin();
 
-    private long pageStart;
-    private String last = "";
-    private boolean more = true;
-    private @Nullable List<Name> all = new ArrayList<>();
+    private Metadata.@Nullable Listed pageBefore;
+    private boolean onFirstPage;
+    /** The next entry of the page. */
+    private int next;
+
+    private @Nullable List<Inode> all;
     private long startedNanos;
 
     DirectoryHandle(Volume volume, Inode directory) {
@@ -43,81 +53,123 @@ final class DirectoryHandle {
         this.directory = directory;
     }
 
-    /** One that was opened in an earlier process, whose offsets mean the same: the listing is sorted. */
-    static DirectoryHandle resumed(Volume volume, Inode directory) {
-        DirectoryHandle handle = new DirectoryHandle(volume, directory);
-        handle.restart();
-        return handle;
+    private static Metadata.Listed begin() {
+        return new Metadata.Listed(ListingPage.EMPTY, "", true);
     }
 
     synchronized int read(Request request, long offset, DirectoryWriter writer) throws StoreException {
-        if (offset == 0 || (offset >= 2 && offset - 2 < pageStart)) {
-            restart();
-        }
-        long at = offset;
-        while (true) {
-            if (at < 2) {
-                if (!addDot(at, writer)) {
+        if (offset < FIRST) {
+            for (long dot = offset; dot < FIRST; dot++) {
+                if (!addDot(dot, writer)) {
                     return 0;
                 }
-                at++;
-                continue;
             }
-            int loaded = load(request, at - 2);
-            if (loaded == FileSystem.WOULD_WAIT) {
-                return at == offset ? loaded : 0;
+            restart();
+        } else if (!seek(request, offset)) {
+            return FileSystem.WOULD_WAIT;
+        }
+        boolean added = offset < FIRST;
+        while (true) {
+            int loaded = load(request);
+            if (loaded <= 0) {
+                return added ? 0 : loaded;
             }
-            if (loaded == 0 || !addChild(request, page.get((int) (at - 2 - pageStart)), at, writer)) {
+            if (!addChild(request, writer)) {
                 return 0;
             }
-            at++;
+            next++;
+            added = true;
         }
     }
 
-    private synchronized void restart() {
-        pageStart = 0;
-        last = "";
-        all = new ArrayList<>();
+    private void restart() {
+        next = 0;
+        pageBefore = null;
+        onFirstPage = true;
         startedNanos = volume.freshness.nowNanos();
         Dentries dentries = directory.dentries();
-        List<Name> kept = dentries.listing();
-        boolean fresh = kept != null && volume.freshness.fresh(dentries.listedNanos());
-        page = kept != null && fresh ? kept : List.of();
-        more = !fresh;
-        if (fresh) {
-            all = null;
-        }
+        ListingPage kept = volume.freshness.fresh(dentries.listedNanos()) ? dentries.listing() : null;
+        page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
+        all = kept == null ? new ArrayList<>() : null;
     }
 
-    /** Brings the page that holds this name: 1 there, 0 the listing ends before it, or WOULD_WAIT. */
-    private int load(Request request, long index) throws StoreException {
-        while (index >= pageStart + page.size()) {
-            if (!more) {
+    /** Goes to the entry behind the one of this offset; false: only by waiting. */
+    private boolean seek(Request request, long offset) throws StoreException {
+        if (offset == FIRST) {
+            if (!onFirstPage) {
+                restart();
+            }
+            next = 0;
+            return true;
+        }
+        int here = page.page().behind(offset, next);
+        if (here >= 0) {
+            next = here;
+            return true;
+        }
+        all = null;
+        Metadata.Listed before = pageBefore;
+        int there = before == null ? -1 : before.page().behind(offset, 0);
+        if (before != null && there >= 0) {
+            page = before;
+            pageBefore = null;
+            onFirstPage = false;
+            next = there;
+            return true;
+        }
+        return find(request, offset);
+    }
+
+    /** The entry is on no page at hand. */
+    private boolean find(Request request, long offset) throws StoreException {
+        Inode inode = volume.table.get(offset);
+        Name known = inode != null && volume.table.parent(inode) == directory ? volume.table.name(inode) : null;
+        if (known == null && !request.mayWait()) {
+            return false;
+        }
+        String last = known == null ? volume.metadata.nameIn(directory, offset) : known.toString();
+        if (last == null) {
+            restart();
+            return true;
+        }
+        page = new Metadata.Listed(ListingPage.EMPTY, last, true);
+        pageBefore = null;
+        onFirstPage = false;
+        next = 0;
+        return true;
+    }
+
+    /** Brings the page that holds the next entry: 1 there, 0 the listing ends before it, or WOULD_WAIT. */
+    private int load(Request request) throws StoreException {
+        while (next >= page.page().count()) {
+            if (!page.more()) {
                 return 0;
             }
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            Metadata.Listed next = volume.metadata.list(directory, last);
-            pageStart += page.size();
-            page = next.names();
-            last = next.last();
-            more = next.more();
+            Metadata.Listed loaded = volume.metadata.list(directory, page.last());
+            onFirstPage = onFirstPage && page.page().count() == 0;
+            pageBefore = page;
+            page = loaded;
+            next = 0;
             keep();
         }
         return 1;
     }
 
     private void keep() {
-        List<Name> names = all;
-        if (names == null) {
+        List<Inode> inodes = all;
+        if (inodes == null) {
             return;
         }
-        names.addAll(page);
-        if (names.size() > MOST_KEPT) {
+        for (int i = 0; i < page.page().count(); i++) {
+            inodes.add(page.page().inode(i));
+        }
+        if (inodes.size() > MOST_KEPT) {
             all = null;
-        } else if (!more) {
-            directory.dentries().keepListing(List.copyOf(names), startedNanos);
+        } else if (!page.more()) {
+            directory.dentries().keepListing(inodes, startedNanos);
             all = null;
         }
     }
@@ -125,39 +177,43 @@ final class DirectoryHandle {
     private boolean addDot(long at, DirectoryWriter writer) {
         Inode parent = at == 0 ? directory : volume.table.parent(directory);
         long node = parent == null ? directory.node() : parent.node();
-        Name name = at == 0 ? DOT : DOT_DOT;
+        Name dots = at == 0 ? DOT : DOT_DOT;
         if (!writer.plus()) {
-            return writer.add(name, at + 1, node, Stat.S_IFDIR);
+            return writer.add(dots, at + 1, node, Stat.S_IFDIR);
         }
         entry.clear();
         entry.attributes.inode = node;
         entry.attributes.mode = Stat.S_IFDIR;
-        return writer.add(name, at + 1, entry);
+        return writer.add(dots, at + 1, entry);
     }
 
-    /** False: no room. A name that went away meanwhile is passed over. */
-    private boolean addChild(Request request, Name name, long at, DirectoryWriter writer) throws StoreException {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        Inode child = dentry == null ? null : dentry.child();
-        if (child == null) {
+    /** Adds the next entry; false: no room. */
+    private boolean addChild(Request request, DirectoryWriter writer) throws StoreException {
+        Inode child = page.page().inode(next);
+        if (child.unlinked()) {
             return true;
         }
+        page.page().name(next, name);
         Facts facts = volume.metadata.known(child);
         int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {
-            return writer.add(name, at + 1, child.node(), type);
+            return writer.add(name, child.node(), child.node(), type);
         }
         entry.clear();
+        boolean here = volume.table.parent(child) == directory;
         boolean drafted = volume.drafts.has(child);
-        if (facts == null || (drafted && !request.mayWait()) || volume.show(request, child, entry.attributes) != 0) {
+        if (!here
+                || facts == null
+                || (drafted && !request.mayWait())
+                || volume.show(request, child, entry.attributes) != 0) {
             entry.clear();
             entry.attributes.inode = child.node();
             entry.attributes.mode = type;
-            return writer.add(name, at + 1, entry);
+            return writer.add(name, child.node(), entry);
         }
         entry.node = child.node();
         entry.validNanos = entry.attributes.validNanos;
-        if (!writer.add(name, at + 1, entry)) {
+        if (!writer.add(name, child.node(), entry)) {
             return false;
         }
         child.lookedUp();

@@ -75,7 +75,7 @@ final class FileOperations {
         if (facts == null) {
             facts = ask(inode);
         }
-        if (!facts.raw().complete() && !writes) {
+        if (!facts.complete() && !writes) {
             return -Errno.EBUSY;
         }
         if (learns) {
@@ -219,7 +219,7 @@ final class FileOperations {
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {
         Inode inode = open.inode;
         Facts facts = inode.facts();
-        if (facts == null || facts.raw().id() != inode.fileId()) {
+        if (facts == null || facts.fileId() != inode.fileId()) {
             if (!request.mayWait()) {
                 return null;
             }

@@ -6,11 +6,16 @@ import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
 public final class FactsReader {
     private static final Name NO_TARGET = Name.of(new byte[0]);
+    private static final PosixExtras NO_EXTRAS = PosixExtras.decode(null);
+    private static final int MOST_KINDS = 10_000;
 
+    private final Map<Facts.Kind, Facts.Kind> kinds = new ConcurrentHashMap<>();
     private final Identities identities;
     private final int uid;
     private final int gid;
@@ -29,28 +34,49 @@ public final class FactsReader {
     }
 
     public Facts read(FileStatus status, long nowNanos) {
+        if (status.xattrs().isEmpty()) {
+            return new Facts(nowNanos, status, kind(status, NO_EXTRAS), null);
+        }
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
-        boolean symlink = extras.has(PosixExtras.TYPE) && Stat.isSymlink(extras.type);
         Moment modified = modified(status, extras);
         Moment accessed = extras.has(PosixExtras.ACCESSED)
                 ? new Moment(extras.accessedSeconds, extras.accessedNanos)
                 : Moment.of(status.accessedMillis());
         Moment changed = changed(status, extras);
-        return new Facts(
-                nowNanos,
-                status,
-                symlink ? extras.target.length : status.lengthBytes(),
-                mode(status, extras),
-                owner(status, extras),
-                group(status, extras),
+        Facts.Extra extra = new Facts.Extra(
+                status.xattrs(),
+                extras.target.length == 0 ? NO_TARGET : Name.of(extras.target),
                 extras.has(PosixExtras.TYPE) ? extras.device : 0,
                 modified.seconds,
                 modified.nanos,
                 accessed.seconds,
                 accessed.nanos,
                 changed.seconds,
-                changed.nanos,
-                extras.target.length == 0 ? NO_TARGET : Name.of(extras.target));
+                changed.nanos);
+        return new Facts(nowNanos, status, kind(status, extras), extra);
+    }
+
+    /** The one that is shared by all files of this kind. */
+    private Facts.Kind kind(FileStatus status, PosixExtras extras) {
+        Facts.Kind kind = new Facts.Kind(
+                status.directory(),
+                status.complete(),
+                status.blockBytes(),
+                status.mode(),
+                mode(status, extras),
+                owner(status, extras),
+                group(status, extras),
+                status.owner(),
+                status.group());
+        Facts.Kind shared = kinds.get(kind);
+        if (shared != null) {
+            return shared;
+        }
+        if (kinds.size() >= MOST_KINDS) {
+            kinds.clear();
+        }
+        kinds.put(kind, kind);
+        return kind;
     }
 
     /** Seconds since the epoch, and nanoseconds beside them. */

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
@@ -233,12 +234,12 @@ public final class Metadata {
     /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
     private void learnAll(Inode directory) throws StoreException {
         long startedNanos = freshness.nowNanos();
-        List<Name> all = new ArrayList<>();
+        List<Inode> all = new ArrayList<>();
         Listed part = list(directory, "");
-        all.addAll(part.names());
+        part.page().addTo(all);
         while (part.more() && all.size() < MOST_LEARNED) {
             part = list(directory, part.last());
-            all.addAll(part.names());
+            part.page().addTo(all);
         }
         if (!part.more()) {
             directory.dentries().keepListing(all, startedNanos);
@@ -296,28 +297,47 @@ public final class Metadata {
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
         long asked = Inode.changesSoFar();
-        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
-        List<Name> names = new ArrayList<>(page.entries().size());
-        String last = startAfter;
-        for (FileStatus status : page.entries()) {
-            last = status.name();
-            if (!HiddenNames.is(last)) {
-                Name name = Name.of(last);
-                names.add(name);
-                place(directory, name, status, asked);
+        Store.Page answer = store.list(pathOf(directory), startAfter, PAGE);
+        List<FileStatus> entries = answer.entries();
+        byte[][] names = new byte[entries.size()][];
+        Inode[] inodes = new Inode[entries.size()];
+        int count = 0;
+        for (FileStatus status : entries) {
+            if (!HiddenNames.is(status.name())) {
+                Name name = Name.of(status.name());
+                names[count] = name.toBytes();
+                inodes[count++] = place(directory, name, status, asked);
             }
         }
-        return new Listed(names, last, page.more());
+        String last =
+                entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
+        return new Listed(new ListingPage(names, inodes, count), last, answer.more());
     }
 
     /**
      * A part of a listing.
      *
-     * @param names shown, in order
+     * @param page what is shown of it
      * @param last the last name of the part, shown or not
      * @param more does it go on?
      */
-    public record Listed(List<Name> names, String last, boolean more) {}
+    public record Listed(ListingPage page, String last, boolean more) {}
+
+    /** Where the entry of a node that is no longer known is in its directory, if it still is there; null: it is not. */
+    public @Nullable String nameIn(Inode directory, long node) throws StoreException {
+        try {
+            String path = store.pathOf(InodeTable.fileIdOf(node));
+            String parent = pathOf(directory);
+            String prefix = parent.equals("/") ? "/" : parent + "/";
+            boolean inside = path.startsWith(prefix) && path.indexOf('/', prefix.length()) < 0;
+            return inside ? path.substring(prefix.length()) : null;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
 
     /**
      * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.Logging;
 import io.posixgateway.alluxio.service.OutOfMemory;
 import io.posixgateway.alluxio.service.Rehearsal;
@@ -105,6 +106,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .setExecutionExceptionHandler(Main::explain)
+                .setParameterExceptionHandler(Main::refuse)
                 .setUsageHelpWidth(110)
                 .setCaseInsensitiveEnumValuesAllowed(true);
     }
@@ -117,6 +119,25 @@ public final class Main implements Runnable {
 
     private CommandSpec spec() {
         return Objects.requireNonNull(spec, "picocli sets it");
+    }
+
+    /** Wrong arguments: says what is wrong, and of a flag of another file system, what to do instead. */
+    private static int refuse(CommandLine.ParameterException failure, String... arguments) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        if (failure instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            String flag = unmatched.getUnmatched().get(0).split("=", 2)[0];
+            String hint = AlluxioVolumes.OPTIONS.hint(flag);
+            if (hint != null) {
+                err.println("posix-gateway: option '" + flag + "' is " + hint);
+                return CommandLine.ExitCode.USAGE;
+            }
+        }
+        err.println(failure.getMessage());
+        if (!CommandLine.UnmatchedArgumentException.printSuggestions(failure, err)) {
+            command.usage(err);
+        }
+        return CommandLine.ExitCode.USAGE;
     }
 
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult parsed) {

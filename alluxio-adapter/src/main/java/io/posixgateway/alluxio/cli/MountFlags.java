@@ -24,6 +24,21 @@ final class MountFlags {
     private @Nullable String transport;
 
     @Option(
+            names = "--buffer-size",
+            paramLabel = "SIZE",
+            description = "Short for -o buffer_size=SIZE; a bare number is MiB.")
+    private @Nullable String bufferSize;
+
+    @Option(
+            names = "--max-readahead",
+            paramLabel = "SIZE",
+            description = "Short for -o read_ahead=SIZE; a bare number is MiB.")
+    private @Nullable String maxReadAhead;
+
+    @Option(names = "--prefetch", paramLabel = "N", description = "Short for -o prefetch=on; 0: off.")
+    private @Nullable Integer prefetch;
+
+    @Option(
             names = {"-f", "--foreground"},
             description = "Stay, log to the terminal, unmount on Ctrl-C.")
     private boolean foreground;
@@ -42,7 +57,20 @@ final class MountFlags {
         if (transport != null) {
             given.put("transport", transport);
         }
+        if (bufferSize != null) {
+            given.put("buffer_size", mebibytes(bufferSize));
+        }
+        if (maxReadAhead != null) {
+            given.put("read_ahead", mebibytes(maxReadAhead));
+        }
+        if (prefetch != null) {
+            given.put("prefetch", prefetch == 0 ? "off" : "on");
+        }
         return given;
+    }
+
+    private static String mebibytes(String size) {
+        return size.matches("\\d+") ? size + "M" : size;
     }
 
     /** Serve in this process? */

@@ -32,6 +32,13 @@ final class ClientProperties {
             Map.entry("alluxio.user.metrics.collection.enabled", "false"),
             Map.entry("alluxio.user.update.file.accesstime.disabled", "true"));
 
+    /**
+     * The caches of Alluxio's own client, which would stand behind ours and know nothing of its rules; off whatever the site
+     * file says, since people bring one that was made for AlluxioFuse.
+     */
+    private static final Map<String, String> CACHES_OFF =
+            Map.of("alluxio.user.metadata.cache.enabled", "false", "alluxio.user.client.cache.enabled", "false");
+
     private ClientProperties() {}
 
     static InstancedConfiguration of(StoreOptions options) {
@@ -44,6 +51,7 @@ final class ClientProperties {
             own.put("alluxio.security.login.username", options.user());
         }
         own.putAll(options.properties());
+        own.putAll(CACHES_OFF);
         own.forEach((name, value) -> set(configuration, PropertyKey.fromString(name), value));
         return configuration;
     }

@@ -2,43 +2,47 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of one directory: those that lead somewhere, those known to lead nowhere, and perhaps the whole listing. Any
- * thread; guarded by its own monitor, which is held for a few instructions.
+ * The names of one directory: those that lead somewhere, those known to lead nowhere, and perhaps the order of the whole
+ * listing. Any thread; guarded by its own monitor, which is held for a few instructions.
+ *
+ * <p>The children are a hash table by name, whose places hold the inodes themselves: a child knows its name, and that does
+ * not change while the child is in here (the {@link InodeTable} takes it out before).
  */
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
+    private static final @Nullable Inode[] NONE = new @Nullable Inode[2];
 
-    /** One name: child null means that nothing is there. */
-    public static final class Dentry {
-        private final @Nullable Inode child;
-        private final long seenNanos;
-
-        Dentry(@Nullable Inode child, long seenNanos) {
-            this.child = child;
-            this.seenNanos = seenNanos;
-        }
-
+    /** What is known of one name. */
+    public sealed interface Dentry permits Inode, Missing {
         /** Null: nothing has this name. */
-        public @Nullable Inode child() {
-            return child;
-        }
+        @Nullable
+        Inode child();
 
-        public long seenNanos() {
-            return seenNanos;
+        /** When this was seen, by the volume's clock. */
+        long seenNanos();
+    }
+
+    /** Nothing has this name. */
+    record Missing(long seenNanos) implements Dentry {
+        @Override
+        public @Nullable Inode child() {
+            return null;
         }
     }
 
-    private final Map<Name, Dentry> names = new HashMap<>();
-    private int missing;
-    private long removals;
-    private @Nullable List<Name> listing;
+    private @Nullable Inode[] places = NONE;
+    private int children;
+    private @Nullable Map<Name, Missing> missing;
+    private Inode @Nullable [] listing;
     private long listedNanos;
+    private long removals;
     /** All names are known, as of then. */
     private boolean complete;
 
@@ -48,47 +52,146 @@ public final class Dentries {
 
     /** Finds without allocating; null: nothing is known of the name. */
     public synchronized @Nullable Dentry find(Name name) {
-        return names.get(name);
+        int mask = places.length - 1;
+        int at = home(name.hashCode(), mask);
+        for (Inode child = places[at]; child != null; child = places[at]) {
+            if (name.isOf(nameOf(child))) {
+                return child;
+            }
+            at = (at + 1) & mask;
+        }
+        Map<Name, Missing> absent = missing;
+        return absent == null ? null : absent.get(name);
     }
 
-    /** @param name a name to keep */
-    synchronized void put(Name name, @Nullable Inode child, long nowNanos) {
-        if (child == null && missing >= MOST_MISSING) {
-            names.values().removeIf(dentry -> dentry.child == null);
-            missing = 0;
+    private static int home(int hash, int mask) {
+        return (hash * 0x9E3779B9) >>> 7 & mask;
+    }
+
+    private static byte[] nameOf(Inode child) {
+        byte[] name = child.name;
+        if (name == null) {
+            throw new IllegalStateException("Node " + child.node() + " is in a directory without a name");
         }
-        Dentry before = names.put(name, new Dentry(child, nowNanos));
-        removals += child == null ? 1 : 0;
-        missing += (child == null ? 1 : 0) - (before != null && before.child == null ? 1 : 0);
-        if (before == null || before.child == null != (child == null)) {
-            listing = null;
+        return name;
+    }
+
+    /** Where the name is, or the empty place where it would go. */
+    private int place(byte[] name) {
+        int mask = places.length - 1;
+        int at = home(Name.hashOf(name), mask);
+        for (Inode child = places[at]; child != null && !Arrays.equals(name, nameOf(child)); child = places[at]) {
+            at = (at + 1) & mask;
+        }
+        return at;
+    }
+
+    /** @param child whose name is set, and is in no directory */
+    synchronized void put(Inode child, long nowNanos) {
+        int at = place(nameOf(child));
+        Inode before = places[at];
+        child.seenNanos = nowNanos;
+        if (before == child) {
+            return;
+        }
+        listing = null;
+        if (missing != null) {
+            missing.remove(Name.of(nameOf(child)));
+        }
+        if (before != null) {
+            places[at] = child;
+            return;
+        }
+        children++;
+        if (children * 4 > places.length * 3 || places == NONE) {
+            grow();
+            at = place(nameOf(child));
+        }
+        places[at] = child;
+    }
+
+    private void grow() {
+        @Nullable Inode[] old = places;
+        places = new @Nullable Inode[old.length * 2];
+        int mask = places.length - 1;
+        for (Inode child : old) {
+            if (child != null) {
+                int at = home(Name.hashOf(nameOf(child)), mask);
+                while (places[at] != null) {
+                    at = (at + 1) & mask;
+                }
+                places[at] = child;
+            }
         }
     }
 
-    /** Takes the name out if it leads to this child. */
-    synchronized void remove(Name name, Inode child) {
-        Dentry dentry = names.get(name);
-        if (dentry != null && dentry.child == child) {
-            names.remove(name);
-            removals++;
-            listing = null;
-            complete = false;
+    /** Nothing has this name. */
+    synchronized void putMissing(Name name, long nowNanos) {
+        Map<Name, Missing> absent = missing;
+        if (absent == null || absent.size() >= MOST_MISSING) {
+            absent = new HashMap<>();
+            missing = absent;
         }
+        removals++;
+        absent.put(name.copy(), new Missing(nowNanos));
     }
 
-    /** Makes what is known of a name as old as can be. */
-    synchronized void doubt(Name name, Inode child) {
-        if (names.containsKey(name)) {
-            names.put(name, new Dentry(child, Long.MIN_VALUE / 2));
+    /** Takes the child out if it is here. */
+    synchronized void remove(Inode child) {
+        int at = place(nameOf(child));
+        if (places[at] != child) {
+            return;
         }
+        listing = null;
+        complete = false;
+        removals++;
+        children--;
+        closeGap(at);
     }
 
-    /** Keeps a whole listing; any change of the directory drops it. */
-    public synchronized void keepListing(List<Name> all, long nowNanos) {
-        listing = all;
-        listedNanos = nowNanos;
-        if (names.keySet().containsAll(all)) {
-            nowComplete(nowNanos);
+    /** Moves those behind a freed place up, so that searches still find them. */
+    private void closeGap(int freed) {
+        int mask = places.length - 1;
+        int gap = freed;
+        int at = (gap + 1) & mask;
+        for (Inode child = places[at]; child != null; child = places[at]) {
+            int home = home(Name.hashOf(nameOf(child)), mask);
+            if (((at - home) & mask) >= ((at - gap) & mask)) {
+                places[gap] = child;
+                gap = at;
+            }
+            at = (at + 1) & mask;
+        }
+        places[gap] = null;
+    }
+
+    /** Makes what is known of a child's name as old as can be. */
+    synchronized void doubt(Inode child) {
+        child.seenNanos = Long.MIN_VALUE / 2;
+    }
+
+    /**
+     * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless. Any
+     * later change drops it.
+     *
+     * @param all the children in the order of their names
+     * @param startedNanos when the listing began
+     */
+    public synchronized void keepListing(List<Inode> all, long startedNanos) {
+        int current = 0;
+        for (Inode child : places) {
+            current += child != null && child.seenNanos >= startedNanos ? 1 : 0;
+        }
+        for (Inode child : all) {
+            byte[] name = child.name;
+            if (name == null || places[place(name)] != child) {
+                return;
+            }
+        }
+        if (current == all.size()) {
+            listing = all.toArray(Inode[]::new);
+            listedNanos = startedNanos;
+            nowComplete(startedNanos);
         }
     }
 
@@ -113,9 +216,22 @@ public final class Dentries {
         return completeNanos;
     }
 
-    /** The whole listing in order, if one is kept; see {@link #listedNanos}. */
-    public synchronized @Nullable List<Name> listing() {
-        return listing;
+    /** How often a name was taken out, or found missing. */
+    public synchronized long removals() {
+        return removals;
+    }
+
+    /** The whole listing in order, if one is kept. */
+    public synchronized @Nullable ListingPage listing() {
+        Inode[] all = listing;
+        if (all == null) {
+            return null;
+        }
+        byte[][] names = new byte[all.length][];
+        for (int i = 0; i < all.length; i++) {
+            names[i] = nameOf(all[i]);
+        }
+        return new ListingPage(names, all, all.length);
     }
 
     public synchronized long listedNanos() {
@@ -126,26 +242,20 @@ public final class Dentries {
     public synchronized void dropListing() {
         listing = null;
         complete = false;
-        names.values().removeIf(dentry -> dentry.child == null);
-        missing = 0;
-    }
-
-    /** How often a name was taken out, or found missing. */
-    public synchronized long removals() {
-        return removals;
+        missing = null;
     }
 
     /** How many children are known. */
     public synchronized int children() {
-        return names.size() - missing;
+        return children;
     }
 
     /** The children known now. */
     public synchronized List<Inode> snapshot() {
-        List<Inode> all = new ArrayList<>();
-        for (Dentry dentry : names.values()) {
-            if (dentry.child != null) {
-                all.add(dentry.child);
+        List<Inode> all = new ArrayList<>(children);
+        for (Inode child : places) {
+            if (child != null) {
+                all.add(child);
             }
         }
         return all;

@@ -4,57 +4,182 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What was seen of a file at one moment: immutable, replaced as a whole.
  *
- * @param fetchedNanos when, by the volume's clock
- * @param raw what Alluxio said, from which the rest follows
- * @param lengthBytes as stat(2) shows it: of a symlink, that of its target
- * @param mode type and permissions
- * @param target where a symlink leads; empty otherwise
+ * <p>There are as many of these as files are cached, so they are small: what many files have in common is in one shared
+ * {@link Kind}, and what few files have, in an {@link Extra}.
  */
-public record Facts(
-        long fetchedNanos,
-        FileStatus raw,
-        long lengthBytes,
-        int mode,
-        int uid,
-        int gid,
-        int device,
-        long modifiedSeconds,
-        int modifiedNanos,
-        long accessedSeconds,
-        int accessedNanos,
-        long changedSeconds,
-        int changedNanos,
-        Name target) {
+public final class Facts {
     private static final int IO_BYTES = 1 << 20;
+    private static final Name NO_TARGET = Name.of(new byte[0]);
+
+    private final long fetchedNanos;
+    private final long fileId;
+    private final long contentBytes;
+    private final long modifiedMillis;
+    private final long accessedMillis;
+    private final Kind kind;
+    private final @Nullable Extra extra;
+
+    /**
+     * @param fetchedNanos when, by the volume's clock
+     * @param status what Alluxio said
+     * @param extra what its extended attributes add; null: there are none
+     */
+    public Facts(long fetchedNanos, FileStatus status, Kind kind, @Nullable Extra extra) {
+        this.fetchedNanos = fetchedNanos;
+        this.fileId = status.id();
+        this.contentBytes = status.lengthBytes();
+        this.modifiedMillis = status.modifiedMillis();
+        this.accessedMillis = status.accessedMillis();
+        this.kind = kind;
+        this.extra = extra;
+    }
+
+    /**
+     * What files have in common.
+     *
+     * @param complete false while another client writes the file
+     * @param rawMode permission bits in Alluxio
+     * @param mode type and permissions as stat(2) shows them
+     */
+    public record Kind(
+            boolean directory,
+            boolean complete,
+            long blockBytes,
+            int rawMode,
+            int mode,
+            int uid,
+            int gid,
+            String owner,
+            String group) {}
+
+    /**
+     * What the extended attributes of a file add, times as stat(2) shows them.
+     *
+     * @param target where a symlink leads; empty otherwise
+     * @param xattrs as Alluxio holds them
+     */
+    public record Extra(
+            Map<String, byte[]> xattrs,
+            Name target,
+            int device,
+            long modifiedSeconds,
+            int modifiedNanos,
+            long accessedSeconds,
+            int accessedNanos,
+            long changedSeconds,
+            int changedNanos) {}
+
+    /** When they were seen, by the volume's clock. */
+    public long fetchedNanos() {
+        return fetchedNanos;
+    }
+
+    /** Alluxio's id of the file that was seen. */
+    public long fileId() {
+        return fileId;
+    }
+
+    /** Length as stat(2) shows it: of a symlink, that of its target. */
+    public long lengthBytes() {
+        return Stat.isSymlink(kind.mode) ? target().length() : contentBytes;
+    }
+
+    public long blockBytes() {
+        return kind.blockBytes;
+    }
+
+    /** False while another client writes the file. */
+    public boolean complete() {
+        return kind.complete;
+    }
+
+    /** Type and permissions. */
+    public int mode() {
+        return kind.mode;
+    }
+
+    public int uid() {
+        return kind.uid;
+    }
+
+    public int gid() {
+        return kind.gid;
+    }
+
+    /** Where a symlink leads; empty otherwise. */
+    public Name target() {
+        return extra == null ? NO_TARGET : extra.target;
+    }
+
+    /** What Alluxio said, without the name; made anew with every call. */
+    public FileStatus raw() {
+        return new FileStatus(
+                fileId,
+                "",
+                kind.directory,
+                kind.complete,
+                contentBytes,
+                kind.blockBytes,
+                kind.rawMode,
+                kind.owner,
+                kind.group,
+                modifiedMillis,
+                accessedMillis,
+                extra == null ? Map.of() : extra.xattrs);
+    }
 
     /** Shows them in a reply; the time for which they are valid is the caller's to set. */
     public void show(long node, Attributes attributes) {
         attributes.inode = node;
-        attributes.sizeBytes = lengthBytes;
-        attributes.blocks = (lengthBytes + 511) / 512;
-        attributes.mode = mode;
-        attributes.links = Stat.isDirectory(mode) ? 2 : 1;
-        attributes.uid = uid;
-        attributes.gid = gid;
-        attributes.device = device;
+        attributes.sizeBytes = lengthBytes();
+        attributes.blocks = (attributes.sizeBytes + 511) / 512;
+        attributes.mode = kind.mode;
+        attributes.links = Stat.isDirectory(kind.mode) ? 2 : 1;
+        attributes.uid = kind.uid;
+        attributes.gid = kind.gid;
         attributes.blockSizeBytes = IO_BYTES;
-        attributes.accessSeconds = accessedSeconds;
-        attributes.accessNanos = accessedNanos;
-        attributes.modifySeconds = modifiedSeconds;
-        attributes.modifyNanos = modifiedNanos;
-        attributes.changeSeconds = changedSeconds;
-        attributes.changeNanos = changedNanos;
+        if (extra == null) {
+            showTimes(attributes);
+        } else {
+            showExtra(extra, attributes);
+        }
+    }
+
+    private void showTimes(Attributes attributes) {
+        attributes.device = 0;
+        attributes.accessSeconds = Math.floorDiv(accessedMillis, 1000L);
+        attributes.accessNanos = nanosOf(accessedMillis);
+        attributes.modifySeconds = Math.floorDiv(modifiedMillis, 1000L);
+        attributes.modifyNanos = nanosOf(modifiedMillis);
+        attributes.changeSeconds = attributes.modifySeconds;
+        attributes.changeNanos = attributes.modifyNanos;
+    }
+
+    private static int nanosOf(long millis) {
+        return (int) Math.floorMod(millis, 1000L) * 1_000_000;
+    }
+
+    private static void showExtra(Extra extra, Attributes attributes) {
+        attributes.device = extra.device;
+        attributes.accessSeconds = extra.accessedSeconds;
+        attributes.accessNanos = extra.accessedNanos;
+        attributes.modifySeconds = extra.modifiedSeconds;
+        attributes.modifyNanos = extra.modifiedNanos;
+        attributes.changeSeconds = extra.changedSeconds;
+        attributes.changeNanos = extra.changedNanos;
     }
 
     /** Is the content of a file the same as in the other facts, as far as can be seen? */
     public boolean sameContent(Facts other) {
-        return raw.id() == other.raw.id()
-                && lengthBytes == other.lengthBytes
-                && raw.complete() == other.raw.complete()
-                && raw.modifiedMillis() == other.raw.modifiedMillis();
+        return fileId == other.fileId
+                && lengthBytes() == other.lengthBytes()
+                && kind.complete == other.kind.complete
+                && modifiedMillis == other.modifiedMillis;
     }
 }

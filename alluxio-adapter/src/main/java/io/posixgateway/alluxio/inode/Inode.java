@@ -1,60 +1,122 @@
 package io.posixgateway.alluxio.inode;
 
-import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file or directory that the kernel or a cache knows.
+ * A file or directory that the kernel or a cache knows, and the entry of its directory that leads to it.
  *
- * <p>{@code facts} and {@code fileId} are replaced as a whole and may be read by anyone. The counts are guarded by this
- * object's monitor; the place in the tree by that of the {@link InodeTable}.
+ * <p>There may be millions: what only open, replaced or displaced files need is in {@link Rare}. {@code facts} is replaced
+ * as a whole and may be read by anyone. The counts, the flags and {@code rare} are guarded by this object's monitor; the
+ * place in the tree by that of the {@link InodeTable}; the time of the entry by that of its {@link Dentries}, though anyone
+ * may read it.
  */
-public final class Inode {
+public final class Inode implements Dentries.Dentry {
+    private static final long AS_NODE = Long.MIN_VALUE;
     private static final AtomicLong CHANGES = new AtomicLong();
 
     private final long node;
-    private volatile long fileId;
-    private volatile @Nullable Facts facts;
-    private volatile boolean unlinked;
-    private volatile boolean ours;
     private final @Nullable Dentries dentries;
+    private volatile @Nullable Facts facts;
+    private volatile @Nullable Rare rare;
+    volatile long seenNanos;
 
     /** The tree: guarded by the table. */
     @Nullable
     Inode parent;
 
+    /** Its name there; null exactly when there is no parent. The bytes never change. */
+    byte @Nullable [] name;
+
+    /** In the table's queue of idle inodes; guarded by that. */
     @Nullable
-    Name name;
-    /** Where it is when the parent is not known: found through the file id. */
-    @Nullable
-    String loosePath;
+    Inode nextIdle;
 
     private long change;
     private long lookups;
+    private volatile boolean unlinked;
+    private volatile boolean ours;
     private boolean resting;
-    private int readers;
-    private int writers;
-    private @Nullable Facts keptPages;
+    private boolean keptPages;
+
+    /** What few inodes have. Guarded by the inode's monitor. */
+    private static final class Rare {
+        volatile long fileId = AS_NODE;
+        /** Where it is when the parent is not known. */
+        @Nullable
+        String loosePath;
+
+        int readers;
+        int writers;
+
+        boolean isEmpty() {
+            return fileId == AS_NODE && loosePath == null && readers == 0 && writers == 0;
+        }
+    }
 
     Inode(long node, long fileId, boolean directory) {
         this.node = node;
-        this.fileId = fileId;
         this.dentries = directory ? new Dentries() : null;
+        if (node != InodeTable.nodeOf(fileId)) {
+            changeFileId(fileId);
+        }
     }
 
     public long node() {
         return node;
     }
 
-    /** Alluxio's id; changes when new content of the same file is published. */
-    public long fileId() {
-        return fileId;
+    /** As what a name leads to. */
+    @Override
+    public Inode child() {
+        return this;
     }
 
-    void changeFileId(long id) {
-        fileId = id;
+    @Override
+    public long seenNanos() {
+        return seenNanos;
+    }
+
+    /** Alluxio's id; changes when new content of the same file is published. */
+    public long fileId() {
+        Rare own = rare;
+        long id = own == null ? AS_NODE : own.fileId;
+        return id == AS_NODE ? InodeTable.fileIdOf(node) : id;
+    }
+
+    synchronized void changeFileId(long id) {
+        rare().fileId = id == InodeTable.fileIdOf(node) ? AS_NODE : id;
+        tidy();
+    }
+
+    synchronized @Nullable String loosePath() {
+        Rare own = rare;
+        return own == null ? null : own.loosePath;
+    }
+
+    synchronized void loosen(@Nullable String path) {
+        if (path == null && rare == null) {
+            return;
+        }
+        rare().loosePath = path;
+        tidy();
+    }
+
+    private Rare rare() {
+        Rare own = rare;
+        if (own == null) {
+            own = new Rare();
+            rare = own;
+        }
+        return own;
+    }
+
+    private void tidy() {
+        Rare own = rare;
+        if (own != null && own.isEmpty()) {
+            rare = null;
+        }
     }
 
     /** What was last seen; null before the first look. */
@@ -63,6 +125,8 @@ public final class Inode {
     }
 
     public synchronized void see(Facts seen) {
+        Facts before = facts;
+        keptPages = keptPages && before != null && before.sameContent(seen);
         facts = seen;
     }
 
@@ -73,7 +137,7 @@ public final class Inode {
      */
     public synchronized void see(Facts seen, long asked) {
         if (change <= asked) {
-            facts = seen;
+            see(seen);
         }
     }
 
@@ -88,7 +152,7 @@ public final class Inode {
         if (facts != before) {
             return false;
         }
-        facts = seen;
+        see(seen);
         return true;
     }
 
@@ -96,6 +160,7 @@ public final class Inode {
     public synchronized void forgetFacts() {
         change = CHANGES.incrementAndGet();
         facts = null;
+        keptPages = false;
     }
 
     /** Deleted by us while it may still be open. */
@@ -141,7 +206,7 @@ public final class Inode {
 
     /** Does neither the kernel know it nor anyone hold it open? */
     synchronized boolean idle() {
-        return lookups == 0 && readers == 0 && writers == 0;
+        return lookups == 0 && handles() == 0;
     }
 
     /** Is it put among the idle now, and was not before? */
@@ -157,32 +222,43 @@ public final class Inode {
 
     /** One more handle. */
     public synchronized void opened(boolean writes) {
+        Rare own = rare();
         if (writes) {
-            writers++;
+            own.writers++;
         } else {
-            readers++;
+            own.readers++;
         }
     }
 
     /** One handle less; returns how many of its kind are left. */
     public synchronized int closed(boolean writes) {
-        return writes ? --writers : --readers;
+        Rare own = rare();
+        int left = writes ? --own.writers : --own.readers;
+        tidy();
+        return left;
     }
 
     public synchronized int writers() {
-        return writers;
+        Rare own = rare;
+        return own == null ? 0 : own.writers;
     }
 
     /** Handles of both kinds. */
     public synchronized int handles() {
-        return readers + writers;
+        Rare own = rare;
+        return own == null ? 0 : own.readers + own.writers;
     }
 
-    /** May the kernel keep its pages of this file? Yes if the content is as at the last open. */
+    /**
+     * May the kernel keep its pages of this file, which is opened with these facts? Yes if the content is as at the last
+     * open, and nothing else was seen or forgotten since.
+     */
     public synchronized boolean keepsPages(Facts now) {
-        Facts before = keptPages;
-        keptPages = now;
-        return before != null && before.sameContent(now);
+        Facts seen = facts;
+        boolean current = seen != null && seen.sameContent(now);
+        boolean keeps = keptPages && current;
+        keptPages = current;
+        return keeps;
     }
 
     /** Is it a regular file by what was last seen? */

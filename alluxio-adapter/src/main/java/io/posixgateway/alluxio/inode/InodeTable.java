@@ -2,9 +2,8 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -35,11 +34,11 @@ public final class InodeTable {
     private final int most;
     private final String rootPath;
     private final Inode root;
-    private final LongTable<Inode> nodes = new LongTable<>();
+    private final NodeTable nodes = new NodeTable();
     /** File ids that belong to a node which began with another one. */
     private final LongTable<Inode> laterIds = new LongTable<>();
 
-    private final Queue<Inode> idle = new ConcurrentLinkedQueue<>();
+    private final IdleQueue idle = new IdleQueue();
     private final LongAdder evicted = new LongAdder();
     private volatile Numbering numbering = NOBODY;
     private volatile int generation;
@@ -53,7 +52,7 @@ public final class InodeTable {
         this.most = most;
         this.root = new Inode(FileSystem.ROOT, rootFileId, true);
         root.lookedUp();
-        nodes.put(FileSystem.ROOT, root);
+        nodes.putIfAbsent(root);
     }
 
     public Inode root() {
@@ -104,7 +103,7 @@ public final class InodeTable {
             return known;
         }
         Inode fresh = new Inode(node, fileId, directory);
-        Inode other = nodes.putIfAbsent(node, fresh);
+        Inode other = nodes.putIfAbsent(fresh);
         if (other != null) {
             return other;
         }
@@ -136,14 +135,14 @@ public final class InodeTable {
      */
     public synchronized boolean split(Inode inode, long nowNanos) {
         Inode parent = inode.parent;
-        Name name = inode.name;
+        Name name = name(inode);
         if (parent == null || name == null) {
             return false;
         }
         for (int turn = 0; turn <= MOST_SPLITS; turn++) {
             long mark = turn == 0 ? 0 : (long) generation * (MOST_SPLITS + 1) + turn;
             Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false);
-            if (nodes.putIfAbsent(fresh.node(), fresh) == null) {
+            if (nodes.putIfAbsent(fresh) == null) {
                 if (turn > 0) {
                     fresh.markOurs();
                 }
@@ -193,67 +192,65 @@ public final class InodeTable {
         }
         Inode fresh = new Inode(node, fileId, false);
         fresh.lookedUp();
-        nodes.put(node, fresh);
+        nodes.putIfAbsent(fresh);
         laterIds.put(fileId + BASE, fresh);
         return fresh;
     }
 
     /** Puts an inode at a name. What was there before is taken out. */
     public synchronized void attach(Inode directory, Name name, Inode child, long nowNanos) {
-        Inode oldParent = child.parent;
-        Name oldName = child.name;
-        boolean moved = oldParent != directory || oldName == null || !oldName.equals(name);
-        if (moved && oldParent != null && oldName != null) {
-            oldParent.dentries().remove(oldName, child);
-        }
-        Name kept = moved ? name.copy() : oldName;
-        if (moved) {
-            Dentries.Dentry before = directory.dentries().find(name);
-            Inode replaced = before == null ? null : before.child();
+        byte[] before = child.name;
+        if (child.parent != directory || before == null || !name.isOf(before)) {
+            Inode replaced = child(directory, name);
             if (replaced != null && replaced != child) {
                 detach(replaced);
             }
+            leaveParent(child);
             child.parent = directory;
-            child.name = kept;
-            child.loosePath = null;
+            child.name = name.toBytes();
+            child.loosen(null);
         }
-        directory.dentries().put(kept == null ? name.copy() : kept, child, nowNanos);
+        directory.dentries().put(child, nowNanos);
     }
 
     /** The inode was seen at its name again. */
     public synchronized void confirm(Inode directory, Name name, Inode child, long nowNanos) {
-        Name kept = child.name;
-        if (child.parent == directory && kept != null && kept.equals(name)) {
-            directory.dentries().put(kept, child, nowNanos);
+        byte[] kept = child.name;
+        if (child.parent == directory && kept != null && name.isOf(kept)) {
+            directory.dentries().put(child, nowNanos);
         }
     }
 
-    /** The name leads nowhere. */
-    public synchronized void missing(Inode directory, Name name, long nowNanos) {
-        Dentries.Dentry before = directory.dentries().find(name);
-        Inode child = before == null ? null : before.child();
-        if (child != null) {
-            detach(child);
-        }
-        directory.dentries().put(name.copy(), null, nowNanos);
-    }
-
-    /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */
-    public synchronized void detach(Inode child) {
+    private static void leaveParent(Inode child) {
         Inode parent = child.parent;
-        Name name = child.name;
-        if (parent != null && name != null) {
-            child.loosePath = path(child);
-            parent.dentries().remove(name, child);
+        if (parent != null) {
+            parent.dentries().remove(child);
         }
         child.parent = null;
         child.name = null;
     }
 
+    /** The name leads nowhere. */
+    public synchronized void missing(Inode directory, Name name, long nowNanos) {
+        Inode child = child(directory, name);
+        if (child != null) {
+            detach(child);
+        }
+        directory.dentries().putMissing(name, nowNanos);
+    }
+
+    /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */
+    public synchronized void detach(Inode child) {
+        if (child.parent != null) {
+            child.loosen(path(child));
+        }
+        leaveParent(child);
+    }
+
     /** The file is at this path now, which the tree does not know. */
     public synchronized void loose(Inode inode, String path) {
-        detach(inode);
-        inode.loosePath = path;
+        leaveParent(inode);
+        inode.loosen(path);
     }
 
     /** The path in Alluxio; null when it was never placed. */
@@ -264,13 +261,14 @@ public final class InodeTable {
         ArrayDeque<String> parts = new ArrayDeque<>();
         Inode at = inode;
         while (at.parent != null && at.name != null) {
-            parts.addFirst(at.name.toString());
+            parts.addFirst(new String(at.name, StandardCharsets.UTF_8));
             at = at.parent;
         }
-        if (at != root && at.loosePath == null) {
+        String start = at == root ? rootPath : at.loosePath();
+        if (start == null) {
             return null;
         }
-        StringBuilder path = new StringBuilder(at == root ? rootPath : String.valueOf(at.loosePath));
+        StringBuilder path = new StringBuilder(start);
         for (String part : parts) {
             path.append('/').append(part);
         }
@@ -290,7 +288,8 @@ public final class InodeTable {
 
     /** Its name there. */
     public synchronized @Nullable Name name(Inode inode) {
-        return inode.name;
+        byte[] name = inode.name;
+        return name == null ? null : Name.of(name);
     }
 
     /** The known child of this name; null: none is known. */
@@ -302,9 +301,8 @@ public final class InodeTable {
     /** Its name is to be looked up again before it is believed; it stays in the tree until then. */
     public synchronized void doubt(Inode inode) {
         Inode parent = inode.parent;
-        Name name = inode.name;
-        if (parent != null && name != null) {
-            parent.dentries().doubt(name, inode);
+        if (parent != null) {
+            parent.dentries().doubt(inode);
         }
     }
 

@@ -4,8 +4,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** Options by name, and the names that other file systems use with what to write instead. Immutable. */
+/**
+ * Options by name, and the names that other file systems use with what to write instead; of those, one that ends in
+ * {@code *} stands for all that begin so. Immutable.
+ */
 public final class OptionTable {
     private final Map<String, Option> options = new LinkedHashMap<>();
     private final Map<String, String> replaced;
@@ -65,9 +69,25 @@ public final class OptionTable {
         if (option != null) {
             return option;
         }
-        String hint = replaced.get(name);
+        String hint = hint(name);
         throw new OptionException("option '" + name + "' is "
                 + (hint == null ? "not known; known are " + String.join(", ", options.keySet()) : hint));
+    }
+
+    /** What to do instead of an option of another file system; null: it is not known. */
+    public @Nullable String hint(String name) {
+        String exact = replaced.get(name);
+        if (exact != null) {
+            return exact;
+        }
+        String longest = null;
+        for (String known : replaced.keySet()) {
+            boolean family = known.endsWith("*") && name.startsWith(known.substring(0, known.length() - 1));
+            if (family && (longest == null || known.length() > longest.length())) {
+                longest = known;
+            }
+        }
+        return longest == null ? null : replaced.get(longest);
     }
 
     /** The table in Markdown. */

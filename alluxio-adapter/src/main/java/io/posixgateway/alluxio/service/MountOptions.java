@@ -63,7 +63,14 @@ public final class MountOptions {
                             "enable_uring",
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
-                    Option.onOff("readdirplus", true, "Listings bring attributes with them."),
+                    Option.oneOf(
+                            "readdirplus",
+                            "on",
+                            "Listings bring attributes with them, so that what is listed need not be looked up name by name:"
+                                    + " always (on), when the kernel expects a use for them (auto), or never (off).",
+                            "on",
+                            "auto",
+                            "off"),
                     Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them."),
                     new Option(
                             "slow_request",
@@ -106,7 +113,8 @@ public final class MountOptions {
                 off,
                 Feature.PASSTHROUGH,
                 !values.declares("passthrough") || !values.text("passthrough").equals("off"));
-        set(off, Feature.READDIRPLUS, values.on("readdirplus"));
+        set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
+        set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(
                 TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),

@@ -7,6 +7,8 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class CommandLineTest {
@@ -66,6 +68,84 @@ class CommandLineTest {
     void an_option_known_from_elsewhere_is_told_what_replaced_it() {
         assertThat(run("testfs", "memory", "/mnt", "-o", "attr_timeout=10")).isEqualTo(2);
         assertThat(err.toString()).contains("option 'attr_timeout' is replaced by metadata_ttl");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            direct_io                                     | not needed
+            kernel_cache                                  | not needed
+            attr_timeout=7200                             | replaced by metadata_ttl
+            entry_timeout=7200                            | replaced by metadata_ttl
+            max_read=131072                               | replaced by max_io
+            alluxio.fuse.auth.policy.class=x              | replaced by uid, gid and umask
+            alluxio.fuse.cached.paths.max=500             | replaced by cache_entries
+            alluxio.fuse.fs.name=x                        | not needed
+            alluxio.fuse.jnifuse.libfuse.version=2        | replaced by transport
+            alluxio.fuse.logging.threshold=10s            | replaced by the histograms
+            alluxio.fuse.mount.alluxio.path=/             | the path of the Alluxio URI
+            alluxio.fuse.mount.point=/mnt                 | the mount point on the command line
+            alluxio.fuse.mount.options=ro                 | replaced by -o
+            alluxio.fuse.user.group.translation.enabled   | not needed
+            alluxio.fuse.web.enabled                      | replaced by posix-gateway serve
+            alluxio.fuse.umount.timeout=1s                | replaced by
+            alluxio.fuse.debug.enabled                    | without a counterpart
+            alluxio.user.metadata.cache.enabled           | not needed
+            alluxio.user.metadata.cache.expiration.time=1 | replaced by metadata_ttl
+            alluxio.user.metadata.cache.max.size=1        | replaced by cache_entries
+            alluxio.user.client.cache.enabled             | not needed
+            alluxio.user.client.cache.size=1G             | not needed
+            alluxio.user.file.metadata.sync.interval=1    | put it into alluxio-site.properties
+            alluxio.user.short.circuit.enabled            | replaced by short_circuit
+            alluxio.user.short.circuit.preferred=true     | put it into alluxio-site.properties
+            alluxio.user.streaming.reader.buffer.size.messages=1 | put it into alluxio-site.properties
+            alluxio.user.file.readtype.default=CACHE      | put it into alluxio-site.properties
+            alluxio.user.file.writetype.default=THROUGH   | replaced by write_type
+            alluxio.user.block.size.bytes.default=1       | put it into alluxio-site.properties
+            """)
+    void an_option_of_alluxiofuse_is_answered_with_what_to_do(String option, String answer) {
+        assertThat(run("mount", "alluxio://h:1/", "/mnt", "-o", option)).isEqualTo(2);
+        assertThat(err.toString()).contains("option '" + option.split("=", 2)[0] + "' is ", answer);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--attr-cache, replaced by metadata_ttl",
+        "--entry-cache, replaced by metadata_ttl",
+        "--dir-entry-cache, replaced by metadata_ttl",
+        "--open-cache, replaced by consistency=ttl",
+        "--cache-dir, not needed",
+        "--cache-size, not needed",
+        "--writeback, replaced by write_type",
+        "--read-only, replaced by -o ro",
+        "--subdir, the path of the Alluxio URI",
+        "--metrics, replaced by posix-gateway serve",
+        "--max-uploads, has no counterpart"
+    })
+    void a_flag_of_juicefs_is_answered_with_what_to_do(String flag, String answer) {
+        assertThat(run("mount", "alluxio://h:1/", "/mnt", flag + "=1")).isEqualTo(2);
+        assertThat(err.toString()).contains("option '" + flag + "' is " + answer);
+    }
+
+    /** What the flags say is seen by giving them values that are refused: then nothing is mounted. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--buffer-size=0     | option buffer_size=0M is not allowed",
+                "--buffer-size=1X    | option buffer_size=1X is not allowed",
+                "--max-readahead=2G  | option read_ahead=2G is not allowed",
+                "--max-readahead=2048| option read_ahead=2048M is not allowed",
+                "--prefetch=many     | Invalid value for option '--prefetch'"
+            })
+    void flags_that_juicefs_has_too_are_taken(String flag, String answer) {
+        assertThat(run("mount", "alluxio://h:1/", "/mnt", flag)).isEqualTo(2);
+        assertThat(err.toString()).contains(answer);
+    }
+
+    @Test
+    void an_unknown_flag_is_refused_with_the_usage() {
+        assertThat(run("mount", "alluxio://h:1/", "/mnt", "--colour=red")).isEqualTo(2);
+        assertThat(err.toString()).contains("--colour");
     }
 
     @Test

@@ -85,4 +85,29 @@ class InodeTableTest {
         assertThat(longs.size()).isEqualTo(model.size());
         model.forEach((key, value) -> assertThat(longs.get(key)).isEqualTo(value));
     }
+
+    @Test
+    void namesAgreeWithAMapThroughRenamesAndRemovals() {
+        long seed = Long.getLong("pgw.seed", System.nanoTime());
+        Random random = new Random(seed);
+        InodeTable large = new InodeTable("/", 0, 1_000_000);
+        Map<String, Inode> model = new HashMap<>();
+        for (int i = 0; i < 50_000; i++) {
+            String name = "f" + random.nextInt(2000);
+            if (random.nextInt(3) == 0) {
+                large.missing(large.root(), Name.of(name), i);
+                model.remove(name);
+            } else {
+                Inode inode = large.of(1 + random.nextInt(3000), false);
+                model.values().remove(inode);
+                model.put(name, inode);
+                large.attach(large.root(), Name.of(name), inode, i);
+            }
+        }
+        for (int i = 0; i < 2000; i++) {
+            Name name = Name.of("f" + i);
+            assertThat(large.child(large.root(), name)).as("seed %d", seed).isSameAs(model.get("f" + i));
+        }
+        assertThat(large.root().dentries().snapshot()).containsExactlyInAnyOrderElementsOf(model.values());
+    }
 }

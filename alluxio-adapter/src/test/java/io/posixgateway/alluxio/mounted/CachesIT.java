@@ -30,44 +30,6 @@ class CachesIT {
     private static final Request INLINE = new PlainRequest(false);
     private static final Request WAITING = new PlainRequest(true);
 
-    /** A request by root. */
-    private record PlainRequest(boolean mayWait) implements Request {
-        @Override
-        public long unique() {
-            return 1;
-        }
-
-        @Override
-        public boolean resent() {
-            return false;
-        }
-
-        @Override
-        public int uid() {
-            return 0;
-        }
-
-        @Override
-        public int gid() {
-            return 0;
-        }
-
-        @Override
-        public int pid() {
-            return 1;
-        }
-
-        @Override
-        public int umask() {
-            return 0;
-        }
-
-        @Override
-        public boolean interrupted() {
-            return false;
-        }
-    }
-
     @Test
     void whatWasSeenOnceIsAnsweredWithoutWaitingUntilItIsInvalidated() throws Exception {
         String folder = SharedAlluxio.folder();

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What the kernel may offer at INIT and this library asks for: the bits of the protocol, and the switch that leaves them out. */
 enum InitFeature {
-    READDIRPLUS(1L << 13 | 1L << 14, Feature.READDIRPLUS),
+    READDIRPLUS(1L << 13, Feature.READDIRPLUS),
+    READDIRPLUS_AUTO(1L << 14, Feature.READDIRPLUS_AUTO),
     PARALLEL_DIROPS(1L << 18, Feature.PARALLEL_DIROPS),
     ASYNC_READ(1L | 1L << 15, Feature.ASYNC_READ),
     BIG_WRITES(1L << 5, Feature.BIG_WRITES),

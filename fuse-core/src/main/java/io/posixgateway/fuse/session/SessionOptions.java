@@ -47,6 +47,8 @@ public record SessionOptions(
     /** What can be switched off. */
     public enum Feature {
         READDIRPLUS,
+        /** The kernel decides for each listing whether it wants attributes with it; else it always does. */
+        READDIRPLUS_AUTO,
         PARALLEL_DIROPS,
         ASYNC_READ,
         WRITEBACK_CACHE,

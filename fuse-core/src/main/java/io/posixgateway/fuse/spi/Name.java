@@ -50,6 +50,16 @@ public final class Name {
         hash = hashOf(bytes, count);
     }
 
+    /** Takes all of these bytes (copied). */
+    public void set(byte[] from) {
+        if (from.length > bytes.length) {
+            bytes = new byte[from.length];
+        }
+        System.arraycopy(from, 0, bytes, 0, from.length);
+        length = from.length;
+        hash = hashOf(bytes, length);
+    }
+
     public int length() {
         return length;
     }
@@ -87,6 +97,16 @@ public final class Name {
     @Override
     public int hashCode() {
         return hash;
+    }
+
+    /** Is it made of these bytes? */
+    public boolean isOf(byte[] other) {
+        return Arrays.equals(bytes, 0, length, other, 0, other.length);
+    }
+
+    /** What {@link #hashCode} of a name of these bytes is. */
+    public static int hashOf(byte[] bytes) {
+        return hashOf(bytes, bytes.length);
     }
 
     private static int hashOf(byte[] bytes, int length) {

@@ -1,0 +1,56 @@
+package io.posixgateway.alluxio.inode;
+
+import io.posixgateway.fuse.spi.Name;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A part of a listing in the order of names: what was there when it was read. Immutable, but for what others do to the inodes.
+ *
+ * <p>The offset of an entry in its directory is its node's number, which stays what it is when the directory changes.
+ */
+public final class ListingPage {
+    public static final ListingPage EMPTY = new ListingPage(new byte[0][], new Inode[0], 0);
+
+    private final byte[][] names;
+    private final Inode[] inodes;
+    private final int count;
+
+    /** The first {@code count} of two arrays, which are given away. */
+    public ListingPage(byte[][] names, Inode[] inodes, int count) {
+        this.names = names;
+        this.inodes = inodes;
+        this.count = count;
+    }
+
+    public int count() {
+        return count;
+    }
+
+    public Inode inode(int index) {
+        return inodes[index];
+    }
+
+    /** Puts the inodes behind those of a list. */
+    public void addTo(List<Inode> all) {
+        all.addAll(Arrays.asList(inodes).subList(0, count));
+    }
+
+    /** Puts the name of an entry into one that is used again and again. */
+    public void name(int index, Name into) {
+        into.set(names[index]);
+    }
+
+    /** Behind the entry of this node; -1: it is not on this page. Looks at the hint first. */
+    public int behind(long node, int hint) {
+        if (hint > 0 && hint <= count && inodes[hint - 1].node() == node) {
+            return hint;
+        }
+        for (int i = 0; i < count; i++) {
+            if (inodes[i].node() == node) {
+                return i + 1;
+            }
+        }
+        return -1;
+    }
+}
