@@ -64,7 +64,7 @@ final class FileOperations {
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
-        Facts facts = volume.metadata.knownAtOpen(inode);
+        Facts facts = volume.metadata.knownAtOpen(inode, writes);
         if (facts != null ? volume.metadata.ages(facts) : request.mayWait()) {
             wanted(inode);
         }

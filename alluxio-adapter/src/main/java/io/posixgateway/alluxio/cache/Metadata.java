@@ -64,10 +64,13 @@ public final class Metadata {
         return nameCounts;
     }
 
-    /** What is known and believed by an open; null: ask. Never waits. */
-    public @Nullable Facts knownAtOpen(Inode inode) {
+    /** What is known and believed by an open; null: ask. That a file is still being written is not believed. Never waits. */
+    public @Nullable Facts knownAtOpen(Inode inode, boolean writes) {
         Facts facts = inode.facts();
-        return facts != null && freshness.freshAtOpen(facts.fetchedNanos()) ? facts : null;
+        boolean believed = facts != null
+                && freshness.freshAtOpen(facts.fetchedNanos())
+                && (writes || facts.raw().complete());
+        return believed ? facts : null;
     }
 
     /** Will what is known of a file soon be too old for an open? */
@@ -345,27 +348,31 @@ public final class Metadata {
      */
     Confirmed confirm(Inode directory, String startAfter) throws StoreException {
         Dentries dentries = directory.dentries();
-        long removals = dentries.removals();
-        long startedNanos = freshness.nowNanos();
+        Asked asked = new Asked(freshness.nowNanos(), dentries.removals(), Inode.changesSoFar());
         Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
         String last = startAfter;
         for (FileStatus status : page.entries()) {
             last = status.name();
             if (!HiddenNames.is(last)) {
-                confirm(directory, Name.of(last), status, new Asked(startedNanos, removals));
+                confirm(directory, Name.of(last), status, asked);
             }
         }
         return new Confirmed(last, page.more());
     }
 
-    /** When a listing was asked for, and how often names had been taken out of the directory by then. */
-    private record Asked(long nanos, long removals) {}
+    /**
+     * When a listing was asked for.
+     *
+     * @param removals how often names had been taken out of the directory by then
+     * @param changes {@link Inode#changesSoFar} by then
+     */
+    private record Asked(long nanos, long removals, long changes) {}
 
     private void confirm(Inode directory, Name name, FileStatus status, Asked asked) {
         Dentries.Dentry dentry = directory.dentries().find(name);
         if (dentry == null) {
             if (directory.dentries().removals() == asked.removals) {
-                place(directory, name, status);
+                place(directory, name, status, asked.changes);
             }
             return;
         }
