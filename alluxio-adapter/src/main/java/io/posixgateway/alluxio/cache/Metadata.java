@@ -69,7 +69,7 @@ public final class Metadata {
         Facts facts = inode.facts();
         boolean believed = facts != null
                 && freshness.freshAtOpen(facts.fetchedNanos())
-                && (writes || facts.raw().complete());
+                && (writes || facts.complete());
         return believed ? facts : null;
     }
 
