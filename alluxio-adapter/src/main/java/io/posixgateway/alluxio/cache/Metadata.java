@@ -67,9 +67,7 @@ public final class Metadata {
     /** What is known and believed by an open; null: ask. That a file is still being written is not believed. Never waits. */
     public @Nullable Facts knownAtOpen(Inode inode, boolean writes) {
         Facts facts = inode.facts();
-        boolean believed = facts != null
-                && freshness.freshAtOpen(facts.fetchedNanos())
-                && (writes || facts.complete());
+        boolean believed = facts != null && freshness.freshAtOpen(facts.fetchedNanos()) && (writes || facts.complete());
         return believed ? facts : null;
     }
 

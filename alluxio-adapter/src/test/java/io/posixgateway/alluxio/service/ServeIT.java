@@ -252,9 +252,10 @@ class ServeIT {
         node.control().attach(Node.request("vol-7", masters, "/counted"));
         assertThat(mount.resolve("file")).hasContent("text of counted");
         assertThat(Files.size(mount.resolve("file"))).isEqualTo("text of counted".length());
-        Waiting.until("the page, gathered at most once a second, tells of the volume", LIMIT, () -> node.page("/metrics")
-                .body()
-                .contains("volume=\"vol-7\""));
+        Waiting.until(
+                "the page, gathered at most once a second, tells of the volume",
+                LIMIT,
+                () -> node.page("/metrics").body().contains("volume=\"vol-7\""));
         String page = node.page("/metrics").body();
         assertThat(value(page, "rpc_duration_seconds_count", "method=\"status\""))
                 .isPositive();

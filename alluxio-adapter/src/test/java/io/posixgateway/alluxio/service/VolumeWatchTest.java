@@ -53,14 +53,7 @@ class VolumeWatchTest {
 
     private void request(long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds) {
         requests.add(new RequestUnderWay(
-                unique,
-                opcode,
-                7,
-                42,
-                signalled,
-                ageSeconds * SECOND,
-                remoteSeconds * SECOND,
-                Thread.currentThread()));
+                unique, opcode, 7, 42, signalled, ageSeconds * SECOND, remoteSeconds * SECOND, Thread.currentThread()));
     }
 
     @Test
