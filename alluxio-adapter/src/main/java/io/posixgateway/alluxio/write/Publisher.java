@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * the new, never none, and a failure leaves the old one whole.
  */
 public final class Publisher {
+    private static final int MOST_MOVES = 3;
+
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
@@ -48,6 +50,29 @@ public final class Publisher {
     }
 
     void publish(Draft draft) throws StoreException {
+        for (int moves = 0; ; moves++) {
+            try {
+                publishHere(draft);
+                return;
+            } catch (StoreException e) {
+                if (e.errno() != Errno.ENOENT || moves == MOST_MOVES || !located(draft.inode)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Finds out where the file is by now: a directory above it may have been renamed a moment ago. */
+    private boolean located(Inode inode) {
+        try {
+            metadata.refresh(inode);
+            return true;
+        } catch (StoreException e) {
+            return false;
+        }
+    }
+
+    private void publishHere(Draft draft) throws StoreException {
         useOwnTime(draft);
         FileSink reserved = draft.reserved;
         if (reserved != null) {
@@ -86,7 +111,9 @@ public final class Publisher {
         } catch (StoreException e) {
             sink.cancel();
             draft.dirty = true;
-            deleteQuietly(metadata.pathOf(draft.inode));
+            if (e.errno() != Errno.ENOENT) {
+                deleteQuietly(metadata.pathOf(draft.inode));
+            }
             throw e;
         }
         published(draft, sink.fileId());

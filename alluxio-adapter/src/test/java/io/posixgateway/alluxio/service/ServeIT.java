@@ -235,7 +235,7 @@ class ServeIT {
             hanging.getOutputStream().write("GET /metrics HTTP/1.1\r\n".getBytes(StandardCharsets.US_ASCII));
             assertThat(node.page("/healthz").body()).isEqualTo("ok\n");
             assertThat(node.page("/readyz").statusCode()).isEqualTo(200);
-            assertThat(node.page("/metrics").body())
+            assertThat(pageThatTellsOf("vol-5"))
                     .contains(
                             "posix_gateway_requests_total{namespace=\"team\",op=\"lookup\",pvc=\"claim\",volume=\"vol-5\"}")
                     .contains(
@@ -252,11 +252,7 @@ class ServeIT {
         node.control().attach(Node.request("vol-7", masters, "/counted"));
         assertThat(mount.resolve("file")).hasContent("text of counted");
         assertThat(Files.size(mount.resolve("file"))).isEqualTo("text of counted".length());
-        Waiting.until(
-                "the page, gathered at most once a second, tells of the volume",
-                LIMIT,
-                () -> node.page("/metrics").body().contains("volume=\"vol-7\""));
-        String page = node.page("/metrics").body();
+        String page = pageThatTellsOf("vol-7");
         assertThat(value(page, "rpc_duration_seconds_count", "method=\"status\""))
                 .isPositive();
         assertThat(value(page, "request_phase_seconds_total", "op=\"lookup\",phase=\"alluxio\""))
@@ -270,6 +266,16 @@ class ServeIT {
         assertThat(value(page, "takeover_seconds", "")).isZero();
         node.control().detach(DetachRequest.newBuilder().setVolume("vol-7").build());
         node.unmount("vol-7");
+    }
+
+    /** The metrics, which are gathered at most once a second. */
+    private String pageThatTellsOf(String volume) throws Exception {
+        String[] page = new String[1];
+        Waiting.until("the metrics tell of " + volume, LIMIT, () -> {
+            page[0] = node.page("/metrics").body();
+            return page[0].contains("volume=\"" + volume + "\"");
+        });
+        return page[0];
     }
 
     /** Of the series of vol-7 that has these labels. */
