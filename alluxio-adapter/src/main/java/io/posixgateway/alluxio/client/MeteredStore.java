@@ -247,6 +247,11 @@ final class MeteredStore implements Store {
         }
 
         @Override
+        public boolean pathGone() {
+            return sink.pathGone();
+        }
+
+        @Override
         public void cancel() {
             sink.cancel();
         }

@@ -51,11 +51,12 @@ public final class Publisher {
 
     void publish(Draft draft) throws StoreException {
         for (int moves = 0; ; moves++) {
+            draft.moved = false;
             try {
                 publishHere(draft);
                 return;
             } catch (StoreException e) {
-                if (e.errno() != Errno.ENOENT || moves == MOST_MOVES || !located(draft.inode)) {
+                if (!draft.moved || moves == MOST_MOVES || !located(draft.inode)) {
                     throw e;
                 }
             }
@@ -111,7 +112,8 @@ public final class Publisher {
         } catch (StoreException e) {
             sink.cancel();
             draft.dirty = true;
-            if (e.errno() != Errno.ENOENT) {
+            draft.moved = sink.pathGone();
+            if (!draft.moved) {
                 deleteQuietly(metadata.pathOf(draft.inode));
             }
             throw e;
@@ -133,10 +135,11 @@ public final class Publisher {
             store.rename(hidden, path, true);
         } catch (StoreException e) {
             sink.cancel();
-            if (deleteQuietly(hidden)) {
+            retract(inode);
+            if (removedHidden(hidden, sink)) {
                 hiddenFiles.remove(hidden);
             }
-            retract(inode);
+            draft.moved = sink.pathGone();
             throw e;
         }
         hiddenFiles.remove(hidden);
@@ -174,6 +177,18 @@ public final class Publisher {
         draft.dirty = false;
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
+    }
+
+    /** Wherever it is by now. */
+    private boolean removedHidden(String hidden, FileSink sink) {
+        if (!sink.pathGone()) {
+            return deleteQuietly(hidden);
+        }
+        try {
+            return deleteQuietly(store.pathOf(sink.fileId()));
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT;
+        }
     }
 
     private boolean deleteQuietly(String path) {
