@@ -90,12 +90,28 @@ class StreamedWriteIT {
         assertThat(Files.mismatch(root.resolve("large"), ufs.resolve("large"))).isEqualTo(-1);
     }
 
+    /**
+     * A file of three pieces that is being streamed. A process that is started meanwhile, as Alluxio's client does, closes its
+     * copy of the descriptor, and what is closed is published: then there is nothing to stream, and it begins again.
+     */
+    private FileChannel streaming(Path file) throws Exception {
+        for (int tries = 1; ; tries++) {
+            FileChannel channel = create(file);
+            write(channel, 0, 3);
+            long spooled = alluxio.counts().spoolBytes();
+            if (spooled == 0) {
+                return channel;
+            }
+            channel.close();
+            Files.delete(file);
+            assertThat(tries).as("tries; bytes in the spool: " + spooled).isLessThan(5);
+        }
+    }
+
     @Test
     void aStreamedFileCanBeReadAndChangedAnywhere() throws Exception {
         Path file = root.resolve("file");
-        try (FileChannel channel = create(file)) {
-            write(channel, 0, 3);
-            assertThat(alluxio.counts().spoolBytes()).isZero();
+        try (FileChannel channel = streaming(file)) {
             ByteBuffer read = ByteBuffer.allocate(1000);
             channel.read(read, PIECE);
             assertThat(read.array()).isEqualTo(Arrays.copyOfRange(content, PIECE, PIECE + 1000));
