@@ -137,6 +137,12 @@ public final class AlluxioVolumes {
         }
     }
 
+    /** Do the site properties say where Alluxio's masters are? */
+    boolean namesMasters() {
+        return siteProperties.containsKey("alluxio.master.hostname")
+                || siteProperties.containsKey("alluxio.master.rpc.addresses");
+    }
+
     private AlluxioOptions whole(AlluxioOptions place) {
         Map<String, String> properties = new LinkedHashMap<>(siteProperties);
         properties.putAll(place.properties());

@@ -146,6 +146,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
             own.start();
         }
         LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
+        daemon(volumes::connectEarly, "connecting").start();
     }
 
     private synchronized MetricsPage metricsPage() {

@@ -21,6 +21,7 @@ public final class VolumeWatch {
     private final WatchLimits limits;
     private final Watched watched;
     private Set<Long> named = new HashSet<>();
+    private Set<Long> interruptedOnce = new HashSet<>();
     private boolean aborted;
     private volatile long slowNow;
     private final AtomicLong slow = new AtomicLong();
@@ -55,6 +56,7 @@ public final class VolumeWatch {
     /** Looks once. */
     void look() {
         Set<Long> old = new HashSet<>();
+        Set<Long> again = new HashSet<>();
         for (RequestUnderWay request : watched.underWay(limits.shortestNanos())) {
             if (over(request.ageNanos(), limits.slowNanos())) {
                 old.add(request.unique());
@@ -63,19 +65,24 @@ public final class VolumeWatch {
                     LOG.warn("{}", describe(request));
                 }
             }
-            interruptIfLong(request);
+            if (interruptedIfLong(request)) {
+                again.add(request.unique());
+            }
             if (over(request.ageNanos(), limits.abortNanos())) {
                 abort(request);
             }
         }
         slowNow = old.size();
         named = old;
+        interruptedOnce = again;
     }
 
-    private void interruptIfLong(RequestUnderWay request) {
-        long limit = limits.interruptNanos(request);
+    /** Was a call of this request interrupted, now or before? */
+    private boolean interruptedIfLong(RequestUnderWay request) {
+        boolean before = interruptedOnce.contains(request.unique());
+        long limit = limits.interruptNanos(request, before);
         if (!over(request.remoteNanos(), limit) || !watched.interrupt(request.unique(), limit)) {
-            return;
+            return before;
         }
         interrupted.incrementAndGet();
         LOG.warn(
@@ -87,6 +94,7 @@ public final class VolumeWatch {
                 request.callerInterrupted()
                         ? "its program got a signal, and gets EINTR"
                         : "it is answered with ETIMEDOUT (interrupt_after)");
+        return true;
     }
 
     private static boolean over(long nanos, long limitNanos) {

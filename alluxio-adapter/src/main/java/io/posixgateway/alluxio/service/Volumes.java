@@ -41,6 +41,9 @@ public final class Volumes {
     /** With more volumes, nothing more would be learned. */
     private static final int REHEARSALS = 2;
 
+    private static final int EARLY_TRIES = 30;
+    private static final long EARLY_PAUSE_MILLIS = 2000;
+
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
     private final Executor background;
@@ -132,6 +135,29 @@ public final class Volumes {
             discard(prepared.put(request.getVolume(), new Prepared(request, client)));
             if (serving) {
                 endPreparation();
+            }
+        }
+    }
+
+    /**
+     * While there is no volume yet, connects once to the Alluxio that the site properties name: a process does so much faster
+     * the second time, and programs wait for the first volume. Waits until that Alluxio is up, some minutes at most.
+     */
+    void connectEarly() {
+        for (int tries = 0; tries < EARLY_TRIES && source.namesMasters() && served.isEmpty() && !draining; tries++) {
+            try {
+                source.open(new AlluxioOptions("", "/", "", Map.of()), source.options(Map.of()))
+                        .close();
+                LOG.debug("Connected to Alluxio before the first volume");
+                return;
+            } catch (ServiceException e) {
+                LOG.debug("Alluxio does not answer yet", e);
+            }
+            try {
+                Thread.sleep(EARLY_PAUSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
             }
         }
     }

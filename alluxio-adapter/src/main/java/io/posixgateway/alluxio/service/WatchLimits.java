@@ -30,11 +30,16 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
     /**
      * How long a request's call to Alluxio may take before it is interrupted; 0: for ever. Not for long when its program got a
      * signal: a program that is being killed ends only when its request is answered. What carries data gets more time, because
-     * the program may live on.
+     * the program may live on; but only once, as a publication makes several calls, of which none will fare better.
+     *
+     * @param before was a call of this request interrupted already?
      */
-    long interruptNanos(RequestUnderWay request) {
+    long interruptNanos(RequestUnderWay request, boolean before) {
         if (!request.callerInterrupted()) {
             return interruptNanos;
+        }
+        if (before) {
+            return Math.min(SIGNALLED_NANOS, set(interruptNanos));
         }
         long limit =
                 switch (request.opcode()) {

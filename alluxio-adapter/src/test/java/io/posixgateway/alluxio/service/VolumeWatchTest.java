@@ -94,6 +94,23 @@ class VolumeWatchTest {
     }
 
     @Test
+    void further_calls_of_a_request_whose_program_got_a_signal_get_no_more_time_of_the_first() {
+        VolumeWatch watch = watch(0, 0, 0);
+        request(1, Opcode.FLUSH, true, 11, 11);
+        watch.look();
+        requests.clear();
+        request(1, Opcode.FLUSH, true, 12, 1);
+        watch.look();
+        assertThat(interrupted).containsExactly(1L);
+        requests.clear();
+        request(1, Opcode.FLUSH, true, 14, 3);
+        request(2, Opcode.FLUSH, true, 14, 3);
+        watch.look();
+        assertThat(interrupted).containsExactly(1L, 1L);
+        assertThat(watch.interrupted()).isEqualTo(2);
+    }
+
+    @Test
     void the_connection_is_aborted_once_and_only_where_that_is_configured() {
         request(1, 1000, 1000);
         VolumeWatch never = watch(1, 0, 0);
