@@ -1,6 +1,7 @@
 # Every door of the project. `make help` lists them.
 SHELL := /bin/bash
-CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/posix-gateway
+CACHE ?= $(or $(PGW_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/posix-gateway)
+export PGW_CACHE := $(CACHE)
 VENV := $(CACHE)/venv/bin
 export PATH := $(PATH):$(CACHE)/go/bin:$(CACHE)/bin
 MVN ?= mvn -q --batch-mode

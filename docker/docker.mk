@@ -1,12 +1,16 @@
 # Targets of the images; the Makefile of the repository includes this file.
 CHECK_TARGETS += docker-check
 
-.PHONY: docker-check images
+.PHONY: docker-check images images-current
 
 docker-check:
 	@echo "==> checking the Dockerfiles"
 	@$(VENV)/hadolint docker/*.Dockerfile
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes
-	@PGW_CACHE=$(CACHE) docker/build
+	@docker/build
 	@docker/smoke
+	@docker/current --note
+
+images-current: ## The same, unless they are there already, of these sources
+	@docker/current || $(MAKE) --no-print-directory images

@@ -1,33 +1,51 @@
 # The gateway: a Java of only the modules it uses, its jars without what they carry for other systems, and the few files
-# of Debian that these need. Context: the folder alluxio-adapter/target/dist; the context `scripts`: alluxio-adapter/src/main/sh.
+# of Debian that these need. Context: the folder alluxio-adapter/target/dist; the context `scripts`: alluxio-adapter/src/main/sh;
+# the context `native`: fuse-core/src/main/c. For another architecture everything is made by programs of this one, and
+# FINAL=files leaves the class-data archive out, which only a Java that runs can make.
 ARG BASE=docker.io/library/debian:bookworm-slim
+ARG FINAL=archived
 
 # The tag is in the argument.
 # hadolint ignore=DL3006
-FROM ${BASE} AS build
+FROM --platform=$BUILDPLATFORM ${BASE} AS build
+ARG BUILDARCH
+ARG TARGETARCH
+ARG CPU=x86_64
 SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # hadolint ignore=DL3008
-RUN apt-get update \
+RUN dpkg --add-architecture "$TARGETARCH" \
+    && apt-get update \
     && apt-get install -y --no-install-recommends binutils openjdk-17-jdk-headless zip \
     && rm -rf /var/lib/apt/lists/*
 
+# The other architecture's compiler, its Java modules, and what the native library is linked with.
+WORKDIR /cross
+# hadolint ignore=DL3008
+RUN [ "$TARGETARCH" = "$BUILDARCH" ] || { apt-get update \
+    && apt-get install -y --no-install-recommends "crossbuild-essential-$TARGETARCH" make pkg-config \
+    && apt-get download "openjdk-17-jdk-headless:$TARGETARCH" "liburing-dev:$TARGETARCH" "libfuse-dev:$TARGETARCH" \
+    && for package in *.deb; do dpkg-deb -x "$package" /; done \
+    && rm -rf /var/lib/apt/lists/* ./*.deb; }
+
 # jdk.jcmd: thread dumps of a gateway that is in trouble. jdk.security.auth: how Alluxio learns its user. java.desktop: the
 # beans of the web pages of a trial's master.
-RUN jlink --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
+RUN jlink --module-path "/usr/lib/jvm/java-17-openjdk-$TARGETARCH/jmods" \
+        --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
 java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
 java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.management,\
 jdk.naming.dns,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs \
-    && strip --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
+    && "$CPU-linux-gnu-strip" --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
     && rm -rf /jre/legal \
     && cp --remove-destination "$(readlink -f /etc/ssl/certs/java/cacerts)" /jre/lib/security/cacerts \
-    && /jre/bin/java -Xshare:dump -Xlog:disable
+    && { [ "$TARGETARCH" != "$BUILDARCH" ] || /jre/bin/java -Xshare:dump -Xlog:disable; }
 
 # Files of packages, unpacked rather than installed: no package manager in the image. The links are those of a merged /usr.
 WORKDIR /packages
 RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root-files/usr/sbin \
     && for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "/root-files/$folder"; done \
     && apt-get update \
-    && apt-get download busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g \
+    && for package in busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g; do \
+        apt-get download "$package:$TARGETARCH"; done \
     && for package in *.deb; do dpkg --fsys-tarfile "$package" | tar -x -C /root-files --keep-directory-symlink; done \
     && mkdir -p /root-files/usr/share/posix-gateway && ls -- *.deb >/root-files/usr/share/posix-gateway/packages \
     && rm -rf /root-files/usr/share/doc /root-files/usr/share/man /root-files/usr/share/bug /root-files/usr/share/lintian \
@@ -39,6 +57,10 @@ RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root
     && printf 'hosts: files dns\n' >/root-files/etc/nsswitch.conf
 
 COPY . /dist/
+# hadolint ignore=DL3022
+COPY --from=native . /native/
+RUN [ "$TARGETARCH" = "$BUILDARCH" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
+    && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && zip -q -r /dist/lib/fuse-core-*.jar native; }
 # RocksDB is for masters, and libraries for other systems and processors are for nobody here.
 RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/native/*.dll' 'META-INF/native/*.jnilib' \
         'META-INF/native/*osx*' \
@@ -58,13 +80,17 @@ FROM files AS archive
 COPY --from=scripts archive-classes /tmp/archive-classes
 RUN ["/bin/sh", "/tmp/archive-classes", "/opt/posix-gateway"]
 
-FROM files
+FROM files AS archived
+COPY --from=archive /opt/posix-gateway/lib/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa
+
+# One of the stages above.
+# hadolint ignore=DL3006
+FROM ${FINAL}
 ARG VERSION=0.0.0
 LABEL org.opencontainers.image.title="Alluxio POSIX Gateway" \
       org.opencontainers.image.description="Serves Alluxio 2.x paths as FUSE mounts" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
-COPY --from=archive /opt/posix-gateway/lib/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa
 USER 64321:64321
 ENTRYPOINT ["/opt/posix-gateway/bin/posix-gateway"]
 CMD ["serve"]

@@ -14,6 +14,9 @@ die() {
   exit 1
 }
 
+# figure TEXT...: something measured, which the run prints when the case passed.
+figure() { echo "figure: $*"; }
+
 # until_true SECONDS WHAT COMMAND...: polls until the command succeeds.
 until_true() {
   local deadline=$((SECONDS + $1)) what=$2
@@ -71,7 +74,7 @@ kind: Pod
 metadata: {name: $1, labels: {app: $1}}
 spec:
   restartPolicy: ${RESTART:-Never}
-  terminationGracePeriodSeconds: 2
+  terminationGracePeriodSeconds: 1
   ${6:-}
   containers:
     - name: main
@@ -211,7 +214,7 @@ stop_load() {
   succeeds stopper
   for one in "$@"; do
     succeeds "$one"
-    kubectl -n "$NAMESPACE" logs "$one" | tail -n 1
+    figure "$(kubectl -n "$NAMESPACE" logs "$one" | tail -n 1)"
   done
   remove pod stopper "$@"
 }

@@ -15,7 +15,9 @@ for nth in first second; do
   before=$(seconds NodeStageVolume) published=$(seconds NodePublishVolume)
   pod $nth $nth 'echo here > /data/file; cat /data/file'
   succeeds $nth
-  echo "$nth mount: staged in $(less "$(seconds NodeStageVolume)" "$before") s, published in $(less "$(seconds NodePublishVolume)" "$published") s," \
-    "from scheduled to started in $(kubectl -n "$NAMESPACE" get pod $nth -o json | jq '(.status.containerStatuses[0].state.terminated.startedAt | fromdate) -
-      (.status.conditions[] | select(.type == "PodScheduled") | .lastTransitionTime | fromdate)') s"
+  started=$(kubectl -n "$NAMESPACE" get pod $nth -o json | jq '(.status.containerStatuses[0].state.terminated.startedAt | fromdate) -
+    (.status.conditions[] | select(.type == "PodScheduled") | .lastTransitionTime | fromdate)')
+  figure "$nth mount: staged in $(less "$(seconds NodeStageVolume)" "$before") s, published in $(less "$(seconds NodePublishVolume)" "$published") s," \
+    "the container started $started s after the pod was scheduled"
+  [ "$started" -le "${PGW_E2E_FIRST_MOUNT:-15}" ] || die "the $nth pod started only after $started s"
 done

@@ -19,5 +19,5 @@ pod stopper busy 'touch /data/stop-worker1 /data/inner/stop-worker2'
 succeeds stopper
 for one in worker1 worker2; do
   succeeds $one
-  kubectl -n "$NAMESPACE" logs $one | tail -n 1
+  figure "$(kubectl -n "$NAMESPACE" logs $one | tail -n 1)"
 done

@@ -1,4 +1,5 @@
-# New node pods, then new keeper pods, then helm upgrade to new images and back, under load: no call fails.
+# New node pods, then new keeper pods, then helm upgrade to new images and back, then new node pods that start beside the old
+# ones, under load: no call fails.
 needs_node
 claim moving
 pod mover moving "$(load mover)"
@@ -25,4 +26,15 @@ kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].im
 sessions_are 1 || die "the upgraded keeper does not hold the session"
 helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
 rolled_out
-stop_load moving mover
+
+surge=node.updateStrategy.rollingUpdate
+helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-values --set $surge.maxSurge=1,$surge.maxUnavailable=0 \
+  --wait --timeout 5m >/dev/null
+pod surfer moving "$(load surfer)"
+running surfer
+until_true 120 "first rounds" logs_say surfer working
+kubectl -n $system rollout restart daemonset/"$RELEASE"-node >/dev/null
+rolled_out
+helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
+rolled_out
+stop_load moving mover surfer

@@ -26,7 +26,7 @@ count=0
 while read -r query; do
   case $query in
   # Empty while all is well, and where the kernel does not tell.
-  *'== 0' | *repairs_total* | *forced_unmounts* | *'code!="OK"'* | *worker_threads_ended* | *errors_total* | *readahead_wasted* | *kernel_waiting*)
+  *'== 0' | *repairs_total* | *forced_unmounts* | *'code!="OK"'* | *worker_threads_ended* | *rpc_errors_total* | *'errno=~'* | *readahead_wasted* | *kernel_waiting*)
     ask "$query" >/dev/null
     ;;
   *) until_true 120 "data for $query" has_data "$query" ;;

@@ -22,7 +22,7 @@ spec:
 EOF
 begin=$SECONDS
 succeeds images 400
-echo "$((images * 3)) images written in $((SECONDS - begin)) s"
+figure "$((images * 3)) images written in $((SECONDS - begin)) s"
 
 # train EPOCHS: starts the job, until so many epochs are done.
 train() { sed "s/--epochs=3/--epochs=$1/" "$examples/job.yaml" | kubectl -n "$NAMESPACE" apply -f - >/dev/null; }
@@ -46,7 +46,7 @@ log
 losses=$(log | awk '$1 == "epoch" { print $4 }')
 awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last < first / 2) }' <<<"$losses" || die "the loss does not fall to half: $losses"
 pause=$(log | awk '$1 == "epoch" && $2 > 1 { print $NF }' | sort -n | tail -n 1)
-echo "longest step with the gateway killed: $pause s"
+figure "longest step with the gateway killed: $pause s"
 awk "BEGIN { exit !($pause <= ${PGW_E2E_PAUSE:-10}) }" || die "a training step took $pause s"
 checkpoint=$(log | awk '$1 == "checkpoint" { print $2 }' | tail -n 1)
 
