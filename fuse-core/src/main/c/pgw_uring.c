@@ -1,5 +1,6 @@
 #include "pgw_uring.h"
 
+#include "pgw_stance.h"
 #include "pgw_wire.h"
 
 #include <errno.h>
@@ -19,9 +20,10 @@
 struct pgw_uring {
     struct io_uring ring;
     struct pgw_uring_geometry geometry;
-    struct iovec (*areas)[2]; /* header and payload of each slot, as REGISTER wants them */
-    int fetching;             /* slots that are the kernel's */
-    bool ended;               /* the kernel said that the connection is gone */
+    struct iovec (*areas)[2];  /* header and payload of each slot, as REGISTER wants them */
+    int fetching;              /* slots that are the kernel's */
+    bool ended;                /* the kernel said that the connection is gone */
+    struct pgw_stance *stance; /* of the queue's thread; may be NULL */
     int wake_fd;
     uint64_t wake_count; /* where the read of wake_fd puts its value */
 };
@@ -179,6 +181,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
     if (*error != 0) {
         goto err;
     }
+    ring->stance = geometry->stand_back ? pgw_stance_open() : NULL;
     return ring;
 err:
     pgw_uring_close(ring);
@@ -249,6 +252,7 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
             }
         }
         if (collect(ring, &ready)) {
+            pgw_stance_met(ring->stance, ready);
             return ready;
         }
         if (ring->ended && ring->fetching == 0) {
@@ -269,6 +273,7 @@ void pgw_uring_wake(struct pgw_uring *ring) {
 }
 
 void pgw_uring_close(struct pgw_uring *ring) {
+    pgw_stance_close(ring->stance);
     if (ring->ring.ring_fd >= 0) {
         io_uring_queue_exit(&ring->ring);
     }

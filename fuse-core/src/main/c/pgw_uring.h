@@ -8,6 +8,7 @@
 #ifndef PGW_URING_H
 #define PGW_URING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ struct pgw_uring_geometry {
     int depth;      /* slots */
     char *memory;   /* of the slots, one behind the other; borrowed until closed */
     size_t payload_bytes;
-    int32_t *box; /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
+    bool stand_back; /* the thread may stand back, see pgw_stance.h */
+    int32_t *box;    /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
 };
 
 struct pgw_uring;

@@ -4,6 +4,7 @@
 
 #include "pgw_device.h"
 #include "pgw_libfuse.h"
+#include "pgw_stance.h"
 #include "pgw_uring.h"
 #include "pgw_wire.h"
 
@@ -152,6 +153,12 @@ static jint uring_probe(JNIEnv *env, jclass owner) {
     return pgw_uring_probe();
 }
 
+static jboolean uring_can_stand_back(JNIEnv *env, jclass owner) {
+    (void)env;
+    (void)owner;
+    return pgw_stance_possible() ? JNI_TRUE : JNI_FALSE;
+}
+
 static jint uring_queues(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
@@ -159,17 +166,18 @@ static jint uring_queues(JNIEnv *env, jclass owner) {
 }
 
 static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject box) {
-    jlong number[5];
+    jlong number[6];
     struct pgw_uring_geometry geometry;
     struct pgw_uring *ring;
     int error;
     (void)owner;
-    (*env)->GetLongArrayRegion(env, numbers, 0, 5, number);
+    (*env)->GetLongArrayRegion(env, numbers, 0, 6, number);
     geometry = (struct pgw_uring_geometry){.fd = (int)number[0],
                                            .queue = (uint16_t)number[1],
                                            .depth = (int)number[2],
                                            .memory = pgw_jni_pointer(number[3]),
                                            .payload_bytes = (size_t)number[4],
+                                           .stand_back = number[5] != 0,
                                            .box = (*env)->GetDirectBufferAddress(env, box)};
     ring = pgw_uring_open(&geometry, &error);
     return ring == NULL ? error : pgw_jni_address(ring);
@@ -220,13 +228,10 @@ bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm) {
         {"close", "(J)V", libfuse_close},
     };
     static const JNINativeMethod uring[] = {
-        {"probe", "()I", uring_probe},
-        {"queues", "()I", uring_queues},
-        {"open", "([JLjava/nio/ByteBuffer;)J", uring_open},
-        {"enter", "(JII)I", uring_enter},
-        {"flush", "(JI)V", uring_flush},
-        {"wake", "(J)V", uring_wake},
-        {"close", "(J)V", uring_close},
+        {"probe", "()I", uring_probe},    {"canStandBack", "()Z", uring_can_stand_back},
+        {"queues", "()I", uring_queues},  {"open", "([JLjava/nio/ByteBuffer;)J", uring_open},
+        {"enter", "(JII)I", uring_enter}, {"flush", "(JI)V", uring_flush},
+        {"wake", "(J)V", uring_wake},     {"close", "(J)V", uring_close},
     };
     java_vm = vm;
     return find_upcalls(env) &&

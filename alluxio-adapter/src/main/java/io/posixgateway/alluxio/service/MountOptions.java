@@ -60,6 +60,11 @@ public final class MountOptions {
                             "0",
                             "Microseconds a uring thread looks for work before it sleeps; 0: never."),
                     Option.onOff(
+                            "stand_back",
+                            true,
+                            "uring threads let the programs they serve go first (SCHED_IDLE) while requests come in quick"
+                                    + " succession; needs CAP_SYS_NICE."),
+                    Option.onOff(
                             "enable_uring",
                             false,
                             "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
@@ -115,6 +120,7 @@ public final class MountOptions {
                 !values.declares("passthrough") || !values.text("passthrough").equals("off"));
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
+        set(off, Feature.STAND_BACK, values.on("stand_back"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(
                 TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),

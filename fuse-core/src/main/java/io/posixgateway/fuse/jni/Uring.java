@@ -28,13 +28,16 @@ public final class Uring {
     /** Can this process make such a ring? 0, or why not. */
     public static native int probe();
 
+    /** May a thread of this process stand back (SCHED_IDLE) and come forward again? */
+    public static native boolean canStandBack();
+
     /** How many queues a connection needs: one per possible CPU. */
     public static native int queues();
 
     /**
      * Makes the ring, pins this thread to the queue's CPU, registers every slot.
      *
-     * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload
+     * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload, 1 if the thread may stand back
      * @param box direct, of 2 × depth ints: slots that are ready, then slots to commit
      */
     public static native long open(long[] geometry, ByteBuffer box);

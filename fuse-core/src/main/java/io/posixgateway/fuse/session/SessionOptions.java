@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param spinMicros uring: look for work this long before sleeping; 0: never
  * @param enableUring may the kernel's enable_uring be switched on (changes the whole machine)?
  * @param guard a small process unmounts when this one dies without having done so
- * @param off features not to be negotiated
+ * @param off features that are not to be used
  */
 public record SessionOptions(
         TransportChoice transport,
@@ -56,7 +56,9 @@ public record SessionOptions(
         BIG_WRITES,
         RESEND,
         CACHE_SYMLINKS,
-        ATOMIC_O_TRUNC
+        ATOMIC_O_TRUNC,
+        /** uring: the queues' threads let the programs that they serve go first; only where they can come back. */
+        STAND_BACK
     }
 
     /** The same for a session that is kept: read-only as it was mounted, and with the sizes agreed upon then. */

@@ -4,6 +4,7 @@ import io.posixgateway.fuse.jni.Libfuse;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.Uring;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.LibfuseTransport;
@@ -77,6 +78,7 @@ final class TransportChooser {
         int cpus = Runtime.getRuntime().availableProcessors();
         int threads = options.threads() > 0 ? options.threads() : Math.min(2 * cpus, 16);
         int depth = options.queueDepth() > 0 ? options.queueDepth() : Math.min(80, Math.max(8, 320 / Uring.queues()));
-        return new Sizes(options.maxWriteBytes(), threads, depth, options.spinMicros());
+        boolean standBack = !options.off().contains(Feature.STAND_BACK);
+        return new Sizes(options.maxWriteBytes(), threads, depth, options.spinMicros(), standBack);
     }
 }

@@ -7,5 +7,6 @@ package io.posixgateway.fuse.transport;
  * @param threads devfuse: receiving threads
  * @param queueDepth uring: entries per queue
  * @param spinMicros uring: look for work this long before sleeping
+ * @param standBack uring: the threads let the programs that they serve go first
  */
-public record Sizes(int maxWriteBytes, int threads, int queueDepth, int spinMicros) {}
+public record Sizes(int maxWriteBytes, int threads, int queueDepth, int spinMicros, boolean standBack) {}

@@ -51,7 +51,7 @@ final class UringQueue implements Runnable {
         depth = sizes.queueDepth();
         spinMicros = sizes.spinMicros();
         int payloadBytes = transport.payloadBytes();
-        geometry = new long[] {transport.fd(), number, depth, address, payloadBytes};
+        geometry = new long[] {transport.fd(), number, depth, address, payloadBytes, sizes.standBack() ? 1 : 0};
         box = ByteBuffer.allocateDirect(2 * depth * Integer.BYTES).order(ByteOrder.nativeOrder());
         exchanges = new UringExchange[depth];
         int stride = Uring.HEADER_BYTES + payloadBytes;

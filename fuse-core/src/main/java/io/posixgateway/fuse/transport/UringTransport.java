@@ -140,7 +140,15 @@ public final class UringTransport implements Transport {
 
     @Override
     public String geometry() {
-        return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes() >> 20) + " MiB";
+        return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes() >> 20) + " MiB"
+                + " stand_back " + standBack();
+    }
+
+    private String standBack() {
+        if (!sizes.standBack()) {
+            return "off(switched off)";
+        }
+        return Uring.canStandBack() ? "on" : "off(needs CAP_SYS_NICE)";
     }
 
     @Override

@@ -1,0 +1,352 @@
+#include "pgw_stance.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REQUESTS = 64, RESTFUL_LOOKS = 40, LOOKS_TO_SWEEP = 20 };
+
+#define NS_PER_S UINT64_C(1000000000)
+#define QUICK_NS (REQUESTS * UINT64_C(300000)) /* for REQUESTS */
+#define LOOK_NS UINT64_C(5000000)
+#define MOST_WAIT_NS UINT64_C(100000) /* for one request */
+#define LEAST_PAUSE_NS NS_PER_S
+#define MOST_PAUSE_NS (64 * NS_PER_S)
+#define LONG_NS (10 * NS_PER_S) /* who stood back so long is forgiven earlier failures */
+
+/* What the kernel tells of a thread in /proc: schedstat and stat. */
+struct usage {
+    uint64_t ran_ns;
+    uint64_t waited_ns;
+    uint64_t met;
+};
+
+struct pgw_stance {
+    struct pgw_stance *next;
+    pid_t thread;
+    int schedstat;
+    int stat;
+    atomic_uint_fast64_t met; /* written by the thread alone */
+    atomic_bool back;
+    atomic_uint_fast64_t not_before_ns;
+
+    /* The thread's own. */
+    int counted;
+    uint64_t counted_since_ns;
+
+    /* Under the watch's lock. */
+    bool wants_back;
+    struct usage seen;
+    int restful;
+    uint64_t back_since_ns;
+    uint64_t pause_ns;
+};
+
+/*
+ * All stances of the process, and the one thread that watches them while there are any. It alone
+ * sends threads back, so that none is kept waiting while it holds the lock.
+ */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct pgw_stance *first;
+    int busy; /* stances that stand back or want to */
+    int looks;
+    bool sweep;
+    bool watched;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static uint64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+static int set_policy(pid_t thread, int policy) {
+    struct sched_param none = {0};
+    return sched_setscheduler(thread, policy, &none);
+}
+
+static void *go_there_and_back(void *possible) {
+    *(bool *)possible = set_policy(0, SCHED_IDLE) == 0 && set_policy(0, SCHED_OTHER) == 0;
+    return NULL;
+}
+
+static bool possible;
+
+static void find_out(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, go_there_and_back, &possible) == 0) {
+        pthread_join(thread, NULL);
+    }
+}
+
+bool pgw_stance_possible(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_out);
+    return possible;
+}
+
+static bool read_usage(const struct pgw_stance *stance, struct usage *usage) {
+    char text[128];
+    ssize_t length = pread(stance->schedstat, text, sizeof text - 1, 0);
+    if (length <= 0) {
+        return false;
+    }
+    text[length] = '\0';
+    char *after;
+    usage->ran_ns = strtoull(text, &after, 10);
+    usage->waited_ns = strtoull(after, NULL, 10);
+    usage->met = atomic_load_explicit(&stance->met, memory_order_relaxed);
+    return true;
+}
+
+/* "1234 (pgw-uring-0) R ...": does it want to run? */
+static bool is_runnable(const struct pgw_stance *stance) {
+    char text[128];
+    ssize_t length = pread(stance->stat, text, sizeof text - 1, 0);
+    if (length <= 0) {
+        return false;
+    }
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && name_end + 2 < text + length && name_end[2] == 'R';
+}
+
+/* Under the lock. `at_fault`: it was kept waiting. */
+static void bring_forward(struct pgw_stance *stance, bool at_fault) {
+    uint64_t now = now_ns();
+    (void)set_policy(stance->thread, SCHED_OTHER);
+    if (!at_fault || now - stance->back_since_ns > LONG_NS) {
+        stance->pause_ns = LEAST_PAUSE_NS;
+    }
+    if (at_fault) {
+        atomic_store_explicit(&stance->not_before_ns, now + stance->pause_ns, memory_order_relaxed);
+        if (stance->pause_ns < MOST_PAUSE_NS) {
+            stance->pause_ns *= 2;
+        }
+    }
+    atomic_store_explicit(&stance->back, false, memory_order_release);
+    watch.busy--;
+    watch.sweep = true;
+}
+
+static void look_at(struct pgw_stance *stance) {
+    struct usage before = stance->seen;
+    struct usage *now = &stance->seen;
+    if (!read_usage(stance, now)) {
+        bring_forward(stance, true);
+        return;
+    }
+    uint64_t met = now->met - before.met;
+    if (met > 0) {
+        stance->restful = 0;
+        if (now->waited_ns - before.waited_ns > met * MOST_WAIT_NS) {
+            bring_forward(stance, true);
+        }
+    } else if (now->ran_ns == before.ran_ns && is_runnable(stance)) {
+        bring_forward(stance, true);
+    } else if (++stance->restful > RESTFUL_LOOKS) {
+        bring_forward(stance, false);
+    }
+}
+
+static void send_back(struct pgw_stance *stance) {
+    stance->wants_back = false;
+    stance->restful = 0;
+    stance->back_since_ns = now_ns();
+    if (!read_usage(stance, &stance->seen) || set_policy(stance->thread, SCHED_IDLE) != 0) {
+        watch.busy--;
+        return;
+    }
+    atomic_store_explicit(&stance->back, true, memory_order_release);
+}
+
+static bool stands_back(pid_t thread) {
+    for (struct pgw_stance *stance = watch.first; stance != NULL; stance = stance->next) {
+        if (stance->thread == thread) {
+            return pgw_stance_is_back(stance);
+        }
+    }
+    return false;
+}
+
+/* Threads inherit the policy of who starts them (SCHED_RESET_ON_FORK does not help for this one):
+ * those that a thread started while it stood back come forward. */
+static void bring_children_forward(void) {
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    while (threads != NULL && (entry = readdir(threads)) != NULL) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread > 0 && sched_getscheduler(thread) == SCHED_IDLE && !stands_back(thread)) {
+            (void)set_policy(thread, SCHED_OTHER);
+        }
+    }
+    if (threads != NULL) {
+        closedir(threads);
+    }
+}
+
+static void look_at_all(void) {
+    for (struct pgw_stance *stance = watch.first; stance != NULL; stance = stance->next) {
+        if (stance->wants_back) {
+            send_back(stance);
+        } else if (pgw_stance_is_back(stance)) {
+            look_at(stance);
+        }
+    }
+    if (watch.sweep || ++watch.looks % LOOKS_TO_SWEEP == 0) {
+        watch.sweep = false;
+        bring_children_forward();
+    }
+}
+
+static void *keep_watch(void *unused) {
+    const struct timespec pause = {.tv_nsec = (long)LOOK_NS};
+    (void)unused;
+    pthread_setname_np(pthread_self(), "pgw-stance");
+    pthread_mutex_lock(&watch.lock);
+    while (watch.first != NULL) {
+        if (watch.busy == 0 && !watch.sweep) {
+            pthread_cond_wait(&watch.changed, &watch.lock);
+            continue;
+        }
+        look_at_all();
+        pthread_mutex_unlock(&watch.lock);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&watch.lock);
+    }
+    watch.watched = false;
+    pthread_mutex_unlock(&watch.lock);
+    return NULL;
+}
+
+/* Under the lock. The process's signals are not for the watcher. */
+static bool start_watch(void) {
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, keep_watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        pthread_detach(thread);
+    }
+    return started;
+}
+
+static int open_proc(pid_t thread, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)thread, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void free_stance(struct pgw_stance *stance) {
+    if (stance->schedstat >= 0) {
+        close(stance->schedstat);
+    }
+    if (stance->stat >= 0) {
+        close(stance->stat);
+    }
+    free(stance);
+}
+
+struct pgw_stance *pgw_stance_open(void) {
+    if (!pgw_stance_possible() || sched_getscheduler(0) != SCHED_OTHER) {
+        return NULL;
+    }
+    struct pgw_stance *stance = calloc(1, sizeof *stance);
+    if (stance == NULL) {
+        return NULL;
+    }
+    stance->thread = (pid_t)syscall(SYS_gettid);
+    stance->schedstat = open_proc(stance->thread, "schedstat");
+    stance->stat = open_proc(stance->thread, "stat");
+    stance->pause_ns = LEAST_PAUSE_NS;
+    bool entered = stance->stat >= 0 && read_usage(stance, &stance->seen);
+    pthread_mutex_lock(&watch.lock);
+    if (entered && !watch.watched) {
+        watch.watched = start_watch();
+    }
+    entered = entered && watch.watched;
+    if (entered) {
+        stance->next = watch.first;
+        watch.first = stance;
+    }
+    pthread_mutex_unlock(&watch.lock);
+    if (!entered) {
+        free_stance(stance);
+        return NULL;
+    }
+    return stance;
+}
+
+static void ask_to_stand_back(struct pgw_stance *stance) {
+    pthread_mutex_lock(&watch.lock);
+    if (!stance->wants_back) {
+        stance->wants_back = true;
+        watch.busy++;
+        pthread_cond_signal(&watch.changed);
+    }
+    pthread_mutex_unlock(&watch.lock);
+}
+
+static void consider(struct pgw_stance *stance) {
+    uint64_t now = now_ns();
+    bool quick = now - stance->counted_since_ns < QUICK_NS;
+    stance->counted = 0;
+    stance->counted_since_ns = now;
+    if (quick && now >= atomic_load_explicit(&stance->not_before_ns, memory_order_relaxed)) {
+        ask_to_stand_back(stance);
+    }
+}
+
+void pgw_stance_met(struct pgw_stance *stance, int requests) {
+    if (stance == NULL) {
+        return;
+    }
+    uint64_t met = atomic_load_explicit(&stance->met, memory_order_relaxed);
+    atomic_store_explicit(&stance->met, met + (uint64_t)requests, memory_order_relaxed);
+    stance->counted += requests;
+    if (stance->counted >= REQUESTS && !atomic_load_explicit(&stance->back, memory_order_relaxed)) {
+        consider(stance);
+    }
+}
+
+bool pgw_stance_is_back(const struct pgw_stance *stance) {
+    return stance != NULL && atomic_load_explicit(&stance->back, memory_order_acquire);
+}
+
+void pgw_stance_close(struct pgw_stance *stance) {
+    if (stance == NULL) {
+        return;
+    }
+    (void)set_policy(0, SCHED_OTHER);
+    pthread_mutex_lock(&watch.lock);
+    if (stance->wants_back) {
+        watch.busy--;
+    }
+    if (pgw_stance_is_back(stance)) {
+        bring_forward(stance, false);
+    }
+    for (struct pgw_stance **link = &watch.first; *link != NULL; link = &(*link)->next) {
+        if (*link == stance) {
+            *link = stance->next;
+            break;
+        }
+    }
+    pthread_cond_signal(&watch.changed);
+    pthread_mutex_unlock(&watch.lock);
+    free_stance(stance);
+}
