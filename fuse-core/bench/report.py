@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
+from targets import verdicts
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
@@ -81,6 +82,15 @@ def table_of_ratios(points: dict, servers: list[str], labels: dict) -> list[str]
 
     lines = ([name_of(point), *(cell(ratio(seen, *pair)) for pair in pairs)] for point, seen in points.items())
     return table(["load", *(f"{labels[one]} ÷ {labels[other]}" for one, other in pairs)], lines)
+
+
+def table_of_targets(points: dict, labels: dict) -> list[str]:
+    lines = []
+    for target, value in verdicts(points, ratio):
+        verdict = "reached" if value >= target.wanted else "**not reached**"
+        pair = f"{labels[target.one]} ÷ {labels[target.other]}"
+        lines.append([pair, target.where, f"{value:.2f}", f"{target.wanted:g}", verdict])
+    return table(["ratio", "load", "seen", "to reach", ""], lines)
 
 
 def table_of_threads(rows: list[dict], servers: list[str], labels: dict) -> list[str]:
@@ -192,6 +202,10 @@ def write_report(out: Path, results: dict, labels: dict) -> None:
         "Ratios, median of the rounds':",
         "",
         *table_of_ratios(points, servers, labels),
+        "",
+        "What is to be reached, of these ratios:",
+        "",
+        *table_of_targets(points, labels),
         "",
         "CPU time of server and load together, µs per file:",
         "",
