@@ -1,6 +1,7 @@
 package test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -277,7 +279,7 @@ func TestAMissingAlluxioPathIsSaidAndLeavesNothing(t *testing.T) {
 	})
 }
 
-// A subPath is a bind mount of a folder of the volume, made by kubelet and never made again.
+// A subPath is a bind mount of a folder of the volume, made by kubelet and never made again. It is read all the while.
 func TestASubPathOutlivesTheGateway(t *testing.T) {
 	onTheGateway(t, func(t *testing.T, r *rig) {
 		v := published(t, r, "pvc-sub")
@@ -290,16 +292,24 @@ func TestASubPathOutlivesTheGateway(t *testing.T) {
 		if err := syscall.Mount(inside, shown, "", syscall.MS_BIND, ""); err != nil {
 			t.Fatal(err)
 		}
+		data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10)
+		if err := os.WriteFile(filepath.Join(shown, "file"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stop := reading(t, filepath.Join(shown, "file"), data)
 		for round := range 2 {
-			name := fmt.Sprintf("file-%d", round)
-			if err := os.WriteFile(filepath.Join(shown, name), []byte(name), 0o644); err != nil {
-				t.Fatal(err)
-			}
 			r.kill("gateway")
 			r.start("gateway")
-			if text, err := os.ReadFile(filepath.Join(shown, name)); err != nil || string(text) != name {
-				t.Fatalf("%q, %v", text, err)
+			name := fmt.Sprintf("file-%d", round)
+			if err := os.WriteFile(filepath.Join(shown, name), []byte(name), 0o644); err != nil {
+				t.Error(err)
 			}
+			if text, err := os.ReadFile(filepath.Join(shown, name)); err != nil || string(text) != name {
+				t.Errorf("%q, %v", text, err)
+			}
+		}
+		if rounds := stop(); rounds == 0 {
+			t.Error("nothing was read meanwhile")
 		}
 		if err := syscall.Unmount(shown, 0); err != nil {
 			t.Error(err)
@@ -307,4 +317,26 @@ func TestASubPathOutlivesTheGateway(t *testing.T) {
 		v.finish(t)
 		r.nothingLeft()
 	})
+}
+
+// reading opens, reads and lists until it is stopped; each answer must be right.
+func reading(t *testing.T, path string, want []byte) (stop func() (rounds int)) {
+	t.Helper()
+	var ending atomic.Bool
+	rounds := make(chan int, 1)
+	go func() {
+		count := 0
+		for ; !ending.Load(); count++ {
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("read %d bytes of %d, %v", len(got), len(want), err)
+				break
+			}
+			if _, err := os.ReadDir(filepath.Dir(path)); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		rounds <- count
+	}()
+	return func() int { ending.Store(true); return <-rounds }
 }

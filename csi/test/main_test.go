@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -42,10 +43,14 @@ func TestMain(m *testing.M) {
 }
 
 func play(ctx context.Context, role string, p places, more []string) error {
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	switch role {
 	case "keeper":
-		return keeper.Run(ctx, keeper.Config{Socket: p.keeperSocket(), MetricsAddress: more[1], Log: log})
+		user, err := strconv.ParseUint(more[2], 10, 32)
+		if err != nil {
+			return err
+		}
+		return keeper.Run(ctx, keeper.Config{Socket: p.keeperSocket(), MetricsAddress: more[1], ClientUIDs: []uint32{uint32(user)}, Log: log})
 	case "gateway":
 		return gatewaytest.Run(ctx, p.gatewaySocket(), p.keeperSocket(), p.alluxio())
 	case "driver":

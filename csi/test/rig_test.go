@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -43,13 +44,17 @@ func (p places) driverSocket() string  { return filepath.Join(p.dir, "csi.sock")
 func (p places) kubelet() string       { return filepath.Join(p.dir, "kubelet") }
 func (p places) state() string         { return filepath.Join(p.dir, "state") }
 func (p places) alluxio() string       { return filepath.Join(p.dir, "alluxio") }
+func (p places) spool() string         { return filepath.Join(p.dir, "spool") }
+func (p places) logFile() string       { return filepath.Join(p.dir, "log") }
 
 // rig is a keeper, a gateway and a driver, and what is needed to talk to them.
 type rig struct {
 	places
 	t         testing.TB
 	real      string // the program of the real gateway; empty: the stand-in
+	user      int    // of the gateway
 	processes map[string]*exec.Cmd
+	log       *os.File          // what they say
 	http      string            // of the driver
 	httpOf    map[string]string // of keeper and real gateway
 	conn      *grpc.ClientConn
@@ -97,19 +102,30 @@ func realProgram() (program, lacking string) {
 	return program, ""
 }
 
-func newRig(t *testing.T, program string) *rig {
+func newRig(t *testing.T, program string) *rig { return newRigAs(t, program, 0) }
+
+// newRigAs has a gateway that runs as user.
+func newRigAs(t *testing.T, program string, user int) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "csi") // short: sockets have paths of at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{places: places{dir: dir}, t: t, real: program, processes: map[string]*exec.Cmd{}, http: freeAddress(t)}
+	r := &rig{places: places{dir: dir}, t: t, real: program, user: user, processes: map[string]*exec.Cmd{}, http: freeAddress(t)}
 	r.httpOf = map[string]string{"keeper": freeAddress(t), "gateway": freeAddress(t)}
 	t.Cleanup(r.tearDown)
-	for _, folder := range []string{r.kubelet(), r.alluxio(), filepath.Join(dir, "spool")} {
+	for _, folder := range []string{r.kubelet(), r.alluxio(), r.spool()} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, folder := range []string{dir, r.spool()} { // where the gateway makes its socket and its files
+		if err := os.Chown(folder, user, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.log, err = os.OpenFile(r.logFile(), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	r.keeper = &keeperapi.Client{Socket: r.keeperSocket()}
 	if r.gateway, r.conn, err = gateway.Dial(r.gatewaySocket()); err != nil {
@@ -142,13 +158,16 @@ func freeAddress(t testing.TB) string {
 // start runs a process and waits until it answers.
 func (r *rig) start(role string) {
 	r.t.Helper()
-	command := exec.Command("/proc/self/exe", r.dir, r.http, r.httpOf["keeper"])
+	command := exec.Command("/proc/self/exe", r.dir, r.http, r.httpOf["keeper"], strconv.Itoa(r.user))
 	if role == "gateway" && r.real != "" {
 		command = r.realGateway()
 	}
 	command.Env = append(os.Environ(), roleVariable+"="+role)
-	command.Stderr = os.Stderr
+	command.Stdout, command.Stderr = r.log, r.log
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if role == "gateway" && r.user != 0 {
+		command.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(r.user), Gid: uint32(r.user)}
+	}
 	if err := command.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -184,7 +203,7 @@ func (r *rig) realGateway() *exec.Cmd {
 		r.t.Fatal(err)
 	}
 	return exec.Command(r.real, "serve", "--socket", r.gatewaySocket(), "--keeper", r.keeperSocket(), "--http", r.httpOf["gateway"],
-		"--spool", filepath.Join(r.dir, "spool"), "--site-properties", site)
+		"--spool", r.spool(), "--site-properties", site)
 }
 
 // kill ends a process as a power cut would.
@@ -208,9 +227,25 @@ func (r *rig) tearDown() {
 			r.t.Error("left mounted:", mount.MountPoint, err)
 		}
 	}
+	if r.t.Failed() {
+		r.sayLog()
+	}
+	_ = r.log.Close()
 	if err := os.RemoveAll(r.dir); err != nil {
 		r.t.Error(err)
 	}
+}
+
+// sayLog shows the end of what the processes said.
+func (r *rig) sayLog() {
+	const most = 64 << 10
+	size, err := r.log.Seek(0, io.SeekEnd)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	text, _ := io.ReadAll(io.NewSectionReader(r.log, max(0, size-most), most))
+	r.t.Logf("the processes said:\n%s", text)
 }
 
 // mounts are those below the rig's folder.
@@ -246,12 +281,16 @@ func (r *rig) until(what string, ask func(context.Context) error) {
 	}
 }
 
-// volume is one volume with the paths kubelet would use.
+// volume is one volume with the paths kubelet would use. What is not said is as most volumes are.
 type volume struct {
-	r       *rig
-	name    string
-	id      string
-	context map[string]string
+	r          *rig
+	name       string
+	id         string
+	context    map[string]string
+	parameters map[string]string // of its StorageClass
+	mode       csi.VolumeCapability_AccessMode_Mode
+	group      string
+	secrets    map[string]string
 }
 
 func (v *volume) staging() string {
@@ -262,17 +301,22 @@ func (v *volume) target(pod string) string {
 	return filepath.Join(v.r.kubelet(), "pods", pod, "volumes", v.name, "mount")
 }
 
-func mountCapability() *csi.VolumeCapability {
+func (v *volume) capability() *csi.VolumeCapability {
+	mode := v.mode
+	if mode == csi.VolumeCapability_AccessMode_UNKNOWN {
+		mode = csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
+	}
 	return &csi.VolumeCapability{
-		AccessMode: &csi.VolumeCapability_AccessMode{Mode: csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER},
-		AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}},
+		AccessMode: &csi.VolumeCapability_AccessMode{Mode: mode},
+		AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{VolumeMountGroup: v.group}},
 	}
 }
 
 func (v *volume) create(ctx context.Context) error {
+	parameters := map[string]string{attributes.OnDelete: attributes.Delete}
+	maps.Copy(parameters, v.parameters)
 	answer, err := v.r.control.CreateVolume(ctx, &csi.CreateVolumeRequest{
-		Name: v.name, VolumeCapabilities: []*csi.VolumeCapability{mountCapability()},
-		Parameters: map[string]string{attributes.OnDelete: attributes.Delete},
+		Name: v.name, VolumeCapabilities: []*csi.VolumeCapability{v.capability()}, Parameters: parameters,
 	})
 	v.id, v.context = answer.GetVolume().GetVolumeId(), answer.GetVolume().GetVolumeContext()
 	return err
@@ -280,15 +324,15 @@ func (v *volume) create(ctx context.Context) error {
 
 func (v *volume) stage(ctx context.Context) error {
 	_, err := v.r.node.NodeStageVolume(ctx, &csi.NodeStageVolumeRequest{
-		VolumeId: v.id, StagingTargetPath: v.staging(), VolumeCapability: mountCapability(), VolumeContext: v.context,
+		VolumeId: v.id, StagingTargetPath: v.staging(), VolumeCapability: v.capability(), VolumeContext: v.context, Secrets: v.secrets,
 	})
 	return err
 }
 
 func (v *volume) publish(ctx context.Context, pod string, readOnly bool) error {
 	_, err := v.r.node.NodePublishVolume(ctx, &csi.NodePublishVolumeRequest{
-		VolumeId: v.id, StagingTargetPath: v.staging(), TargetPath: v.target(pod), VolumeCapability: mountCapability(),
-		VolumeContext: v.context, Readonly: readOnly,
+		VolumeId: v.id, StagingTargetPath: v.staging(), TargetPath: v.target(pod), VolumeCapability: v.capability(),
+		VolumeContext: v.context, Readonly: readOnly, Secrets: v.secrets,
 	})
 	return err
 }

@@ -172,8 +172,7 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 	}
 	provisioner := &provision.Provisioner{DriverName: config.DriverName, Controller: controller, Client: api}
 	group.Go(func() error {
-		provisioner.Run(ctx, provision.Config{LeaderElectionNamespace: config.LeaderElectionNamespace, Threads: 4}, config.Log)
-		return nil
+		return provisioner.Run(ctx, provision.Config{LeaderElectionNamespace: config.LeaderElectionNamespace, Threads: 4}, config.Log)
 	})
 	return nil
 }

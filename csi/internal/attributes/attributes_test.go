@@ -66,6 +66,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{given: map[string]string{AlluxioPath: "/a", "uid": "1"}, flags: []string{"uid=2"}, says: "twice"},
 		{given: map[string]string{AlluxioPath: "/a", JavaOptions: "-Xmx4g"}, says: "values of the chart"},
 		{given: map[string]string{AlluxioPath: "/a", JavaOptions: "-Dalluxio.user.metadata.cache.max.size=1"}, says: "cacheEntries"},
+		{given: map[string]string{AlluxioPath: "/a", JavaOptions: "-Dalluxio.user.client.cache.enabled=true"}, says: "workers"},
 		{given: map[string]string{AlluxioPath: "/a", "alluxio.master.hostname": "evil"}, says: "alluxio-site.properties"},
 	}
 	for _, c := range cases {
@@ -76,15 +77,15 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 }
 
 func TestJavaOptionsOfAlluxiosOwnDriverBecomeProperties(t *testing.T) {
-	volume, err := Parse(map[string]string{AlluxioPath: "/a", JavaOptions: "-Dalluxio.user.client.cache.enabled=true  -Dalluxio.user.client.cache.size=1GB"}, nil, nil)
-	if err != nil || !maps.Equal(volume.Properties, map[string]string{"alluxio.user.client.cache.enabled": "true", "alluxio.user.client.cache.size": "1GB"}) {
+	volume, err := Parse(map[string]string{AlluxioPath: "/a", JavaOptions: "-Dalluxio.user.rpc.retry.max.duration=1min  -Dalluxio.user.block.size.bytes.default=1GB"}, nil, nil)
+	if err != nil || !maps.Equal(volume.Properties, map[string]string{"alluxio.user.rpc.retry.max.duration": "1min", "alluxio.user.block.size.bytes.default": "1GB"}) {
 		t.Fatal(volume, err)
 	}
 }
 
 func TestSecretsAreUsedAndNotKept(t *testing.T) {
 	secret := map[string]string{SecretUser: "alice", "alluxio.security.login.impersonation.username": "bob"}
-	volume, err := Parse(map[string]string{AlluxioPath: "/a", "alluxio.user.client.cache.enabled": "true"}, nil, secret)
+	volume, err := Parse(map[string]string{AlluxioPath: "/a", "alluxio.user.file.readtype.default": "CACHE"}, nil, secret)
 	if err != nil || volume.User != "alice" || volume.Properties["alluxio.security.login.impersonation.username"] != "bob" {
 		t.Fatal(volume, err)
 	}

@@ -110,7 +110,8 @@ var replaced = map[string]string{
 	"max_read":      "use read_ahead=SIZE",
 }
 
-// replacedProperties answers settings of AlluxioFuse and of the client that are attributes here.
+// replacedProperties answers settings of AlluxioFuse and of the client that are attributes here; a trailing * stands for
+// any rest.
 var replacedProperties = map[string]string{
 	"alluxio.fuse.auth.policy.class":                 "use uid, gid and umask",
 	"alluxio.fuse.cached.paths.max":                  "use cacheEntries",
@@ -118,6 +119,7 @@ var replacedProperties = map[string]string{
 	"alluxio.fuse.mount.alluxio.path":                "use alluxioPath",
 	"alluxio.fuse.mount.options":                     "use mountOptions",
 	"alluxio.user.file.writetype.default":            "use writeType",
+	"alluxio.user.client.cache.*":                    "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk",
 	"alluxio.user.metadata.cache.enabled":            "metadata is always cached; see consistency",
 	"alluxio.user.metadata.cache.expiration.time":    "use metadataTtl",
 	"alluxio.user.metadata.cache.max.size":           "use cacheEntries",
@@ -128,10 +130,6 @@ var replacedProperties = map[string]string{
 // properties are the Alluxio client properties a volume may set; a trailing * stands for any rest.
 var properties = []string{
 	"alluxio.user.block.size.bytes.default",
-	"alluxio.user.client.cache.async.write.enabled",
-	"alluxio.user.client.cache.enabled",
-	"alluxio.user.client.cache.page.size",
-	"alluxio.user.client.cache.size",
 	"alluxio.user.file.metadata.sync.interval",
 	"alluxio.user.file.readtype.default",
 	"alluxio.user.file.replication.*",
@@ -152,6 +150,16 @@ func matches(list []string, name string) bool {
 		prefix, open := strings.CutSuffix(allowed, "*")
 		return name == allowed || open && strings.HasPrefix(name, prefix) && len(name) > len(prefix)
 	})
+}
+
+// insteadOf says what replaced a property; empty: nothing did.
+func insteadOf(name string) string {
+	for replacedName, instead := range replacedProperties {
+		if matches([]string{replacedName}, name) {
+			return instead
+		}
+	}
+	return ""
 }
 
 func find(match func(*Declaration) bool) *Declaration {

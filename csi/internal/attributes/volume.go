@@ -169,7 +169,7 @@ func (v *Volume) setJavaOptions(text string) error {
 }
 
 func (v *Volume) setProperty(name, value string) error {
-	if instead := replacedProperties[name]; instead != "" {
+	if instead := insteadOf(name); instead != "" {
 		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
 	}
 	if !matches(properties, name) {

@@ -52,21 +52,27 @@ type Config struct {
 	Threads                 int
 }
 
-// Run provisions until the context ends.
-func (p *Provisioner) Run(ctx context.Context, config Config, log *slog.Logger) {
-	logger := klog.Background()
-	options := []func(*controller.ProvisionController) error{
-		controller.LeaderElection(config.LeaderElectionNamespace != ""),
-		controller.Threadiness(config.Threads),
+// Run provisions until the context ends; with an election, whenever this process leads. It fails when it led and does no
+// more.
+func (p *Provisioner) Run(ctx context.Context, config Config, log *slog.Logger) error {
+	log.Info("provisioning", "driver", p.DriverName, "leader_election_namespace", config.LeaderElectionNamespace, "host", hostname())
+	work := func(ctx context.Context) { p.work(ctx, config.Threads) }
+	if config.LeaderElectionNamespace == "" {
+		work(ctx)
+		return nil
+	}
+	lease := meta.ObjectMeta{Namespace: config.LeaderElectionNamespace, Name: strings.ReplaceAll(p.DriverName, "/", "-")}
+	return lead(ctx, p.Client, lease, usualTerms, log, work)
+}
+
+func (p *Provisioner) work(ctx context.Context, threads int) {
+	controller.NewProvisionController(klog.Background(), p.Client, p.DriverName, p,
+		controller.LeaderElection(false), // this package has its own, which gives the lease back
+		controller.Threadiness(threads),
 		controller.FailedProvisionThreshold(0), // kubelet and users expect that a claim is tried for as long as it is there
 		controller.FailedDeleteThreshold(0),
 		controller.AddFinalizer(true),
-	}
-	if config.LeaderElectionNamespace != "" {
-		options = append(options, controller.LeaderElectionNamespace(config.LeaderElectionNamespace))
-	}
-	log.Info("provisioning", "driver", p.DriverName, "leader_election_namespace", config.LeaderElectionNamespace, "host", hostname())
-	controller.NewProvisionController(logger, p.Client, p.DriverName, p, options...).Run(ctx)
+	).Run(ctx)
 }
 
 func hostname() string {

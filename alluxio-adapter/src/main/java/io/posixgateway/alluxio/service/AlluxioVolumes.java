@@ -28,7 +28,7 @@ public final class AlluxioVolumes {
 
     /** Properties of the client that a volume may set; none names a class, a file or a folder of this machine. */
     private static final Pattern ALLOWED_PROPERTY =
-            Pattern.compile("alluxio\\.(user|network|security\\.authentication)\\.[a-z0-9.]+");
+            Pattern.compile("alluxio\\.(user|network|security\\.(authentication|login))\\.[a-z0-9.]+");
 
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
@@ -84,8 +84,8 @@ public final class AlluxioVolumes {
                     || FORBIDDEN_PROPERTY.matcher(name).matches()) {
                 throw new OptionException(
                         "property '" + name + "' is not allowed in a volume; allowed are alluxio.user.*,"
-                                + " alluxio.network.* and alluxio.security.authentication.*, but none that names a class or a file;"
-                                + " put others into the gateway's --site-properties");
+                                + " alluxio.network.*, alluxio.security.authentication.* and alluxio.security.login.*,"
+                                + " but none that names a class or a file; put others into the gateway's --site-properties");
             }
         }
     }
