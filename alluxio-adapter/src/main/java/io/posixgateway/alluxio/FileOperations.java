@@ -213,7 +213,11 @@ final class FileOperations {
         if (local >= 0) {
             return local;
         }
-        return request.mayWait() ? reader.read(offset, into) : FileSystem.WOULD_WAIT;
+        if (request.mayWait()) {
+            return reader.read(offset, into);
+        }
+        int kept = reader.readKept(offset, into);
+        return kept >= 0 ? kept : FileSystem.WOULD_WAIT;
     }
 
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {

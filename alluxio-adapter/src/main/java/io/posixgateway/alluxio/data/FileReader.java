@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one complete file: from local block files where there are any, else through a stream. Any thread.
@@ -14,7 +15,9 @@ public final class FileReader implements AutoCloseable {
     private static final int SEQUENCE_BITS = 24;
 
     private final BlockFiles blocks;
-    private final RemoteReader remote;
+    private final Remotes remotes;
+    private @Nullable RemoteFile remote;
+    private boolean closed;
     private final long fileId;
     private final long lengthBytes;
     private final long blockBytes;
@@ -27,9 +30,16 @@ public final class FileReader implements AutoCloseable {
         void remote(int bytes);
     }
 
-    FileReader(BlockFiles blocks, RemoteReader remote, Extent extent, Counters counters) {
+    /** Where files that are read through streams are shared. */
+    interface Remotes {
+        RemoteFile join();
+
+        void leave(RemoteFile file);
+    }
+
+    FileReader(BlockFiles blocks, Remotes remotes, Extent extent, Counters counters) {
         this.blocks = blocks;
-        this.remote = remote;
+        this.remotes = remotes;
         this.fileId = extent.fileId;
         this.lengthBytes = extent.lengthBytes;
         this.blockBytes = Math.max(1, extent.blockBytes);
@@ -97,7 +107,7 @@ public final class FileReader implements AutoCloseable {
             return local;
         }
         long wanted = Math.min(into.remaining(), Math.max(0, lengthBytes - offset));
-        int count = remote.read(offset, into);
+        int count = readRemote(offset, into);
         if (count < wanted) {
             throw new StoreException(
                     Errno.EIO, "File " + fileId + " ends at " + (offset + count) + ", not at " + lengthBytes, null);
@@ -106,13 +116,55 @@ public final class FileReader implements AutoCloseable {
         return count;
     }
 
+    /** Reads what a stream has fetched already; -1 when a part is missing, and then the buffer is as it was. Never waits. */
+    public int readKept(long offset, ByteBuffer into) {
+        RemoteFile open = kept();
+        int count = open == null ? -1 : open.readKept(offset, into);
+        if (count > 0) {
+            counters.remote(count);
+        }
+        return count;
+    }
+
+    private synchronized @Nullable RemoteFile kept() {
+        return remote;
+    }
+
+    private int readRemote(long offset, ByteBuffer into) throws StoreException {
+        RemoteFile kept = remote();
+        RemoteFile file = kept == null ? remotes.join() : kept;
+        try {
+            return file.read(offset, into);
+        } finally {
+            if (kept == null) {
+                remotes.leave(file);
+            }
+        }
+    }
+
+    /** Null: the reader was closed meanwhile. */
+    private synchronized @Nullable RemoteFile remote() {
+        if (remote == null && !closed) {
+            remote = remotes.join();
+        }
+        return remote;
+    }
+
     /** May closing it wait? */
     public boolean streams() {
-        return remote.streams();
+        return kept() != null;
     }
 
     @Override
     public void close() {
-        remote.close();
+        RemoteFile open;
+        synchronized (this) {
+            closed = true;
+            open = remote;
+            remote = null;
+        }
+        if (open != null) {
+            remotes.leave(open);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader.Extent;
+import io.posixgateway.alluxio.inode.LongTable;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -11,10 +12,16 @@ import java.util.function.LongSupplier;
 /** Makes the readers of one volume; holds what they share. Any thread. */
 public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private static final long ASK_NANOS = 2_000_000_000L;
+    /** So many streams at most fetch at the same time what nobody asked for yet. */
+    private static final int MOST_AHEAD = 4;
 
     private final Store store;
     private final BlockFiles blocks;
     private final BufferBudget budget;
+    /** By file id. */
+    private final LongTable<RemoteFile> remotes = new LongTable<>();
+
+    private final Helpers helpers = new Helpers(MOST_AHEAD, "read-ahead");
     private final long readAheadBytes;
     private final LongSupplier clock;
     private final AtomicLong askedNanos;
@@ -38,9 +45,47 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     /** A reader of a file; nothing is opened yet. */
     public FileReader reader(Extent extent, PathFinder finder) {
-        RemoteReader remote = new RemoteReader(
-                () -> store.open(finder.path(), extent.fileId()), extent.lengthBytes(), readAheadBytes, budget);
-        return new FileReader(blocks, remote, extent, this);
+        return new FileReader(blocks, new Sharing(extent, finder), extent, this);
+    }
+
+    /** The way of one handle to the streams of its file, which all handles share. */
+    private final class Sharing implements FileReader.Remotes {
+        private final Extent extent;
+        private final PathFinder finder;
+
+        Sharing(Extent extent, PathFinder finder) {
+            this.extent = extent;
+            this.finder = finder;
+        }
+
+        @Override
+        public RemoteFile join() {
+            while (true) {
+                RemoteFile made = new RemoteFile(extent.lengthBytes(), this::reader);
+                RemoteFile other = remotes.putIfAbsent(extent.fileId(), made);
+                RemoteFile file = other == null || other.lengthBytes() != extent.lengthBytes() ? made : other;
+                if (file.join()) {
+                    return file;
+                }
+                Thread.onSpinWait();
+            }
+        }
+
+        private RemoteReader reader() {
+            return new RemoteReader(
+                    () -> store.open(finder.path(), extent.fileId()), extent.lengthBytes(), readAheadBytes, budget, helpers);
+        }
+
+        @Override
+        public void leave(RemoteFile file) {
+            if (!file.leave()) {
+                return;
+            }
+            if (remotes.get(extent.fileId()) == file) {
+                remotes.remove(extent.fileId());
+            }
+            file.close();
+        }
     }
 
     /** Should {@link #learn} be called before this file is read? Never waits. */
@@ -95,6 +140,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     @Override
     public void close() {
+        helpers.close();
         blocks.close();
     }
 }

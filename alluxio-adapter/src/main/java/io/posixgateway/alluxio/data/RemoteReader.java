@@ -2,20 +2,29 @@ package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one open file through a stream. Any thread, one after another.
+ * Reads a file through one stream; {@link RemoteFile} chooses between several. Any thread.
  *
  * <p>The kernel's readahead arrives slightly out of order, so a stream must not be moved for each request. Therefore the
  * stream goes forward in chunks, and the last few chunks are kept as a window: a request inside the window is a copy, one a
  * little ahead moves the window on, and one anywhere else is read by itself. Where two such follow each other, the stream
- * moves there. The window's memory comes from a common budget; without any left, every request is read by itself.
+ * moves there. The window's memory comes from a common budget; without any left, every request is read by itself. When what
+ * is asked for comes near the window's end, the next chunk is fetched by a helper, if one is free, while this one is copied.
+ *
+ * <p>Two locks, in this order: that of the stream is held while something is fetched, the monitor for the window only.
  */
 final class RemoteReader implements AutoCloseable {
     static final int CHUNK_BYTES = 1 << 20;
+    /** So much is fetched before it is asked for. */
+    private static final int AHEAD_BYTES = 2 * CHUNK_BYTES;
 
     /** Opens the stream at the first read. */
     interface Opener {
@@ -41,36 +50,69 @@ final class RemoteReader implements AutoCloseable {
     private final long lengthBytes;
     private final int windowChunks;
     private final BufferBudget budget;
+    private final Helpers helpers;
     private final ArrayDeque<Chunk> window = new ArrayDeque<>();
-    private @Nullable FileSource source;
-    private long nextOffset;
-    private long singleEnd = -1;
+    private final ReentrantLock stream = new ReentrantLock();
+    private final AtomicBoolean fetching = new AtomicBoolean();
+    private volatile @Nullable FileSource source;
+    private boolean closed;
+    /** Where the stream is; written under its lock, as the next two. */
+    private volatile long nextOffset;
 
-    RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget) {
+    private volatile long windowOffset;
+    private volatile long singleEnd = -1;
+
+    /** @param helpers fetch chunks ahead */
+    RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, Helpers helpers) {
         this.opener = opener;
         this.lengthBytes = lengthBytes;
         this.windowChunks = (int) Math.max(0, readAheadBytes / CHUNK_BYTES);
         this.budget = budget;
+        this.helpers = helpers;
+    }
+
+    /** Is what is read here in the window, or next to be in it? Never waits; a hint. */
+    boolean suits(long offset) {
+        return (offset >= windowOffset && offset < nextOffset + (long) windowChunks * CHUNK_BYTES)
+                || offset == singleEnd;
     }
 
     /** Fills the buffer from this offset on, as far as the file goes. */
-    synchronized int read(long offset, ByteBuffer into) throws StoreException {
+    int read(long offset, ByteBuffer into) throws StoreException {
         int start = into.position();
         long at = offset;
         while (into.hasRemaining() && at < lengthBytes) {
             int count = copyFromWindow(at, into);
-            if (count == 0 && !moveOn(at)) {
-                count = readSingle(at, into);
+            if (count == 0) {
+                count = fetch(at, into);
                 if (count == 0) {
                     break;
                 }
             }
             at += count;
         }
+        fetchAhead(at);
         return into.position() - start;
     }
 
-    private int copyFromWindow(long at, ByteBuffer into) {
+    /** The same when all of it is in the window; -1 when it is not, and then the buffer is as it was. Never waits. */
+    int readKept(long offset, ByteBuffer into) {
+        int start = into.position();
+        long end = Math.min(lengthBytes, offset + into.remaining());
+        long at = offset;
+        while (at < end) {
+            int count = copyFromWindow(at, into);
+            if (count == 0) {
+                into.position(start);
+                return -1;
+            }
+            at += count;
+        }
+        fetchAhead(at);
+        return into.position() - start;
+    }
+
+    private synchronized int copyFromWindow(long at, ByteBuffer into) {
         for (Chunk chunk : window) {
             if (chunk.holds(at)) {
                 ByteBuffer data = chunk.data;
@@ -83,6 +125,63 @@ final class RemoteReader implements AutoCloseable {
             }
         }
         return 0;
+    }
+
+    private int fetch(long at, ByteBuffer into) throws StoreException {
+        lockStream();
+        try {
+            int count = copyFromWindow(at, into);
+            if (count == 0 && moveOn(at)) {
+                count = copyFromWindow(at, into);
+            }
+            return count == 0 ? readSingle(at, into) : count;
+        } finally {
+            stream.unlock();
+        }
+    }
+
+    /** Has the next chunk fetched when so much is already read. */
+    private void fetchAhead(long read) {
+        if (wantsMore(read) && fetching.compareAndSet(false, true) && !helpers.help(() -> fetchNext(read))) {
+            fetching.set(false);
+        }
+    }
+
+    private boolean wantsMore(long read) {
+        long next = nextOffset;
+        return windowChunks > 2 && read > CHUNK_BYTES && read <= next && next < lengthBytes && next - read < AHEAD_BYTES;
+    }
+
+    /** A failure is for whoever asks for that part. */
+    private void fetchNext(long read) {
+        if (stream.tryLock()) {
+            try {
+                while (wantsMore(read) && moveOn(nextOffset)) {
+                    Thread.onSpinWait();
+                }
+            } catch (StoreException e) {
+                org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", e.getMessage());
+            } finally {
+                stream.unlock();
+            }
+        }
+        fetching.set(false);
+    }
+
+    /** As long as others fetch; a program that is killed meanwhile gives up. */
+    private void lockStream() throws StoreException {
+        if (stream.tryLock()) {
+            return;
+        }
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            stream.lockInterruptibly();
+        } catch (InterruptedException e) {
+            throw new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to send what others read", e);
+        } finally {
+            remote.end();
+        }
     }
 
     /** Moves the window so that it holds this offset; false when it is not worth it. */
@@ -107,10 +206,16 @@ final class RemoteReader implements AutoCloseable {
                 return false;
             }
             budget.readAhead(count);
-            window.addLast(new Chunk(nextOffset, buffer.flip()));
-            nextOffset += count;
+            long end = nextOffset + count;
+            add(new Chunk(nextOffset, buffer.flip()));
+            nextOffset = end;
         }
         return true;
+    }
+
+    private synchronized void add(Chunk chunk) {
+        window.addLast(chunk);
+        windowOffset = window.getFirst().offset;
     }
 
     private int fill(ByteBuffer buffer) throws StoreException {
@@ -122,7 +227,7 @@ final class RemoteReader implements AutoCloseable {
         }
     }
 
-    private @Nullable ByteBuffer roomForChunk() {
+    private synchronized @Nullable ByteBuffer roomForChunk() {
         if (window.size() >= windowChunks) {
             return dropFirst().data;
         }
@@ -150,25 +255,35 @@ final class RemoteReader implements AutoCloseable {
     private FileSource source() throws StoreException {
         FileSource open = source;
         if (open == null) {
+            if (closed) {
+                throw new StoreException(Errno.EBADF, "The file was closed meanwhile", null);
+            }
             open = opener.open();
             source = open;
         }
         return open;
     }
 
-    /** Is a stream open, so that closing it may wait? */
-    synchronized boolean streams() {
-        return source != null;
+    /** Waits for what is being fetched. Nothing can be read any more. */
+    @Override
+    public void close() {
+        stream.lock();
+        try {
+            closed = true;
+            dropAll();
+            FileSource open = source;
+            if (open != null) {
+                open.close();
+                source = null;
+            }
+        } finally {
+            stream.unlock();
+        }
     }
 
-    @Override
-    public synchronized void close() {
+    private synchronized void dropAll() {
         while (!window.isEmpty()) {
             budget.give(dropFirst().data.capacity());
-        }
-        if (source != null) {
-            source.close();
-            source = null;
         }
     }
 }

@@ -5,19 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.client.FileSource;
 import java.nio.ByteBuffer;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RemoteReaderTest {
     private final byte[] content = new byte[10_500_000];
     private final BufferBudget budget = new BufferBudget(64 << 20);
-    private int streamReads;
+    private final Helpers helpers = new Helpers(4, "help");
+    private final AtomicInteger streamReads = new AtomicInteger();
     private int singleReads;
 
     /** Reads the content, and counts how. */
     private final class CountingSource implements FileSource {
         @Override
         public int read(long offset, ByteBuffer into) {
-            streamReads++;
+            streamReads.incrementAndGet();
             int count = (int) Math.min(into.remaining(), content.length - offset);
             into.put(content, (int) offset, count);
             return count;
@@ -34,9 +37,14 @@ class RemoteReaderTest {
         public void close() {}
     }
 
+    @AfterEach
+    void endHelpers() {
+        helpers.close();
+    }
+
     private RemoteReader reader(long readAheadBytes) {
         new Random(7).nextBytes(content);
-        return new RemoteReader(CountingSource::new, content.length, readAheadBytes, budget);
+        return new RemoteReader(CountingSource::new, content.length, readAheadBytes, budget, helpers);
     }
 
     private void check(RemoteReader reader, int offset, int count) throws Exception {
@@ -55,7 +63,7 @@ class RemoteReaderTest {
                 check(reader, at, step);
             }
             assertThat(singleReads).isZero();
-            assertThat(streamReads).isEqualTo(11);
+            assertThat(streamReads).hasValue(11);
         }
         assertThat(budget.usedBytes()).isZero();
     }
@@ -82,6 +90,27 @@ class RemoteReaderTest {
             check(reader, content.length, 10);
         }
         budget.give(64 << 20);
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void whatComesNextIsFetchedAheadAndReadWithoutWaiting() throws Exception {
+        int step = 1 << 20;
+        try (RemoteReader reader = reader(8 << 20)) {
+            assertThat(reader.readKept(0, ByteBuffer.allocate(step))).isEqualTo(-1);
+            check(reader, 0, step);
+            check(reader, step, step);
+            for (int at = 2 * step; at < content.length; at += step) {
+                ByteBuffer into = ByteBuffer.allocate(step);
+                int count = reader.readKept(at, into);
+                while (count < 0) {
+                    Thread.onSpinWait();
+                    count = reader.readKept(at, into);
+                }
+                assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, at, count));
+            }
+            assertThat(streamReads).hasValue(11);
+        }
         assertThat(budget.usedBytes()).isZero();
     }
 }

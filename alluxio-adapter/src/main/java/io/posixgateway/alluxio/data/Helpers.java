@@ -1,0 +1,51 @@
+package io.posixgateway.alluxio.data;
+
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A few threads for what can as well be left undone. Any thread. */
+final class Helpers implements AutoCloseable {
+    private final int most;
+    private final AtomicInteger busy = new AtomicInteger();
+    private final ThreadPoolExecutor threads;
+
+    Helpers(int most, String name) {
+        this.most = most;
+        threads = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                10,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> {
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
+    }
+
+    /** Does the work on another thread; false: all are busy, and it is not done. */
+    boolean help(Runnable work) {
+        if (busy.incrementAndGet() > most || threads.isShutdown()) {
+            busy.decrementAndGet();
+            return false;
+        }
+        threads.execute(() -> {
+            try {
+                work.run();
+            } finally {
+                busy.decrementAndGet();
+            }
+        });
+        return true;
+    }
+
+    /** What is under way goes on. */
+    @Override
+    public void close() {
+        threads.shutdown();
+    }
+}
