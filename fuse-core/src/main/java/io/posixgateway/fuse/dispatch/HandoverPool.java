@@ -3,14 +3,15 @@ package io.posixgateway.fuse.dispatch;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads on which requests may wait: at most as many as the session allows, ended after a minute without work.
+ * The threads on which requests may wait: at most as many as the session allows, made when none is idle, ended after a minute
+ * without work.
  *
  * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
  */
@@ -26,8 +27,28 @@ final class HandoverPool {
     HandoverPool(int threads, SessionMetrics metrics) {
         this.metrics = metrics;
         executor = new ThreadPoolExecutor(
-                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this::thread);
-        executor.allowCoreThreadTimeOut(true);
+                0, threads, IDLE_SECONDS, TimeUnit.SECONDS, new IdleFirst(), this::thread, HandoverPool::queue);
+    }
+
+    /** Takes work at once only when a thread waits for it; else the executor makes one, as long as it may. */
+    private static final class IdleFirst extends LinkedTransferQueue<Runnable> {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public boolean offer(Runnable work) {
+            return tryTransfer(work);
+        }
+    }
+
+    /** No thread is idle, and there are as many as there may be. */
+    private static void queue(Runnable work, ThreadPoolExecutor executor) {
+        if (!executor.isShutdown() && executor.getQueue() instanceof IdleFirst queue) {
+            queue.put(work);
+            if (!executor.isShutdown() || !queue.remove(work)) {
+                return;
+            }
+        }
+        throw new RejectedExecutionException("The pool is closed");
     }
 
     private Thread thread(Runnable work) {

@@ -1,0 +1,67 @@
+package io.posixgateway.fuse.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class HandoverPoolTest {
+    private static final int THREADS = 4;
+
+    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics());
+    private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
+
+    private void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void whatWaitsGetsAThreadEachAsLongAsThereMayBeMoreAndTheRestComesLater() {
+        CountDownLatch running = new CountDownLatch(THREADS);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger done = new AtomicInteger();
+        for (int i = 0; i < 3 * THREADS; i++) {
+            assertThat(pool.execute(() -> {
+                        seen.add(Thread.currentThread());
+                        running.countDown();
+                        await(go);
+                        done.incrementAndGet();
+                    }))
+                    .isTrue();
+        }
+        await(running);
+        assertThat(done).hasValue(0);
+        go.countDown();
+        assertThat(pool.finish()).isTrue();
+        assertThat(done).hasValue(3 * THREADS);
+        assertThat(seen).hasSize(THREADS);
+        assertThat(pool.execute(() -> {})).isFalse();
+    }
+
+    @Test
+    void oneAfterAnotherNeedsOneThread() throws InterruptedException {
+        for (int i = 0; i < 10; i++) {
+            CountDownLatch done = new CountDownLatch(1);
+            pool.execute(() -> {
+                seen.add(Thread.currentThread());
+                done.countDown();
+            });
+            await(done);
+            Thread first = seen.iterator().next();
+            while (first.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
+        }
+        assertThat(pool.finish()).isTrue();
+        assertThat(seen).hasSize(1);
+    }
+}
