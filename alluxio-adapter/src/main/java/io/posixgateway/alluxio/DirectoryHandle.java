@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -41,6 +42,9 @@ final class DirectoryHandle {
     private Metadata.Listed page = begin();
 
     private Metadata.@Nullable Listed pageBefore;
+    /** The page behind the one at hand, when there is one and the listing goes on. */
+    private ListingAhead.@Nullable Part ahead;
+
     private boolean onFirstPage;
     /** The next entry of the page. */
     private int next;
@@ -85,6 +89,7 @@ final class DirectoryHandle {
     private void restart() {
         next = 0;
         pageBefore = null;
+        ahead = null;
         onFirstPage = true;
         startedNanos = volume.freshness.nowNanos();
         Dentries dentries = directory.dentries();
@@ -148,7 +153,8 @@ final class DirectoryHandle {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            Metadata.Listed loaded = volume.metadata.list(directory, page.last());
+            Metadata.Listed loaded = behind(page.last());
+            ahead = loaded.more() ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
             pageBefore = page;
             page = loaded;
@@ -156,6 +162,14 @@ final class DirectoryHandle {
             keep();
         }
         return 1;
+    }
+
+    private Metadata.Listed behind(String last) throws StoreException {
+        ListingAhead.Part begun = ahead;
+        ahead = null;
+        return begun != null && volume.ahead.fits(begun, last)
+                ? volume.ahead.take(begun)
+                : volume.metadata.list(directory, last);
     }
 
     private void keep() {

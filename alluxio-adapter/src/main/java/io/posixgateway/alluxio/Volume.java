@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -59,6 +60,7 @@ final class Volume implements AutoCloseable {
     final KernelNotices notices = new KernelNotices();
     final Metadata metadata;
     final HotDirectories hot;
+    final ListingAhead ahead;
     final FileReaders readers;
     final Passthrough passthrough;
     final Drafts drafts;
@@ -92,6 +94,7 @@ final class Volume implements AutoCloseable {
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         this.hot = new HotDirectories(metadata);
+        this.ahead = new ListingAhead(metadata, freshness);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
@@ -297,6 +300,7 @@ final class Volume implements AutoCloseable {
         removeHidden(hidden.present(), false);
         hidden.close();
         hot.close();
+        ahead.close();
         notices.close();
         readers.close();
         store.close();
@@ -313,6 +317,7 @@ final class Volume implements AutoCloseable {
             kept.close();
         }
         hot.close();
+        ahead.close();
         notices.close();
         readers.close();
         Thread thread = new Thread(store::close, "client-closing");

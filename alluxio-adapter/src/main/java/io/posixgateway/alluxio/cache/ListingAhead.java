@@ -1,0 +1,89 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads the next part of a listing while the part at hand is shown, for two listings at a time; all others read theirs when it
+ * is needed. Any thread.
+ */
+public final class ListingAhead implements AutoCloseable {
+    private static final int MOST = 2;
+
+    private final Metadata metadata;
+    private final Freshness freshness;
+    private final ThreadPoolExecutor readers;
+
+    public ListingAhead(Metadata metadata, Freshness freshness) {
+        this.metadata = metadata;
+        this.freshness = freshness;
+        readers = new ThreadPoolExecutor(
+                0,
+                MOST,
+                10,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> {
+                    Thread thread = new Thread(task, "listing-ahead");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
+    }
+
+    /** A part of a listing that will be asked for. */
+    public static final class Part {
+        private final String startAfter;
+        private final long askedNanos;
+        private final FutureTask<Metadata.Listed> reading;
+
+        private Part(String startAfter, long askedNanos, FutureTask<Metadata.Listed> reading) {
+            this.startAfter = startAfter;
+            this.askedNanos = askedNanos;
+            this.reading = reading;
+        }
+    }
+
+    /** Begins to read the part behind this name. Never waits. */
+    public Part begin(Inode directory, String startAfter) {
+        FutureTask<Metadata.Listed> reading = new FutureTask<>(() -> metadata.list(directory, startAfter));
+        readers.execute(reading);
+        return new Part(startAfter, freshness.nowNanos(), reading);
+    }
+
+    /** Is this the part behind that name, and young enough to be shown? */
+    public boolean fits(Part part, String startAfter) {
+        return part.startAfter.equals(startAfter) && freshness.fresh(part.askedNanos);
+    }
+
+    /** The part, read by the caller if nobody has begun. Waits. */
+    public Metadata.Listed take(Part part) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            part.reading.run();
+            return part.reading.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException failure) {
+                throw failure;
+            }
+            throw new StoreException(Errno.EIO, "Listing ahead: " + e.getCause(), e);
+        } catch (InterruptedException e) {
+            throw new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to list a directory", e);
+        } finally {
+            remote.end();
+        }
+    }
+
+    @Override
+    public void close() {
+        readers.shutdownNow();
+    }
+}
