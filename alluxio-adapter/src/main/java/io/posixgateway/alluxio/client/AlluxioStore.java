@@ -46,6 +46,9 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileMaker maker;
     private final String user;
+    private final RecentStatuses recent = new RecentStatuses(System::nanoTime);
+    /** Are there files that no local worker has? */
+    private volatile boolean streams;
 
     private AlluxioStore(FileSystemContext context, StoreOptions options) {
         this.context = context;
@@ -54,6 +57,7 @@ public final class AlluxioStore implements Store {
         this.loader = new Loader(files);
         this.writeType = WritePType.valueOf(options.writeType());
         this.maker = new FileMaker(context, writeType);
+        this.streams = !options.shortCircuit();
     }
 
     /** Sets the client up; the first connection is made by the first call. */
@@ -104,7 +108,14 @@ public final class AlluxioStore implements Store {
     @Override
     public FileStatus status(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        return neutral(attempt("status", path, () -> files.getStatus(uri)));
+        return seen(attempt("status", path, () -> files.getStatus(uri)));
+    }
+
+    private FileStatus seen(URIStatus status) {
+        if (streams) {
+            recent.keep(status);
+        }
+        return neutral(status);
     }
 
     @Override
@@ -126,7 +137,7 @@ public final class AlluxioStore implements Store {
             options.setStartAfter(startAfter);
         }
         ListStatusPartialResult result = attempt("list", path, () -> files.listStatusPartial(uri, options.build()));
-        return new Page(result.getListings().stream().map(AlluxioStore::neutral).toList(), result.isTruncated());
+        return new Page(result.getListings().stream().map(this::seen).toList(), result.isTruncated());
     }
 
     @Override
@@ -210,6 +221,13 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileSource open(String path, long fileId) throws StoreException {
+        streams = true;
+        URIStatus known = recent.find(fileId);
+        URIStatus status = known == null ? statusToOpen(path, fileId) : known;
+        return new StreamSource(files, status, () -> statusToOpen(path, fileId));
+    }
+
+    private URIStatus statusToOpen(String path, long fileId) throws StoreException {
         URIStatus status = statusToRead(path, fileId);
         if (status == null) {
             status = statusToRead(movedTo(path, fileId), fileId);
@@ -217,7 +235,7 @@ public final class AlluxioStore implements Store {
         if (status == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return new StreamSource(files, status);
+        return status;
     }
 
     /** Null: the file is not there. */

@@ -13,16 +13,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
  *
- * <p>A stream that failed is given up; the next read opens a new one.
+ * <p>A stream that failed is given up; the next read asks the master again where the file's blocks are, and opens a new one.
  */
 final class StreamSource implements FileSource {
     private final FileSystem files;
-    private final URIStatus status;
+    private final String path;
+    private final Asking asking;
+    /** Null: to be asked for. */
+    private @Nullable URIStatus status;
+
     private @Nullable FileInStream stream;
 
-    StreamSource(FileSystem files, URIStatus status) {
+    /** Asks the master; waits. */
+    interface Asking {
+        URIStatus ask() throws StoreException;
+    }
+
+    StreamSource(FileSystem files, URIStatus status, Asking asking) {
         this.files = files;
+        this.path = status.getPath();
         this.status = status;
+        this.asking = asking;
     }
 
     @Override
@@ -42,6 +53,7 @@ final class StreamSource implements FileSource {
             return into.position() - start;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
+            status = null;
             throw broken(e);
         }
     }
@@ -60,19 +72,25 @@ final class StreamSource implements FileSource {
             return total;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
+            status = null;
             throw broken(e);
         }
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
     private StoreException broken(Exception failure) {
-        return new StoreException(Errno.EIO, "read " + status.getPath() + ": " + failure, failure);
+        return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 
-    private FileInStream stream() throws IOException, AlluxioException {
+    private FileInStream stream() throws IOException, AlluxioException, StoreException {
         FileInStream open = stream;
         if (open == null) {
-            open = files.openFile(status, OpenFilePOptions.getDefaultInstance());
+            URIStatus known = status;
+            if (known == null) {
+                known = asking.ask();
+                status = known;
+            }
+            open = files.openFile(known, OpenFilePOptions.getDefaultInstance());
             stream = open;
         }
         return open;
@@ -89,7 +107,7 @@ final class StreamSource implements FileSource {
             open.close();
         } catch (IOException | RuntimeException e) {
             org.slf4j.LoggerFactory.getLogger(StreamSource.class)
-                    .debug("Closing {} failed: {}", status.getPath(), e.toString());
+                    .debug("Closing {} failed: {}", path, e.toString());
         }
     }
 }
