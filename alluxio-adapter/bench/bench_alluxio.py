@@ -189,6 +189,7 @@ class Run:
                 blocks = work / "blocks"
                 with AlluxioHost(blocks, self.heap_mb()) as host:
                     self.fill(host, work)
+                    host.tell("warm", "/warm", self.scale.warm_seconds)
                     finished = self.measure(host, work)
             else:
                 finished = True

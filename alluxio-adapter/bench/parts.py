@@ -39,10 +39,11 @@ class Scale:
     million_files: int = 1_000_000
     seconds: float = 3.0
     create_seconds: float = 6.0
+    warm_seconds: int = 30
 
     @staticmethod
     def quick() -> "Scale":
-        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0)
+        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 15)
 
 
 def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
@@ -129,9 +130,11 @@ def big(site: Site) -> None:
 
 
 def create(site: Site) -> None:
-    folder = site.mount.root / f"new-{site.mount.contender.name}-{site.round}-{time.time_ns()}"
-    os.mkdir(folder)
-    seen = site.load("create", folder, 5_000_000, 19_000, 8, site.scale.create_seconds, 20_000)
+    """As later epochs: of a mount that has done it before."""
+    for files in ("warm", "new"):
+        folder = site.mount.root / f"{files}-{site.mount.contender.name}-{site.round}-{time.time_ns()}"
+        os.mkdir(folder)
+        seen = site.load("create", folder, 5_000_000, 19_000, 8, site.scale.create_seconds, 20_000)
     site.keep("create 19 KB, 8 writers", seen["done"] / seen["seconds"], "files/s")
     sizes = site.work / "created.sizes"
     sizes.write_text("19000\n" * seen["done"])

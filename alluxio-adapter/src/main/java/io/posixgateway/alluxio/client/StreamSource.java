@@ -106,8 +106,7 @@ final class StreamSource implements FileSource {
         try {
             open.close();
         } catch (IOException | RuntimeException e) {
-            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
-                    .debug("Closing {} failed: {}", path, e.toString());
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Closing {} failed: {}", path, e.toString());
         }
     }
 }

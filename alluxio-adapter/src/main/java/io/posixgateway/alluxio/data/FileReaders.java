@@ -73,7 +73,11 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
         private RemoteReader reader() {
             return new RemoteReader(
-                    () -> store.open(finder.path(), extent.fileId()), extent.lengthBytes(), readAheadBytes, budget, helpers);
+                    () -> store.open(finder.path(), extent.fileId()),
+                    extent.lengthBytes(),
+                    readAheadBytes,
+                    budget,
+                    helpers);
         }
 
         @Override

@@ -149,7 +149,11 @@ final class RemoteReader implements AutoCloseable {
 
     private boolean wantsMore(long read) {
         long next = nextOffset;
-        return windowChunks > 2 && read > CHUNK_BYTES && read <= next && next < lengthBytes && next - read < AHEAD_BYTES;
+        return windowChunks > 2
+                && read > CHUNK_BYTES
+                && read <= next
+                && next < lengthBytes
+                && next - read < AHEAD_BYTES;
     }
 
     /** A failure is for whoever asks for that part. */

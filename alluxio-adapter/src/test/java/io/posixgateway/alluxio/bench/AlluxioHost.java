@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.bench;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
 import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,10 +33,13 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>{@code put FOLDER PATH BLOCK_BYTES}: writes the files of a folder into the workers only
  *   <li>{@code list PATH}: lists, so that the master knows what is in the under file system
+ *   <li>{@code warm PATH SECONDS}: makes, reads and deletes files there, so that the servers' code is compiled before
+ *       anything is measured: else whoever is measured first would meet cold servers
  * </ul>
  */
 public final class AlluxioHost {
     private static final int WRITERS = 8;
+    private static final int WARM_BYTES = 19_000;
     private static final PrintStream OUT = System.out;
 
     private final String masters;
@@ -61,12 +66,59 @@ public final class AlluxioHost {
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             String[] words = line.split(" ", -1);
             try {
-                long count = words[0].equals("put") ? put(Path.of(words[1]), words[2], words[3]) : list(words[1]);
-                OUT.println("OK " + count);
+                OUT.println("OK " + answer(words));
             } catch (IOException | StoreException | ExecutionException | InterruptedException e) {
                 OUT.println("FAILED " + e);
             }
         }
+    }
+
+    private long answer(String[] words) throws IOException, StoreException, ExecutionException, InterruptedException {
+        return switch (words[0]) {
+            case "put" -> put(Path.of(words[1]), words[2], words[3]);
+            case "warm" -> warm(words[1], Long.parseLong(words[2]));
+            default -> list(words[1]);
+        };
+    }
+
+    private long warm(String path, long seconds) throws StoreException, ExecutionException, InterruptedException {
+        long until = System.nanoTime() + seconds * 1_000_000_000L;
+        ExecutorService users = Executors.newFixedThreadPool(WRITERS);
+        try (Store store = AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", false, Map.of()))) {
+            store.makeDirectory(path, 0755, Map.of());
+            List<Future<Long>> all = new ArrayList<>();
+            for (int i = 0; i < WRITERS; i++) {
+                String file = path + "/" + i;
+                all.add(users.submit(() -> {
+                    long count = 0;
+                    while (System.nanoTime() < until) {
+                        makeAndRead(store, file);
+                        count++;
+                    }
+                    return count;
+                }));
+            }
+            long count = 0;
+            for (Future<Long> each : all) {
+                count += each.get();
+            }
+            store.delete(path);
+            return count;
+        } finally {
+            users.shutdownNow();
+        }
+    }
+
+    private static void makeAndRead(Store store, String path) throws StoreException {
+        FileSink sink = store.create(path, 0644, Map.of());
+        byte[] content = new byte[WARM_BYTES];
+        sink.write(content, 0, content.length);
+        sink.complete();
+        try (FileSource source = store.open(path, sink.fileId())) {
+            source.read(0, ByteBuffer.allocate(WARM_BYTES));
+        }
+        store.list(path.substring(0, path.lastIndexOf('/')), "", 1000);
+        store.delete(path);
     }
 
     private Store open(String blockBytes) throws StoreException {

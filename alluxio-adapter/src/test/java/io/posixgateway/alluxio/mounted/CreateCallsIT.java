@@ -50,12 +50,14 @@ class CreateCallsIT {
     void smallFilesThatWereJustListedAreReadThroughStreamsWithoutAskingForEach() throws Exception {
         String folder = SharedAlluxio.folder();
         Map<String, String> options = Map.of("short_circuit", "off", "metadata_ttl", "1h", "open_trust", "1h");
-        try (MountedFileSystem mounted = MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
             for (int i = 0; i < FILES; i++) {
                 Files.write(mounted.root().resolve("f" + i), content(i));
             }
         }
-        try (MountedFileSystem mounted = MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
             assertThat(mounted.root()).isDirectoryContaining("glob:**/f0");
             Map<String, Long> before = MasterCalls.counts();
             for (int i = 0; i < FILES; i++) {
