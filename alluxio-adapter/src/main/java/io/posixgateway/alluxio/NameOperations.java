@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.Reservations;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -98,22 +99,29 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, making);
         String path = volume.metadata.pathOf(directory, name);
         Drafts.NewDraft draft = volume.drafts.prepare(path, planned, opened);
-        FileSink sink;
-        try {
-            sink = volume.store.create(path, planned.mode(), planned.xattrs());
-        } catch (StoreException e) {
-            draft.abandon();
-            if (e.errno() == Errno.EEXIST) {
-                volume.metadata.look(directory, name);
-            }
-            throw e;
-        }
+        FileSink sink = take(directory, name, draft);
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
         volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
         volume.metadata.namesChanged(directory);
         return made;
+    }
+
+    private FileSink take(Inode directory, Name name, Drafts.NewDraft draft) throws StoreException {
+        Reservations reservations = volume.drafts.reservations();
+        try {
+            FileSink sink = reservations.take(draft);
+            if (reservations.hasUnsure()) {
+                volume.later(reservations::settle);
+            }
+            return sink;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.EEXIST) {
+                volume.metadata.look(directory, name);
+            }
+            throw e;
+        }
     }
 
     int refusal(Inode directory, Name name) {
@@ -126,7 +134,11 @@ final class NameOperations {
             return refused;
         }
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
-        volume.store.makeDirectory(volume.metadata.pathOf(directory, name), planned.mode(), planned.xattrs());
+        String path = volume.metadata.pathOf(directory, name);
+        Reservations.taking(volume.store, path, () -> {
+            volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
+            return path;
+        });
         volume.metadata.namesChanged(directory);
         Inode made = volume.metadata.look(directory, name);
         if (made == null) {
@@ -269,7 +281,10 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
         if (target == null) {
-            volume.store.rename(path, newPath, false);
+            Reservations.taking(volume.store, newPath, () -> {
+                volume.store.rename(path, newPath, false);
+                return newPath;
+            });
         } else if (child.isDirectory()) {
             if (!target.isDirectory()) {
                 throw new StoreException(Errno.ENOTDIR, newPath + " is no directory", null);

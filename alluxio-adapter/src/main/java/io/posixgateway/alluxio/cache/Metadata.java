@@ -76,6 +76,11 @@ public final class Metadata {
         return !freshness.youngAtOpen(facts.fetchedNanos());
     }
 
+    /** What the file is, and whether it is there at all, is to be asked again by everyone, the kernel too. Never waits. */
+    public void doubt(Inode inode) {
+        notices.forget(table, inode);
+    }
+
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
@@ -366,7 +371,7 @@ public final class Metadata {
      */
     private record Asked(long nanos, long removals, long changes) {}
 
-    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) {
+    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
         if (dentry == null) {
             if (directory.dentries().removals() == asked.removals) {
@@ -375,6 +380,9 @@ public final class Metadata {
             return;
         }
         Inode child = dentry.child();
+        if (child == null && dentry.seenNanos() - asked.nanos >= 0) {
+            compare(directory, name);
+        }
         Facts before = child == null ? null : child.facts();
         if (child == null
                 || before == null
@@ -386,6 +394,17 @@ public final class Metadata {
         if (child.confirm(before, now)) {
             table.confirm(directory, name, child, asked.nanos);
             told(child, before, now);
+        }
+    }
+
+    /** Removed here while it was being listed: Alluxio may have loaded it again from what the under file system had before. */
+    private void compare(Inode directory, Name name) throws StoreException {
+        try {
+            store.compared(pathOf(directory, name));
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
         }
     }
 

@@ -11,6 +11,8 @@ import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
+import alluxio.grpc.FileSystemMasterCommonPOptions;
+import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.RenamePOptions;
@@ -35,6 +37,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
 
@@ -141,9 +144,18 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+    public FileStatus compared(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        GetStatusPOptions options = GetStatusPOptions.newBuilder()
+                .setCommonOptions(FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0))
+                .build();
+        return neutral(attempt("compare", path, () -> files.getStatus(uri, options)));
+    }
+
+    @Override
+    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
         AlluxioURI uri = newUri(path);
-        return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs)));
+        return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs), number));
     }
 
     @Override

@@ -17,8 +17,10 @@ import alluxio.resource.CloseableResource;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.util.FileSystemOptionsUtils;
+import alluxio.wire.OperationId;
 import java.io.IOException;
 import java.util.Map;
+import java.util.UUID;
 
 /** Makes new files: one call to the master takes the name and says all of the file but its content. Any thread. */
 final class FileMaker {
@@ -32,9 +34,14 @@ final class FileMaker {
         this.blocks = BlockStoreClient.create(context);
     }
 
-    FileSink make(AlluxioURI uri, int mode, Map<String, ByteString> xattrs) throws IOException, AlluxioException {
+    /** @param number with the same one again, Alluxio answers what the first call made */
+    FileSink make(AlluxioURI uri, int mode, Map<String, ByteString> xattrs, UUID number)
+            throws IOException, AlluxioException {
         AlluxioConfiguration configuration = context.getPathConf(uri);
-        CreateFilePOptions options = FileSystemOptionsUtils.createFileDefaults(configuration, false).toBuilder()
+        CreateFilePOptions defaults = FileSystemOptionsUtils.createFileDefaults(configuration, false);
+        CreateFilePOptions options = defaults.toBuilder()
+                .setCommonOptions(
+                        defaults.getCommonOptions().toBuilder().setOperationId(new OperationId(number).toFsProto()))
                 .setMode(new Mode((short) (mode & 0777)).toProto())
                 .setWriteType(writeType)
                 .putAllXattr(xattrs)

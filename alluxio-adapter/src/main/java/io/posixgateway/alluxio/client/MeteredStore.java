@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,8 +105,13 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        return new MeteredSink(timed(Method.CREATE, () -> store.create(path, mode, xattrs)));
+    public FileStatus compared(String path) throws StoreException {
+        return timed(Method.STATUS, () -> store.compared(path));
+    }
+
+    @Override
+    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
+        return new MeteredSink(timed(Method.CREATE, () -> store.create(path, mode, xattrs, number)));
     }
 
     @Override

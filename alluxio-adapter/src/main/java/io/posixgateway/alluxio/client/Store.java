@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +26,15 @@ public interface Store extends AutoCloseable {
     /** @param startAfter the last name already seen; empty: from the beginning */
     Page list(String path, String startAfter, int most) throws StoreException;
 
-    /** Reserves the name for a new file, which is empty and incomplete until the sink is closed. EEXIST when it is taken. */
-    FileSink create(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
+    /** As {@link #status}, after Alluxio has compared what it holds of the path with the under file system. */
+    FileStatus compared(String path) throws StoreException;
+
+    /**
+     * Reserves the name for a new file, which is empty and incomplete until the sink is closed. EEXIST when it is taken.
+     *
+     * @param number of this creation: with the same one again nothing is made, and the answer is what the first one made
+     */
+    FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException;
 
     void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
 

@@ -121,6 +121,17 @@ public final class AlluxioVolumes {
         }
     }
 
+    /**
+     * As {@link #open}, while others serve the path: what is not in Alluxio yet is not loaded from the under file system. Names
+     * that are being changed at that moment would come back to life in Alluxio.
+     */
+    AlluxioFileSystem openBeside(AlluxioOptions place, OptionValues values) throws ServiceException {
+        Map<String, String> properties = new LinkedHashMap<>(place.properties());
+        properties.put("alluxio.user.file.metadata.load.type", "NEVER");
+        properties.put("alluxio.user.file.metadata.sync.interval", "-1");
+        return open(new AlluxioOptions(place.masters(), place.path(), place.user(), properties), values);
+    }
+
     /** A client for a volume that may be served soon, connected; the caller owns it. */
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
         try {

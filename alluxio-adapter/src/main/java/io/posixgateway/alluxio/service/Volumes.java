@@ -127,7 +127,7 @@ public final class Volumes {
         if (there == null || !there.request().equals(request)) {
             Target target = target(request);
             if (rehearsals.getAndIncrement() < REHEARSALS) {
-                try (AlluxioFileSystem files = source.open(target.place(), target.options())) {
+                try (AlluxioFileSystem files = source.openBeside(target.place(), target.options())) {
                     Rehearsal.use(files);
                 }
             }

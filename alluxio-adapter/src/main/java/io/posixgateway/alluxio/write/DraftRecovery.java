@@ -119,13 +119,16 @@ public final class DraftRecovery {
         }
     }
 
-    /** Null: there is nothing to go on with. */
+    /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
     private @Nullable Draft draft(Path file) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
             if (record != null && record.has(DraftRecord.RESERVING)) {
-                removeReserved(record.content());
+                Reservations.undo(
+                        store,
+                        record.content(),
+                        Reservations.number(spool, record.content().path()));
             }
             remove(spool);
             remove(file);
@@ -140,22 +143,6 @@ public final class DraftRecovery {
             draft.lost = Streams.left(record.content().path());
         }
         return draft;
-    }
-
-    /** The name was being taken; whoever asked for it asks again. */
-    private void removeReserved(DraftRecord.Content content) throws StoreException {
-        try {
-            FileStatus status = store.status(content.path());
-            if (!status.complete()
-                    && status.lengthBytes() == 0
-                    && status.owner().equals(store.user())) {
-                store.delete(content.path());
-            }
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
-        }
     }
 
     private Inode inode(DraftRecord record) throws StoreException {

@@ -17,6 +17,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,7 @@ public final class Drafts implements AutoCloseable {
     private final SpoolFolder folder;
     private final Publisher publisher;
     private final Streams streams;
+    private final Reservations reservations;
     private final LongTable<Draft> drafts = new LongTable<>();
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -51,6 +53,7 @@ public final class Drafts implements AutoCloseable {
         this.reader = reader;
         this.folder = folder;
         this.publisher = publisher;
+        this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, streamFromBytes);
     }
 
@@ -72,6 +75,16 @@ public final class Drafts implements AutoCloseable {
         private NewDraft(Spool spool, DraftRecord record) {
             this.spool = spool;
             this.record = record;
+        }
+
+        /** What is to be made. */
+        DraftRecord.Content content() {
+            return record.content();
+        }
+
+        /** Of its creation. */
+        UUID number() {
+            return Reservations.number(spool.file(), record.content().path());
         }
 
         /** The file could not be made. */
@@ -96,6 +109,11 @@ public final class Drafts implements AutoCloseable {
             remove(spool, record, false);
             throw e;
         }
+    }
+
+    /** The names of new files. */
+    public Reservations reservations() {
+        return reservations;
     }
 
     /** A new file, whose name is taken in Alluxio. */
@@ -353,6 +371,9 @@ public final class Drafts implements AutoCloseable {
                     streams.remove(draft);
                 }
                 end(draft, keep && draft.lost == null);
+                if (keep) {
+                    metadata.doubt(inode);
+                }
             }
             return 0;
         });
@@ -459,5 +480,6 @@ public final class Drafts implements AutoCloseable {
                 LOG.error("A changed file could not be published at the end: {}", e.getMessage());
             }
         }
+        reservations.close();
     }
 }

@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.spi.Errno;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,7 +151,7 @@ public final class Publisher {
 
     private FileSink make(String hidden, FileStatus raw) throws StoreException {
         try {
-            return store.create(hidden, raw.mode(), raw.xattrs());
+            return store.create(hidden, raw.mode(), raw.xattrs(), UUID.randomUUID());
         } catch (StoreException e) {
             if (e.errno() != Errno.EIO) {
                 hiddenFiles.remove(hidden);

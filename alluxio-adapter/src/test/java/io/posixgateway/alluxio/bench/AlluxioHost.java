@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -110,7 +111,7 @@ public final class AlluxioHost {
     }
 
     private static void makeAndRead(Store store, String path) throws StoreException {
-        FileSink sink = store.create(path, 0644, Map.of());
+        FileSink sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
         byte[] content = new byte[WARM_BYTES];
         sink.write(content, 0, content.length);
         sink.complete();
@@ -152,7 +153,7 @@ public final class AlluxioHost {
     }
 
     private static void copy(Store store, Path from, String to) throws IOException, StoreException {
-        FileSink sink = store.create(to, 0644, Map.of());
+        FileSink sink = store.create(to, 0644, Map.of(), UUID.randomUUID());
         byte[] buffer = new byte[1 << 20];
         try (InputStream in = Files.newInputStream(from)) {
             for (int got = in.read(buffer); got > 0; got = in.read(buffer)) {

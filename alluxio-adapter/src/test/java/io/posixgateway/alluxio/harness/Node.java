@@ -43,6 +43,7 @@ public final class Node implements AutoCloseable {
     private final Path folder;
     private Program keeper;
     private final List<Path> mounts = new ArrayList<>();
+    private final List<Program> gateways = new ArrayList<>();
     private final EventLoopGroup loop = new EpollEventLoopGroup(1);
     private final ManagedChannel channel;
     private final int httpPort;
@@ -82,6 +83,7 @@ public final class Node implements AutoCloseable {
     /** The one that waits begins, and another one waits. */
     private Program startGateway() throws IOException {
         Program started = next;
+        gateways.add(started);
         started.begin();
         next = nextGateway();
         return started;
@@ -165,6 +167,7 @@ public final class Node implements AutoCloseable {
     /** Starts the next one, which was there but asleep. Nothing else is started before {@link #prepareNextGateway}. */
     public void startNextGateway() throws IOException {
         next.begin();
+        gateways.add(next);
         gateway = next;
     }
 
@@ -275,10 +278,12 @@ public final class Node implements AutoCloseable {
             waiting.close();
         }
         gateway.close();
-        gateway.output()
-                .lines()
-                .filter(line -> line.contains(" WARN ") || line.contains(" ERROR "))
-                .forEach(line -> System.out.println("the gateway said: " + line));
+        for (Program one : gateways) {
+            one.output()
+                    .lines()
+                    .filter(line -> line.contains(" WARN ") || line.contains(" ERROR "))
+                    .forEach(line -> System.out.println("gateway " + one.pid() + " said: " + line));
+        }
         keeper.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);

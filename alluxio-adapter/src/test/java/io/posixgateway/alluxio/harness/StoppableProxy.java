@@ -17,6 +17,7 @@ public final class StoppableProxy implements AutoCloseable {
     private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
     private final Object gate = new Object();
     private boolean stopped;
+    private volatile boolean losing;
 
     /** @param target "host:port" */
     public StoppableProxy(String target) throws IOException {
@@ -38,7 +39,13 @@ public final class StoppableProxy implements AutoCloseable {
         }
     }
 
+    /** From now on what the target answers is lost, and the connection with it; what it is sent still arrives. */
+    public void loseAnswers() {
+        losing = true;
+    }
+
     public void go() {
+        losing = false;
         synchronized (gate) {
             stopped = false;
             gate.notifyAll();
@@ -69,18 +76,18 @@ public final class StoppableProxy implements AutoCloseable {
             Socket server = new Socket(host, port);
             sockets.add(client);
             sockets.add(server);
-            run(() -> carry(client, server));
-            run(() -> carry(server, client));
+            run(() -> carry(client, server, false));
+            run(() -> carry(server, client, true));
         }
     }
 
-    private void carry(Socket from, Socket to) throws IOException, InterruptedException {
+    private void carry(Socket from, Socket to, boolean answers) throws IOException, InterruptedException {
         try (from;
                 to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[16 << 10];
-            for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
+            for (int count = in.read(bytes); count >= 0 && !(answers && losing); count = in.read(bytes)) {
                 synchronized (gate) {
                     while (stopped) {
                         gate.wait();

@@ -81,8 +81,12 @@ class MasterAndWorkerLossFaultTest {
 
     /** Every byte comes from a worker, and what is known of a file is asked for again after a second. */
     private MountedFileSystem mount() throws Exception {
+        return mount("1s");
+    }
+
+    private MountedFileSystem mount(String ttl) throws Exception {
         Map<String, String> options =
-                Map.of("metadata_ttl", "1s", "short_circuit", "off", "read_ahead", "2M", "spool", spool.toString());
+                Map.of("metadata_ttl", ttl, "short_circuit", "off", "read_ahead", "2M", "spool", spool.toString());
         return MountedFileSystem.mount(
                 AlluxioMount.open(
                         AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
@@ -191,23 +195,24 @@ class MasterAndWorkerLossFaultTest {
     }
 
     private void writersAreTold(ServerProcess server) throws Exception {
-        try (MountedFileSystem mounted = mount()) {
+        try (MountedFileSystem mounted = mount("1h")) {
+            Path lost = mounted.root().resolve("lost-" + server.name());
+            assertThat(lost).doesNotExist();
             server.kill();
             long began = System.nanoTime();
-            assertThatThrownBy(() -> Files.writeString(mounted.root().resolve("lost-" + server.name()), "x"))
+            assertThatThrownBy(() -> Files.writeString(lost, "x"))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("Input/output error");
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(BOUND.multipliedBy(2));
             bringBack(server);
-            Waiting.until(
-                    "writing works again", PATIENCE, () -> writes(mounted.root().resolve("by-" + server.name())));
-            assertThat(alluxio.ufs().resolve("by-" + server.name())).hasContent("y");
+            Waiting.until("the name can be taken again", PATIENCE, () -> writes(lost));
+            assertThat(alluxio.ufs().resolve("lost-" + server.name())).hasContent("y");
         }
     }
 
     private static boolean writes(Path file) {
         try {
-            Files.writeString(file, "y");
+            Files.writeString(file, "y", StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             return true;
         } catch (IOException notYet) {
             return false;

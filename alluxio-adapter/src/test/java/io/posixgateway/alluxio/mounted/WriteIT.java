@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -218,7 +219,7 @@ class WriteIT {
         String folder = "/" + ufs.getFileName();
         try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
             for (String name : List.of("/.pgw~listed", "/.pgw~other")) {
-                FileSink sink = store.create(folder + name, 0600, Map.of());
+                FileSink sink = store.create(folder + name, 0600, Map.of(), UUID.randomUUID());
                 sink.complete();
             }
             HiddenFiles dead = new HiddenFiles(spool, store.cluster());

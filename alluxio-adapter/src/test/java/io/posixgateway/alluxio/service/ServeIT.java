@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.control.AccessLines;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
@@ -31,6 +33,10 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -92,6 +98,26 @@ class ServeIT {
             assertThat(e.getStatus().getCode()).isEqualTo(code);
             assertThat(e.getStatus().getDescription()).contains(text);
         });
+    }
+
+    @Test
+    void what_a_waiting_process_reads_is_not_loaded_into_alluxio() throws Exception {
+        data("beside");
+        AlluxioVolumes volumes = new AlluxioVolumes(null, folder.resolve("spool-beside"));
+        AlluxioOptions place = AlluxioOptions.ofUri("alluxio://" + masters + "/beside");
+        OptionValues options = AlluxioVolumes.OPTIONS.read(Map.of());
+        volumes.connect(place, options).close();
+        Entry entry = new Entry();
+        try (AlluxioFileSystem beside = volumes.openBeside(place, options)) {
+            Rehearsal.use(beside);
+            beside.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry);
+            assertThat(entry.node).isZero();
+        }
+        try (AlluxioFileSystem served = volumes.open(place, options)) {
+            assertThat(served.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry))
+                    .isZero();
+            assertThat(entry.node).isNotZero();
+        }
     }
 
     @Test

@@ -33,6 +33,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /** The kernel takes errors above this one only. */
     private static final int LOWEST_ERROR = -511;
 
+    private static final long FINISH_SECONDS = 8;
+    private static final long LEAVING_SECONDS = 2;
+
     private final Operations operations;
     private final SessionMetrics metrics;
     private final boolean readOnly;
@@ -42,6 +45,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private final Failures failures = new Failures();
     private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Consumer<RequestRecord> listener;
+    private volatile boolean leaving;
 
     public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
         this.metrics = metrics;
@@ -109,6 +113,10 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private void handOver(Call call) {
+        if (leaving && call.opcode.answered()) {
+            leave(call);
+            return;
+        }
         Exchange from = call.exchange();
         Exchange to = from.handOver();
         call.mayWait = true;
@@ -125,8 +133,19 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         if (!pool.execute(() -> runOnPool(call))) {
             metrics.requestResumed();
             waiting.remove(call);
-            finish(call, -Errno.EIO);
+            if (leaving && call.opcode.answered()) {
+                leave(call);
+            } else {
+                finish(call, -Errno.EIO);
+            }
         }
+    }
+
+    /** It had no effect; the kernel will send it again. */
+    private void leave(Call call) {
+        metrics.requestEnded(call.opcode, 0, metrics.nanos() - call.beganNanos);
+        call.end();
+        call.exchange().noReply();
     }
 
     /** The call goes with its request; the exchange it leaves gets the other's call. */
@@ -228,15 +247,27 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     /**
+     * Before a connection that outlives this process is left to the next one: requests that would have to wait are left
+     * unanswered from now on, since the kernel will send them again, while those that need not wait are still answered. Waits, for
+     * a bounded time, until the requests on the pool are answered.
+     */
+    public void leaveWaiting() {
+        leaving = true;
+        if (!pool.finish(LEAVING_SECONDS)) {
+            LOG.info("requests under way take long; all others wait now, for them and for the next process");
+        }
+    }
+
+    /**
      * Waits, for a bounded time, until the requests on the pool are answered; those that take longer are interrupted. Then
      * the transport may free its memory, and the file system may be closed.
      */
     @Override
     public void close() {
-        if (!pool.finish()) {
+        if (!pool.finish(FINISH_SECONDS)) {
             LOG.warn("requests under way for long are interrupted, as the session ends");
             waiting.interruptAll();
-            if (!pool.finish()) {
+            if (!pool.finish(FINISH_SECONDS)) {
                 LOG.error("requests under way do not heed their interrupt; their threads are left to them");
             }
         }

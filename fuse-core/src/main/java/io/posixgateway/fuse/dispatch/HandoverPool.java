@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class HandoverPool {
     private static final long IDLE_SECONDS = 60;
-    private static final long FINISH_SECONDS = 8;
 
     private final SessionMetrics metrics;
     private final AtomicInteger made = new AtomicInteger();
@@ -79,14 +78,14 @@ final class HandoverPool {
     }
 
     /** Takes nothing new and waits, for a bounded time, until what was taken is done; false on time-out. */
-    boolean finish() {
+    boolean finish(long seconds) {
         executor.shutdown();
         try {
-            if (!executor.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (!executor.awaitTermination(seconds, TimeUnit.SECONDS)) {
                 return false;
             }
             for (Thread thread : alive) {
-                thread.join(TimeUnit.SECONDS.toMillis(FINISH_SECONDS));
+                thread.join(TimeUnit.SECONDS.toMillis(seconds));
             }
             return true;
         } catch (InterruptedException e) {

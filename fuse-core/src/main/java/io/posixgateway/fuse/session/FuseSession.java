@@ -285,6 +285,9 @@ public final class FuseSession implements AutoCloseable {
         if (connection.unmount()) {
             awaitQuietly();
         }
+        if (connection instanceof KeptConnection) {
+            dispatcher.leaveWaiting();
+        }
         transport.stop();
         dispatcher.close();
         transport.close();

@@ -177,6 +177,33 @@ class DispatcherTest {
     }
 
     @Test
+    void whatWouldWaitIsLeftToTheNextProcessAndTheRestIsAnswered() throws InterruptedException {
+        FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
+            if (operation == Opcode.LOOKUP && !request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            return 0;
+        });
+        try (Dispatcher dispatcher = dispatcher(slow, false)) {
+            MemoryExchange before = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            before.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
+            dispatcher.handle(before);
+            dispatcher.leaveWaiting();
+            assertThat(before.answers).isEqualTo(1);
+            assertThat(before.unanswered).isFalse();
+            MemoryExchange after = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            after.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
+            dispatcher.handle(after);
+            assertThat(after.unanswered).isTrue();
+            after.ask(Opcode.READ, 2, Message.transfer(0, 0, 10), Message.NOTHING);
+            dispatcher.handle(after);
+            assertThat(after.unanswered).isFalse();
+            assertThat(after.error).isZero();
+        }
+        assertThat(metrics.inFlight()).isZero();
+    }
+
+    @Test
     void closingInterruptsWhatWaitsForTooLong() throws InterruptedException {
         MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
         FileSystem endless = new FaultyFileSystem(

@@ -41,7 +41,7 @@ class HandoverPoolTest {
         await(running);
         assertThat(done).hasValue(0);
         go.countDown();
-        assertThat(pool.finish()).isTrue();
+        assertThat(pool.finish(30)).isTrue();
         assertThat(done).hasValue(3 * THREADS);
         assertThat(seen).hasSize(THREADS);
         assertThat(pool.execute(() -> {})).isFalse();
@@ -61,7 +61,7 @@ class HandoverPoolTest {
                 Thread.sleep(1);
             }
         }
-        assertThat(pool.finish()).isTrue();
+        assertThat(pool.finish(30)).isTrue();
         assertThat(seen).hasSize(1);
     }
 }

@@ -1,0 +1,146 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The names that are being taken in Alluxio for new files. Any thread; waits.
+ *
+ * <p>A creation has a number, made of what nobody else has: the name of its spool file. Alluxio remembers the numbers of what
+ * it did, in its journal too: asked with the same number again it makes nothing, and answers with what was made. So a
+ * creation whose answer was lost is found again, by this process or the next one, and its incomplete file, which is in
+ * everyone's way, is removed; never that of another client.
+ */
+public final class Reservations {
+    private final Store store;
+    private final Map<String, Drafts.NewDraft> unsure = new ConcurrentHashMap<>();
+
+    public Reservations(Store store) {
+        this.store = store;
+    }
+
+    /** The number of the creation that this spool file belongs to. */
+    static UUID number(Path spool, String path) {
+        String unique = spool.getFileName() + " " + path;
+        return UUID.nameUUIDFromBytes(unique.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Takes the draft's name in Alluxio; the draft ends with a failure. */
+    public FileSink take(Drafts.NewDraft draft) throws StoreException {
+        DraftRecord.Content content = draft.content();
+        String path = content.path();
+        try {
+            settle(path);
+            return taking(store, path, () -> create(store, content, draft.number()));
+        } catch (StoreException e) {
+            if (!isOutcomeUnknown(e) || unsure.putIfAbsent(path, draft) != null) {
+                draft.abandon();
+            }
+            throw e;
+        }
+    }
+
+    private static FileSink create(Store store, DraftRecord.Content content, UUID number) throws StoreException {
+        FileStatus planned = content.status();
+        return store.create(content.path(), planned.mode(), planned.xattrs(), number);
+    }
+
+    private static boolean isOutcomeUnknown(StoreException e) {
+        return e.errno() == Errno.EIO || e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EINTR;
+    }
+
+    /** Are there creations whose outcome is not known? */
+    public boolean hasUnsure() {
+        return !unsure.isEmpty();
+    }
+
+    /** Finds out about all creations whose outcome is not known, as far as Alluxio answers. */
+    public void settle() {
+        for (String path : unsure.keySet()) {
+            try {
+                settle(path);
+            } catch (StoreException e) {
+                org.slf4j.LoggerFactory.getLogger(Reservations.class)
+                        .debug("What became of {} is not known yet: {}", path, e.getMessage());
+            }
+        }
+    }
+
+    /** For good: what Alluxio does not answer now stays as it is. */
+    void close() {
+        settle();
+        unsure.values().forEach(Drafts.NewDraft::abandon);
+        unsure.clear();
+    }
+
+    private void settle(String path) throws StoreException {
+        Drafts.NewDraft before = unsure.get(path);
+        if (before != null) {
+            undo(store, before.content(), before.number());
+            if (unsure.remove(path, before)) {
+                before.abandon();
+            }
+        }
+    }
+
+    /**
+     * Removes the file that this creation made or, as it may still be on its way, will make.
+     *
+     * @throws StoreException Alluxio does not answer
+     */
+    static void undo(Store store, DraftRecord.Content content, UUID number) throws StoreException {
+        try {
+            long made = create(store, content, number).fileId();
+            FileStatus there = store.status(content.path());
+            if (there.id() == made && !there.complete() && there.lengthBytes() == 0) {
+                store.delete(content.path());
+            }
+        } catch (StoreException e) {
+            if (isOutcomeUnknown(e)) {
+                throw e;
+            }
+        }
+    }
+
+    /** What takes a name. */
+    @FunctionalInterface
+    public interface Taking<T> {
+        T run() throws StoreException;
+    }
+
+    /**
+     * Takes a name that nobody saw. Where Alluxio finds it taken all the same, it is asked to compare with the under file
+     * system, and once more: a name that was being renamed or deleted while Alluxio loaded the directory's names may have come
+     * back to life in Alluxio alone; and an answer that got lost made Alluxio's client ask twice.
+     */
+    public static <T> T taking(Store store, String path, Taking<T> work) throws StoreException {
+        try {
+            return work.run();
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EEXIST) {
+                throw e;
+            }
+            compare(store, path);
+            return work.run();
+        }
+    }
+
+    private static void compare(Store store, String path) throws StoreException {
+        try {
+            store.compared(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+        }
+    }
+}
