@@ -54,7 +54,7 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public int lookup(Request request, long parent, Name name, Entry entry) {
         try {
-            Inode directory = volume.find(request, parent);
+            Inode directory = volume.findToLook(request, parent);
             return directory == null ? Volume.absent(request) : names.lookup(request, directory, name, entry);
         } catch (StoreException e) {
             return failures.answer("lookup", e);

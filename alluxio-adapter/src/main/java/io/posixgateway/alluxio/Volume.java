@@ -75,7 +75,7 @@ final class Volume implements AutoCloseable {
             });
     private volatile boolean takenOver;
     /** While the changed files of an earlier process are being recovered. */
-    private volatile @Nullable CountDownLatch recovering;
+    private volatile @Nullable Recovering recovering;
 
     private volatile boolean closing;
     private volatile boolean left;
@@ -166,10 +166,13 @@ final class Volume implements AutoCloseable {
         }
     }
 
-    /** Calls that come meanwhile wait, with a limit. */
+    /** A recovery under way, and its end. */
+    private record Recovering(DraftRecovery recovery, CountDownLatch done) {}
+
+    /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
         CountDownLatch done = new CountDownLatch(1);
-        recovering = done;
+        recovering = new Recovering(recovery, done);
         Thread thread = new Thread(
                 () -> {
                     while (!closing && !recovery.tried(drafts)) {
@@ -183,7 +186,16 @@ final class Volume implements AutoCloseable {
         thread.start();
     }
 
-    private void awaitRecovery(CountDownLatch recovery) throws StoreException {
+    /** False: it is not over, and this call may not wait for it. */
+    private static boolean isOver(Recovering recovery, Request request) throws StoreException {
+        if (recovery.done.getCount() > 0 && !request.mayWait()) {
+            return false;
+        }
+        awaitRecovery(recovery.done);
+        return true;
+    }
+
+    private static void awaitRecovery(CountDownLatch recovery) throws StoreException {
         try {
             if (!recovery.await(RECOVERY_SECONDS, TimeUnit.SECONDS)) {
                 throw new StoreException(
@@ -281,9 +293,9 @@ final class Volume implements AutoCloseable {
     public void close() {
         closing = true;
         later.shutdown();
-        CountDownLatch recovery = recovering;
+        Recovering recovery = recovering;
         try {
-            if (recovery != null && !recovery.await(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (recovery != null && !recovery.done.await(FINISH_SECONDS, TimeUnit.SECONDS)) {
                 LOG.warn("The recovery of changed files is left to the next process");
             }
             if (!later.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
@@ -328,12 +340,18 @@ final class Volume implements AutoCloseable {
     /** The node; null: answer {@link #absent}. */
     @Nullable
     Inode find(Request request, long node) throws StoreException {
-        CountDownLatch recovery = recovering;
-        if (recovery != null) {
-            if (!request.mayWait()) {
-                return null;
-            }
-            awaitRecovery(recovery);
+        Inode inode = findToLook(request, node);
+        Recovering recovery = recovering;
+        boolean names = inode != null && inode.isDirectory();
+        return recovery == null || !names || isOver(recovery, request) ? inode : null;
+    }
+
+    /** The same for a call that changes no name: what is being recovered in a directory it meets only where it finds it. */
+    @Nullable
+    Inode findToLook(Request request, long node) throws StoreException {
+        Recovering recovery = recovering;
+        if (recovery != null && recovery.recovery.concerns(node) && !isOver(recovery, request)) {
+            return null;
         }
         Inode inode = table.get(node);
         if (inode != null || !request.mayWait()) {
@@ -353,6 +371,10 @@ final class Volume implements AutoCloseable {
 
     /** Shows a node's attributes as they are on this mount; 0 or WOULD_WAIT. */
     int show(Request request, Inode inode, Attributes attributes) throws StoreException {
+        Recovering recovery = recovering;
+        if (recovery != null && recovery.recovery.concerns(inode.node()) && !isOver(recovery, request)) {
+            return FileSystem.WOULD_WAIT;
+        }
         int drafted = drafts.show(inode, request.mayWait(), attributes);
         if (drafted == FileSystem.WOULD_WAIT) {
             return drafted;

@@ -16,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +42,8 @@ public final class DraftRecovery {
     private final NodeLog nodes;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
+    /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
+    private final Set<Long> drafted = new HashSet<>();
 
     private boolean goesOn;
     private int restored;
@@ -67,7 +71,19 @@ public final class DraftRecovery {
             nodes.inherited().forEach(table::restore);
         }
         left.addAll(folder.records());
+        for (Path file : left) {
+            DraftRecord record = goesOn ? DraftRecord.read(file) : null;
+            if (record != null && !record.has(DraftRecord.RESERVING)) {
+                drafted.add(record.content().node());
+                table.restore(record.content().node(), record.content().fileId());
+            }
+        }
         return !left.isEmpty();
+    }
+
+    /** Is there something to restore of this node? Any thread, after {@link #begin}. */
+    public boolean concerns(long node) {
+        return drafted.contains(node);
     }
 
     /** As {@link #restore}; false: Alluxio does not answer. */
