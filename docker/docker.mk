@@ -1,7 +1,7 @@
 # Targets of the images; the Makefile of the repository includes this file.
 CHECK_TARGETS += docker-check
 
-.PHONY: docker-check images images-current
+.PHONY: docker-check images images-current images-arm64
 
 docker-check:
 	@echo "==> checking the Dockerfiles"
@@ -14,3 +14,7 @@ images: setup-cluster java-build ## Build the images, start each once, print the
 
 images-current: ## The same, unless they are there already, of these sources
 	@docker/current || $(MAKE) --no-print-directory images
+
+images-arm64: setup-cluster java-build ## The gateway's and the driver's images for arm64, cross-compiled and started under qemu
+	@PGW_ARCH=arm64 docker/build gateway csi
+	@docker/smoke-arm64

@@ -1,19 +1,19 @@
 # The gateway: a Java of only the modules it uses, its jars without what they carry for other systems, and the few files
 # of Debian that these need. Context: the folder alluxio-adapter/target/dist; the context `scripts`: alluxio-adapter/src/main/sh;
-# the context `native`: fuse-core/src/main/c. For another architecture everything is made by programs of this one, and
-# FINAL=files leaves the class-data archive out, which only a Java that runs can make.
+# the context `native`: fuse-core/src/main/c. For another architecture (CROSS=1, with its names ARCH and CPU) everything
+# is made by programs of this one, and FINAL=files leaves the class-data archive out, which only a Java that runs can make.
 ARG BASE=docker.io/library/debian:bookworm-slim
 ARG FINAL=archived
 
 # The tag is in the argument.
 # hadolint ignore=DL3006
 FROM --platform=$BUILDPLATFORM ${BASE} AS build
-ARG BUILDARCH
-ARG TARGETARCH
+ARG ARCH=amd64
 ARG CPU=x86_64
+ARG CROSS=
 SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # hadolint ignore=DL3008
-RUN dpkg --add-architecture "$TARGETARCH" \
+RUN dpkg --add-architecture "$ARCH" \
     && apt-get update \
     && apt-get install -y --no-install-recommends binutils openjdk-17-jdk-headless zip \
     && rm -rf /var/lib/apt/lists/*
@@ -21,15 +21,15 @@ RUN dpkg --add-architecture "$TARGETARCH" \
 # The other architecture's compiler, its Java modules, and what the native library is linked with.
 WORKDIR /cross
 # hadolint ignore=DL3008
-RUN [ "$TARGETARCH" = "$BUILDARCH" ] || { apt-get update \
-    && apt-get install -y --no-install-recommends "crossbuild-essential-$TARGETARCH" make pkg-config \
-    && apt-get download "openjdk-17-jdk-headless:$TARGETARCH" "liburing-dev:$TARGETARCH" "libfuse-dev:$TARGETARCH" \
+RUN [ -z "$CROSS" ] || { apt-get update \
+    && apt-get install -y --no-install-recommends "crossbuild-essential-$ARCH" make pkg-config \
+    && apt-get download "openjdk-17-jdk-headless:$ARCH" "liburing-dev:$ARCH" "libfuse-dev:$ARCH" \
     && for package in *.deb; do dpkg-deb -x "$package" /; done \
     && rm -rf /var/lib/apt/lists/* ./*.deb; }
 
 # jdk.jcmd: thread dumps of a gateway that is in trouble. jdk.security.auth: how Alluxio learns its user. java.desktop: the
 # beans of the web pages of a trial's master.
-RUN jlink --module-path "/usr/lib/jvm/java-17-openjdk-$TARGETARCH/jmods" \
+RUN jlink --module-path "/usr/lib/jvm/java-17-openjdk-$ARCH/jmods" \
         --output /jre --no-header-files --no-man-pages --strip-java-debug-attributes --compress=1 --add-modules \
 java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.net.http,\
 java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.management,\
@@ -37,7 +37,7 @@ jdk.naming.dns,jdk.net,jdk.security.auth,jdk.unsupported,jdk.zipfs \
     && "$CPU-linux-gnu-strip" --strip-unneeded /jre/lib/*.so /jre/lib/server/*.so \
     && rm -rf /jre/legal \
     && cp --remove-destination "$(readlink -f /etc/ssl/certs/java/cacerts)" /jre/lib/security/cacerts \
-    && { [ "$TARGETARCH" != "$BUILDARCH" ] || /jre/bin/java -Xshare:dump -Xlog:disable; }
+    && { [ -n "$CROSS" ] || /jre/bin/java -Xshare:dump -Xlog:disable; }
 
 # Files of packages, unpacked rather than installed: no package manager in the image. The links are those of a merged /usr.
 WORKDIR /packages
@@ -45,7 +45,7 @@ RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root
     && for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "/root-files/$folder"; done \
     && apt-get update \
     && for package in busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g; do \
-        apt-get download "$package:$TARGETARCH"; done \
+        apt-get download "$package:$ARCH"; done \
     && for package in *.deb; do dpkg --fsys-tarfile "$package" | tar -x -C /root-files --keep-directory-symlink; done \
     && mkdir -p /root-files/usr/share/posix-gateway && ls -- *.deb >/root-files/usr/share/posix-gateway/packages \
     && rm -rf /root-files/usr/share/doc /root-files/usr/share/man /root-files/usr/share/bug /root-files/usr/share/lintian \
@@ -59,8 +59,8 @@ RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root
 COPY . /dist/
 # hadolint ignore=DL3022
 COPY --from=native . /native/
-RUN [ "$TARGETARCH" = "$BUILDARCH" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
-    && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && zip -q -r /dist/lib/fuse-core-*.jar native; }
+RUN [ -z "$CROSS" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
+    && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && jar --update --file /dist/lib/fuse-core-*.jar -C /cross native; }
 # RocksDB is for masters, and libraries for other systems and processors are for nobody here.
 RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/native/*.dll' 'META-INF/native/*.jnilib' \
         'META-INF/native/*osx*' \

@@ -220,7 +220,7 @@ stop_load() {
 }
 
 # A loop for pods that reads and writes checked data until /data/stop-NAME is there, and reports every call that failed, and
-# how long the longest round took. load NAME: its text.
+# how long the longest round took. load NAME: its text. Bash does not look at what close says, so a program writes.
 load() {
   cat <<EOF
 cd /data; errors=0; rounds=0; longest=0
@@ -231,7 +231,7 @@ while [ ! -e stop-$1 ]; do
   rounds=\$((rounds + 1)); begin=\${EPOCHREALTIME/./}
   if ! have=\$(sha256sum < $1.bin); then complain "read failed"
   elif [ "\$have" != "\$want" ]; then complain "wrong bytes"; fi
-  if ! { echo "round \$rounds" > $1.txt.new && mv $1.txt.new $1.txt; }; then complain "write failed"
+  if ! { /usr/bin/printf 'round %d\n' \$rounds > $1.txt.new && mv $1.txt.new $1.txt; }; then complain "write failed"
   elif ! have=\$(cat $1.txt); then complain "read failed"
   elif [ "\$have" != "round \$rounds" ]; then complain "lost write"; fi
   took=\$(( (\${EPOCHREALTIME/./} - begin) / 1000 )); [ \$took -le \$longest ] || longest=\$took

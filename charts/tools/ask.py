@@ -5,6 +5,7 @@ ask.py draw URL FOLDER [S]   draws each dashboard of the last S seconds (default
 """
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -69,13 +70,14 @@ def draw_panel(axes, url, span, described):
         for series in ask(url, "query_range", query=filled(query), start=span[0], end=span[1], step=2):
             points = [(float(when) - span[0], float(value)) for when, value in series["values"]]
             axes.plot(*zip(*points, strict=True), linewidth=1.2, label=legend_of(legend, series["metric"]))
-    axes.set_ylim(bottom=0)
+    highest = max((value for line in axes.lines for value in line.get_ydata() if math.isfinite(value)), default=0)
+    axes.set_ylim(0, 1.08 * highest or 1)
     axes.set_xlim(0, span[1] - span[0])
     axes.set_xlabel("s", fontsize=7)
     axes.tick_params(labelsize=7)
     axes.grid(alpha=0.3)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    if lines := len(axes.get_legend_handles_labels()[0]):
+        axes.legend(fontsize=6, ncol=1 + (lines - 1) // 9, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     else:
         axes.text(0.5, 0.5, "nothing, as it should be", transform=axes.transAxes, ha="center", fontsize=8, color="gray")
 
