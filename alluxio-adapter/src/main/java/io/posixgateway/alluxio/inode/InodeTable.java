@@ -23,7 +23,7 @@ public final class InodeTable {
 
     private static final int MOST_SPLITS = 15;
     private static final int GENERATIONS = 8;
-    private static final int BYTES_A_NODE = 160;
+    private static final int BYTES_A_NODE = 190;
     private static final Numbering NOBODY = new Numbering() {
         @Override
         public void moved(long node, long fileId) {}

@@ -272,7 +272,9 @@ class ServeIT {
 
     @Test
     void a_reader_that_asks_for_it_gets_native_histograms_and_others_get_text() throws Exception {
-        assertThat(node.page("/metrics", "text/plain;version=0.0.4;q=0.5,*/*;q=0.1").headers().firstValue("Content-Type"))
+        assertThat(node.page("/metrics", "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+                        .headers()
+                        .firstValue("Content-Type"))
                 .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain"));
         HttpResponse<String> page = node.page(
                 "/metrics",
