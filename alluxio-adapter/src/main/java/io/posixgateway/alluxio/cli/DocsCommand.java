@@ -46,8 +46,10 @@ final class DocsCommand implements Callable<Integer> {
     private static String metrics() {
         return NOTE + "# Metrics\n\n"
                 + "`posix-gateway serve` offers these at `/metrics` (`--http`). Histograms have classic buckets, each bound"
-                + " four times the one before. A series of an operation or an error appears when it first happens. The"
-                + " metrics of the JVM (`jvm_*`, `process_*`) are those of the Prometheus Java client.\n\n"
+                + " four times the one before; a reader that asks for the protobuf format, as Prometheus does where native"
+                + " histograms are switched on, gets native ones too, in which a value is known to 25 %. A series of an"
+                + " operation or an error appears when it first happens. The metrics of the JVM (`jvm_*`, `process_*`) are"
+                + " those of the Prometheus Java client.\n\n"
                 + GatewayMetric.markdown();
     }
 }

@@ -83,6 +83,10 @@ final class Samples {
                         key -> HistogramSnapshot.builder().name(key.plainName()).help(key.help()))
                 .dataPoint(HistogramSnapshot.HistogramDataPointSnapshot.builder()
                         .classicHistogramBuckets(buckets(latencies))
+                        .nativeSchema(NativeBuckets.SCHEMA)
+                        .nativeZeroThreshold(NativeBuckets.ZERO_THRESHOLD_SECONDS)
+                        .nativeZeroCount(latencies.countIn(0))
+                        .nativeBucketsForPositiveValues(NativeBuckets.of(latencies))
                         .sum(latencies.sumNanos() / NANOS)
                         .labels(named(metric, labels))
                         .build());

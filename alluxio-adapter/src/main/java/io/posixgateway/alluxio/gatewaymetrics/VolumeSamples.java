@@ -83,6 +83,7 @@ final class VolumeSamples {
                 counts.inodes().size(),
                 counts.inodes().most(),
                 counts.inodes().evicted());
+        add(GatewayMetric.CACHE_BYTES, counts.inodes().estimatedBytes(), "nodes");
         cache(
                 "block_files",
                 counts.blocks().size(),

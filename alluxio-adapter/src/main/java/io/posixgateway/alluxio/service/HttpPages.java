@@ -39,14 +39,15 @@ final class HttpPages implements AutoCloseable {
     private final BooleanSupplier ready;
     private final Semaphore metricsTurns = new Semaphore(METRICS_AT_A_TIME);
 
-    // Guarded by this.
-    private @Nullable Page gathered;
-    private long gatheredNanos;
+    private final Gathered text;
+    private final Gathered protobuf;
 
     HttpPages(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
         System.setProperty("sun.net.httpserver.maxReqTime", LIMIT_SECONDS);
         System.setProperty("sun.net.httpserver.maxRspTime", LIMIT_SECONDS);
         this.metrics = metrics;
+        this.text = new Gathered(() -> Page.text(200, MetricsPage.CONTENT_TYPE, metrics.text()));
+        this.protobuf = new Gathered(() -> new Page(200, MetricsPage.PROTOBUF_TYPE, metrics.protobuf()));
         this.ready = ready;
         this.server = bind(address);
         this.threads = new ThreadPoolExecutor(
@@ -59,14 +60,42 @@ final class HttpPages implements AutoCloseable {
     }
 
     /** What is answered. */
-    private record Page(int status, String type, String body) {
+    @SuppressWarnings("ArrayRecordComponent") // never compared, never changed
+    private record Page(int status, String type, byte[] body) {
         static Page text(int status, String text) {
-            return new Page(status, "text/plain; charset=utf-8", text);
+            return text(status, "text/plain; charset=utf-8", text);
+        }
+
+        static Page text(int status, String type, String text) {
+            return new Page(status, type, text.getBytes(StandardCharsets.UTF_8));
         }
     }
 
     private interface PageMaker {
         Page make() throws IOException;
+    }
+
+    /** A page that is made at most once a second. */
+    private static final class Gathered {
+        private final PageMaker maker;
+        // Guarded by this.
+        private @Nullable Page last;
+        private long lastNanos;
+
+        Gathered(PageMaker maker) {
+            this.maker = maker;
+        }
+
+        synchronized Page page() throws IOException {
+            Page page = last;
+            long now = System.nanoTime();
+            if (page == null || now - lastNanos >= METRICS_NANOS) {
+                page = maker.make();
+                last = page;
+                lastNanos = now;
+            }
+            return page;
+        }
     }
 
     private static HttpServer bind(InetSocketAddress address) throws IOException {
@@ -113,21 +142,12 @@ final class HttpPages implements AutoCloseable {
             return;
         }
         try {
-            answer(exchange, this::metricsPage);
+            String accept = exchange.getRequestHeaders().getFirst("Accept");
+            Gathered wanted = metrics.acceptsProtobuf(accept) ? protobuf : text;
+            answer(exchange, wanted::page);
         } finally {
             metricsTurns.release();
         }
-    }
-
-    private synchronized Page metricsPage() throws IOException {
-        Page page = gathered;
-        long now = System.nanoTime();
-        if (page == null || now - gatheredNanos >= METRICS_NANOS) {
-            page = new Page(200, MetricsPage.CONTENT_TYPE, metrics.text());
-            gathered = page;
-            gatheredNanos = now;
-        }
-        return page;
     }
 
     private Page readiness() {
@@ -144,7 +164,7 @@ final class HttpPages implements AutoCloseable {
             LOG.error("The page {} failed", exchange.getRequestURI(), e);
             page = Page.text(500, "failed: the log says why\n");
         }
-        byte[] body = page.body().getBytes(StandardCharsets.UTF_8);
+        byte[] body = page.body();
         try (exchange) {
             exchange.getResponseHeaders().set("Content-Type", page.type());
             exchange.sendResponseHeaders(page.status(), body.length);

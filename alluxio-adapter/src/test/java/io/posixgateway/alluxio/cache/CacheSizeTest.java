@@ -29,6 +29,8 @@ class CacheSizeTest {
         assertThat(table.size()).isGreaterThan(FILES);
         System.out.printf("a cached file takes %.0f bytes%n", each);
         assertThat(each).isBetween(50.0, (double) MOST_BYTES);
+        double told = (double) table.estimatedBytes() / table.size();
+        assertThat(each).as("of the %.0f bytes that are told", told).isBetween(0.75 * told, 1.25 * told);
     }
 
     private void fill(int from, int to) {

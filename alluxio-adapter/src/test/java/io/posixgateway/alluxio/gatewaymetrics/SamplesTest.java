@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.wire.Opcode;
+import io.prometheus.metrics.config.EscapingScheme;
+import io.prometheus.metrics.expositionformats.PrometheusProtobufWriter;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.NativeHistogramBuckets;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -57,5 +60,27 @@ class SamplesTest {
                 .containsPattern("duration_seconds_bucket\\{[^}]*le=\"0.004194304\"} 1")
                 .containsPattern("duration_seconds_bucket\\{[^}]*le=\"\\+Inf\"} 1")
                 .containsPattern("duration_seconds_sum\\{[^}]*} 0.003");
+    }
+
+    @Test
+    void native_histograms_have_each_duration_once_and_in_its_place() {
+        session.requestBegan();
+        session.requestEnded(Opcode.READ, 0, 100);
+        long[] durations = {3_000_000, 3_000_000, 250_000_000, 100_000_000_000L};
+        for (long nanos : durations) {
+            session.requestBegan();
+            session.requestEnded(Opcode.READ, 0, nanos);
+        }
+        NativeHistogramBuckets buckets = NativeBuckets.of(session.latencies(Opcode.READ));
+        assertThat(buckets.stream().map(bucket -> bucket.getCount())).containsExactly(2L, 1L, 1L);
+        double[] seconds = {0.003, 0.25, 68.7};
+        for (int i = 0; i < seconds.length; i++) {
+            double upper = Math.pow(2, buckets.getBucketIndex(i) / 4.0);
+            assertThat(seconds[i]).isBetween(upper / 1.5, upper * 1.25);
+        }
+        Samples samples = new Samples();
+        samples.add(GatewayMetric.DURATION, session.latencies(Opcode.READ), someLabels(GatewayMetric.DURATION));
+        assertThat(new PrometheusProtobufWriter().toDebugString(samples.snapshots(), EscapingScheme.DEFAULT))
+                .contains("sample_count: 5", "schema: 2", "zero_count: 1", "positive_span", "cumulative_count");
     }
 }

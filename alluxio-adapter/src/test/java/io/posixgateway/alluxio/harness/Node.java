@@ -256,7 +256,13 @@ public final class Node implements AutoCloseable {
 
     /** GET of a page of the gateway. */
     public HttpResponse<String> page(String path) throws IOException, InterruptedException {
+        return page(path, "*/*");
+    }
+
+    /** The same by a reader that accepts these types. */
+    public HttpResponse<String> page(String path, String accept) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+                .header("Accept", accept)
                 .timeout(LIMIT)
                 .build();
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());

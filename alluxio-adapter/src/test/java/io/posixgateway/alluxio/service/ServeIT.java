@@ -39,6 +39,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -287,11 +288,26 @@ class ServeIT {
         assertThat(value(page, "cache_misses_total", "kind=\"names\"")).isPositive();
         assertThat(value(page, "cache_hits_total", "kind=\"attributes\"")).isPositive();
         assertThat(value(page, "cache_entries", "kind=\"nodes\"")).isGreaterThanOrEqualTo(2);
+        assertThat(value(page, "cache_bytes", "kind=\"nodes\"")).isGreaterThan(100);
         assertThat(value(page, "rpcs_limit", "")).isPositive();
         assertThat(value(page, "spool_limit_bytes", "")).isPositive();
         assertThat(value(page, "takeover_seconds", "")).isZero();
         node.control().detach(DetachRequest.newBuilder().setVolume("vol-7").build());
         node.unmount("vol-7");
+    }
+
+    @Test
+    void a_reader_that_asks_for_it_gets_native_histograms_and_others_get_text() throws Exception {
+        assertThat(node.page("/metrics", "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
+                        .headers()
+                        .firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain"));
+        HttpResponse<String> page = node.page(
+                "/metrics",
+                "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,*/*;q=0.1");
+        assertThat(page.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith("application/vnd.google.protobuf"));
+        assertThat(page.body()).contains("posix_gateway_ready").doesNotContain("# HELP");
     }
 
     /** The metrics, which are gathered at most once a second. */
