@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the new, never none, and a failure leaves the old one whole.
  */
 public final class Publisher {
-    private static final int MOST_MOVES = 3;
+    private static final int MOST_MOVES = 6;
 
     private final Store store;
     private final Metadata metadata;
@@ -53,22 +53,29 @@ public final class Publisher {
     void publish(Draft draft) throws StoreException {
         for (int moves = 0; ; moves++) {
             draft.moved = false;
+            String path = metadata.pathOf(draft.inode);
             try {
                 publishHere(draft);
                 return;
             } catch (StoreException e) {
-                if (!draft.moved || moves == MOST_MOVES || !located(draft.inode)) {
+                if (moves == MOST_MOVES || !(draft.moved || isElsewhere(draft.inode, path, e))) {
                     throw e;
                 }
             }
         }
     }
 
-    /** Finds out where the file is by now: a directory above it may have been renamed a moment ago. */
-    private boolean located(Inode inode) {
+    /**
+     * Did this fail because a directory above the file was renamed meanwhile? The master finds nothing at the path, or a worker
+     * no directory in the under file system. Asks where the file is by now.
+     */
+    private boolean isElsewhere(Inode inode, String path, StoreException failure) {
+        if (failure.errno() != Errno.EIO && failure.errno() != Errno.ENOENT) {
+            return false;
+        }
         try {
             metadata.refresh(inode);
-            return true;
+            return !path.equals(metadata.pathOf(inode));
         } catch (StoreException e) {
             return false;
         }
@@ -107,15 +114,16 @@ public final class Publisher {
     }
 
     private void complete(Draft draft, FileSink sink) throws StoreException {
+        String path = metadata.pathOf(draft.inode);
         try {
             draft.spool.copyTo(sink, true);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
             draft.dirty = true;
-            draft.moved = sink.pathGone();
+            draft.moved = isElsewhere(draft.inode, path, e) || sink.pathGone();
             if (!draft.moved) {
-                deleteQuietly(metadata.pathOf(draft.inode));
+                deleteQuietly(path);
             }
             throw e;
         }
@@ -137,10 +145,10 @@ public final class Publisher {
         } catch (StoreException e) {
             sink.cancel();
             retract(inode);
-            if (removedHidden(hidden, sink)) {
+            draft.moved = isElsewhere(inode, path, e) || sink.pathGone();
+            if (draft.moved ? removedMoved(sink) : deleteQuietly(hidden)) {
                 hiddenFiles.remove(hidden);
             }
-            draft.moved = sink.pathGone();
             throw e;
         }
         hiddenFiles.remove(hidden);
@@ -181,10 +189,7 @@ public final class Publisher {
     }
 
     /** Wherever it is by now. */
-    private boolean removedHidden(String hidden, FileSink sink) {
-        if (!sink.pathGone()) {
-            return deleteQuietly(hidden);
-        }
+    private boolean removedMoved(FileSink sink) {
         try {
             return deleteQuietly(store.pathOf(sink.fileId()));
         } catch (StoreException e) {
