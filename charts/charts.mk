@@ -31,6 +31,7 @@ charts-test: charts-tools
 	@echo "==> testing the chart"
 	@$(HELM_UNITTEST) -f 'unittests/*_test.yaml' charts/posix-gateway
 	@promtool test rules charts/tests/alerts.yaml
+	@charts/tests/complete
 	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
 charts-docs: ## The chart's README table, values.schema.json and dashboards

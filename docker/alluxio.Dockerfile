@@ -6,6 +6,8 @@ ARG GATEWAY
 FROM ${GATEWAY}
 ARG VERSION=0.0.0
 LABEL org.opencontainers.image.title="Alluxio for trials of the Alluxio POSIX Gateway" \
+      org.opencontainers.image.description="One master or one worker; not for production" \
+      org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
 COPY lib/ /opt/alluxio/lib/
 COPY --chmod=755 alluxio-server /opt/alluxio/bin/alluxio-server

@@ -1,11 +1,16 @@
 # Targets of the images; the Makefile of the repository includes this file.
 CHECK_TARGETS += docker-check
+TEST_TARGETS += docker-test
 
-.PHONY: docker-check images images-current images-arm64
+.PHONY: docker-check docker-test images images-current images-arm64
 
 docker-check:
 	@echo "==> checking the Dockerfiles"
 	@$(VENV)/hadolint docker/*.Dockerfile
+
+docker-test:
+	@echo "==> testing the bill of materials"
+	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes
 	@docker/build

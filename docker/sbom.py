@@ -1,6 +1,7 @@
 """Writes the bill of materials (CycloneDX 1.5) of an image's files to standard output.
 
-sbom.py NAME VERSION ROOT    lists the jars, Go programs and unpacked Debian packages of the file system at ROOT
+sbom.py NAME VERSION ROOT    lists the jars and what is packed into them, the Java runtime, Go programs, and unpacked
+                             Debian packages of the file system at ROOT
 """
 
 import json
@@ -10,27 +11,52 @@ import subprocess
 import sys
 import zipfile
 
+REPOSITORY = pathlib.Path.home() / ".m2/repository"
 
-def jar_component(path):
-    """Group, name and version by what the jar says of itself, else by its file's name."""
+
+def java_component(group, name, version):
+    found = {"name": name, "version": version}
+    return {"group": group, **found, "purl": f"pkg:maven/{group}/{name}@{version}"} if group else found
+
+
+def group_of(name, version):
+    """What some jars do not say: the group under which Maven has them."""
+    found = REPOSITORY.glob(f"**/{name}/{version}/{name}-{version}.jar")
+    return next((".".join(path.parents[2].relative_to(REPOSITORY).parts) for path in found), None)
+
+
+def jar_components(path):
+    """The jar, and what was packed into it, by what it says of itself; else by its file's name."""
     with zipfile.ZipFile(path) as jar:
         pages = [name for name in jar.namelist() if re.fullmatch(r"META-INF/maven/[^/]+/[^/]+/pom\.properties", name)]
-        for page in pages if len(pages) == 1 else []:
-            text = jar.read(page).decode()
-            said = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-            group, name, version = said["groupId"], said["artifactId"], said["version"]
-            return {"group": group, "name": name, "version": version, "purl": f"pkg:maven/{group}/{name}@{version}"}
-    name, version = (
-        re.fullmatch(r"(.+?)-(\d.*)", path.stem).groups() if re.search(r"-\d", path.stem) else (path.stem, "")
-    )
-    return {"name": name, "version": version}
+        texts = [jar.read(page).decode() for page in pages]
+    itself = False
+    for text in texts:
+        said = dict(
+            line.strip().split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#")
+        )
+        group, name, version = said["groupId"], said["artifactId"], said["version"]
+        itself = itself or path.stem == f"{name}-{version}"
+        yield java_component(group, name, version)
+    if not itself and len(texts) != 1:
+        name, version = (
+            re.fullmatch(r"(.+?)-(\d.*)", path.stem).groups() if re.search(r"-\d", path.stem) else (path.stem, "")
+        )
+        yield java_component(group_of(name, version), name, version)
+
+
+def java_runtime(root):
+    release = root / "opt/jre/release"
+    for version in re.findall(r'^JAVA_VERSION="(.+)"$', release.read_text(), re.M) if release.exists() else []:
+        yield {"name": "openjdk", "version": version, "purl": f"pkg:generic/openjdk@{version}"}
 
 
 def go_components(path):
     listing = subprocess.run(["go", "version", "-m", path], capture_output=True, text=True, check=True).stdout
-    for kind, name, version in re.findall(r"^\t(dep|=>)\t(\S+)\t(\S+)", listing, re.M):
-        if kind == "dep":
-            yield {"name": name, "version": version, "purl": f"pkg:golang/{name}@{version}"}
+    for version in re.findall(r": go(\d[\d.]*)", listing.splitlines()[0]):
+        yield {"name": "stdlib", "version": version, "purl": f"pkg:golang/stdlib@{version}"}
+    for name, version in re.findall(r"^\tdep\t(\S+)\t(\S+)", listing, re.M):
+        yield {"name": name, "version": version, "purl": f"pkg:golang/{name}@{version}"}
 
 
 def debian_components(root):
@@ -44,7 +70,9 @@ def debian_components(root):
 
 def components(root):
     for jar in sorted(root.glob("opt/*/lib/*.jar")):
-        yield jar_component(jar)
+        if not jar.is_relative_to(root / "opt/jre"):
+            yield from jar_components(jar)
+    yield from java_runtime(root)
     for program in sorted(root.glob("posix-gateway-*")):
         yield from go_components(program)
     yield from debian_components(root)
