@@ -407,13 +407,14 @@ public final class Drafts implements AutoCloseable {
         if (streamed != null) {
             streamed.sink.cancel();
         }
+        // First, so that nobody who finds no draft finds what was seen before its publication.
+        draft.inode.forgetFacts();
         drafts.remove(draft.inode.node());
         FileSink reserved = draft.reserved;
         if (reserved != null) {
             reserved.cancel();
         }
         remove(draft.spool, draft.record, keepSpool);
-        draft.inode.forgetFacts();
     }
 
     private static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
