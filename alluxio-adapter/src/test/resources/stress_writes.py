@@ -237,8 +237,8 @@ class Stress:
 
 def remove(root, ufs):
     """
-    Files deleted while open leave their directory with the last close, which the kernel tells a moment later. A worker that was
-    writing while a directory was renamed leaves the old one in the under file system, unknown to Alluxio: that is only told.
+    Files deleted while open leave their directory with the last close, which the kernel tells a moment later. A worker
+    that writes while a directory is renamed leaves the old one in the under file system, unknown to Alluxio: only told.
     """
     deadline = time.monotonic() + 20
     while True:
