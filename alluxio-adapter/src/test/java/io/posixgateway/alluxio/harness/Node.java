@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,6 +157,17 @@ public final class Node implements AutoCloseable {
         if (old.await(LIMIT) != 0) {
             throw new AssertionError("the old keeper said:\n" + old.output());
         }
+    }
+
+    /** The numbers that gateways of this node put into lines of this kind, in the order of the gateways. */
+    public List<Long> said(Pattern line) throws IOException {
+        List<Long> numbers = new ArrayList<>();
+        for (Program one : gateways) {
+            line.matcher(one.output())
+                    .results()
+                    .forEach(found -> numbers.add(Long.valueOf(Objects.requireNonNull(found.group(1)))));
+        }
+        return numbers;
     }
 
     /** Ends the gateway; nobody serves until {@link #startNextGateway}. */
