@@ -94,6 +94,7 @@ class TakeoverFaultTest {
             return;
         }
         String name = kind + suffix;
+        int left = node.leavingMillis().size();
         int taken = node.said(TAKEN).size();
         try (Load load = Load.start(mount, READERS, WRITERS)) {
             List<Long> usual = new ArrayList<>();
@@ -116,6 +117,7 @@ class TakeoverFaultTest {
                     .with("waiting_resident_kb", waitingKb)
                     .withMillis("longest_read_before", usual)
                     .withMillis("pause", pauses)
+                    .withMillis("leaving", since(left, node.leavingMillis()))
                     .withMillis("taking", since(taken, node.said(TAKEN)))
                     .tell();
             assertThat(load.failures()).as(name).isEmpty();
