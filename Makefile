@@ -7,6 +7,7 @@ export PATH := $(PATH):$(CACHE)/go/bin:$(CACHE)/bin
 MVN ?= mvn -q --batch-mode
 DIST := alluxio-adapter/target/dist
 ARGS ?=
+comma := ,
 
 # The parts add theirs in the fragments included below.
 BUILD_TARGETS := java-build
@@ -59,10 +60,11 @@ test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
 
-fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade)
+fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade TRANSPORTS=devfuse,uring)
 	@$(MVN) -Dquick package -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
-	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) $(ARGS)
+	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) \
+	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
 bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)

@@ -62,7 +62,7 @@ var Declarations = []Declaration{
 	{Name: "metadataTtl", Option: "metadata_ttl", Allowed: "seconds, or a number with s, m, h", Default: "the gateway's", check: isDuration,
 		Doc: "How long metadata is believed with consistency=ttl."},
 	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
-		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway. libfuse cannot outlive its gateway and is refused here."},
+		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway: auto is devfuse; with uring they take the kernel's faster way, see docs/architecture.md for what that means when a gateway is killed. Stays as it was for the life of a mount. libfuse cannot outlive its gateway and is refused here."},
 	{Name: "writeType", Option: "write_type", Allowed: "MUST_CACHE, CACHE_THROUGH, THROUGH, ASYNC_THROUGH", Default: "the gateway's",
 		check: oneOf("MUST_CACHE", "CACHE_THROUGH", "THROUGH", "ASYNC_THROUGH"), Doc: "Where Alluxio puts what is written."},
 	{Name: "readAhead", Option: "read_ahead", Allowed: sizeWords, Default: "the gateway's", check: isSize,

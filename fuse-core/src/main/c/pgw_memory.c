@@ -14,6 +14,12 @@ void *pgw_memory_map_shared(int fd, size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+int pgw_memory_map_at(int fd, size_t offset, size_t bytes, void *address) {
+    void *memory = mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                        fd, (off_t)offset);
+    return memory == MAP_FAILED ? -errno : 0;
+}
+
 int pgw_memory_unmap(void *memory, size_t bytes) {
     return munmap(memory, bytes) != 0 ? -errno : 0;
 }

@@ -10,6 +10,9 @@ void *pgw_memory_map(size_t bytes);
 /* The first bytes of a memfd, shared with whoever maps it too. NULL and errno on failure. */
 void *pgw_memory_map_shared(int fd, size_t bytes);
 
+/* A part of a memfd at this address and no other. -EEXIST: something lies there. */
+int pgw_memory_map_at(int fd, size_t offset, size_t bytes, void *address);
+
 int pgw_memory_unmap(void *memory, size_t bytes);
 
 #endif

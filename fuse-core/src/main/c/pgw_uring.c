@@ -1,10 +1,12 @@
 #include "pgw_uring.h"
 
 #include "pgw_stance.h"
+#include "pgw_uring_saved.h"
 #include "pgw_wire.h"
 
 #include <errno.h>
 #include <liburing.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define WAKE_TAG UINT32_MAX
+#define ORDER_TAG (UINT32_MAX - 1)
 #define RING_FLAGS (IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER)
 
 struct pgw_uring {
@@ -22,10 +25,12 @@ struct pgw_uring {
     struct pgw_uring_geometry geometry;
     struct iovec (*areas)[2];  /* header and payload of each slot, as REGISTER wants them */
     int fetching;              /* slots that are the kernel's */
+    int left;                  /* requests of an earlier process in the box's first half */
     bool ended;                /* the kernel said that the connection is gone */
     struct pgw_stance *stance; /* of the queue's thread; may be NULL */
     int wake_fd;
-    uint64_t wake_count; /* where the read of wake_fd puts its value */
+    uint64_t wake_count;   /* where the read of wake_fd puts its value */
+    struct io_uring order; /* of a kept session, see end_in_order */
 };
 
 static int make_ring(unsigned entries, struct io_uring *ring) {
@@ -92,18 +97,38 @@ static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, in
 }
 
 static void prepare_register(struct pgw_uring *ring, int slot) {
+    if (ring->geometry.kept) {
+        pgw_uring_saved_free(slot_memory(&ring->geometry, slot));
+    }
     struct io_uring_sqe *sqe = prepare(ring, PGW_URING_CMD_REGISTER, slot, 0);
     sqe->addr = (uint64_t)(uintptr_t)ring->areas[slot];
     sqe->len = 2;
 }
 
+static void prepare_commit(struct pgw_uring *ring, int slot) {
+    char *memory = slot_memory(&ring->geometry, slot);
+    const struct pgw_uring_req_header *header = (const void *)memory;
+    if (ring->geometry.kept) {
+        pgw_uring_saved_replied(memory);
+    }
+    prepare(ring, PGW_URING_CMD_COMMIT_AND_FETCH, slot, header->ring_ent.commit_id);
+}
+
 static void prepare_commits(struct pgw_uring *ring, int commits) {
     const int32_t *replies = ring->geometry.box + ring->geometry.depth;
     for (int i = 0; i < commits; i++) {
-        int slot = replies[i];
-        const struct pgw_uring_req_header *header =
-            (const void *)slot_memory(&ring->geometry, slot);
-        prepare(ring, PGW_URING_CMD_COMMIT_AND_FETCH, slot, header->ring_ent.commit_id);
+        prepare_commit(ring, replies[i]);
+    }
+}
+
+/* The kernel took these replies, if it was given all. */
+static void committed(struct pgw_uring *ring, int commits) {
+    const int32_t *replies = ring->geometry.box + ring->geometry.depth;
+    if (!ring->geometry.kept || io_uring_sq_ready(&ring->ring) > 0) {
+        return;
+    }
+    for (int i = 0; i < commits; i++) {
+        pgw_uring_saved_free(slot_memory(&ring->geometry, replies[i]));
     }
 }
 
@@ -121,26 +146,67 @@ static void pin_to_cpu(int cpu) {
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-/* The first refusal among the completions so far; they stay for pgw_uring_enter. */
+/*
+ * Has the kernel wait, when the thread ends, for a request on another ring that is never fulfilled.
+ * It then cancels what the thread has in this ring at once, and in order: requests on their way
+ * come into their slots first, and later ones wait for the next process. Without it the ring is
+ * taken down after the process's memory, and whatever came meanwhile fails with ECANCELED.
+ */
+static int end_in_order(struct pgw_uring *ring) {
+    int result = io_uring_queue_init(1, &ring->order, 0);
+    if (result != 0) {
+        ring->order.ring_fd = -1;
+        return result;
+    }
+    struct io_uring_sqe *sqe = next_entry(ring);
+    io_uring_prep_poll_add(sqe, ring->order.ring_fd, POLLIN);
+    sqe->user_data = ORDER_TAG;
+    return 0;
+}
+
+/* The first refusal among the completions so far; they stay for pgw_uring_enter. A reply that was
+ * taken from an earlier process already is none. */
 static int registration_error(struct pgw_uring *ring) {
     struct io_uring_cqe *cqe;
     unsigned head;
     io_uring_for_each_cqe(&ring->ring, head, cqe) {
-        if (cqe->res < 0) {
+        if (cqe->res < 0 && !(ring->geometry.taken && cqe->res == -ENOENT)) {
             return cqe->res;
         }
     }
     return 0;
 }
 
+/* Gives a slot to the kernel, or goes on with what an earlier process left in it. */
+static void begin_slot(struct pgw_uring *ring, int slot) {
+    enum pgw_uring_rest rest = PGW_URING_REGISTER;
+    if (ring->geometry.taken) {
+        rest = pgw_uring_saved_resume(slot_memory(&ring->geometry, slot));
+    }
+    switch (rest) {
+    case PGW_URING_EXECUTE:
+        ring->geometry.box[ring->left++] = slot;
+        break;
+    case PGW_URING_COMMIT:
+        prepare_commit(ring, slot);
+        break;
+    case PGW_URING_REGISTER:
+        prepare_register(ring, slot);
+        break;
+    }
+}
+
 static int register_slots(struct pgw_uring *ring) {
-    int result;
-    for (int slot = 0; slot < ring->geometry.depth; slot++) {
+    int result = ring->geometry.kept ? end_in_order(ring) : 0;
+    for (int slot = 0; result == 0 && slot < ring->geometry.depth; slot++) {
         char *memory = slot_memory(&ring->geometry, slot);
         ring->areas[slot][0] = (struct iovec){memory, sizeof(struct pgw_uring_req_header)};
         ring->areas[slot][1] =
             (struct iovec){memory + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
-        prepare_register(ring, slot);
+        begin_slot(ring, slot);
+    }
+    if (result != 0) {
+        return result;
     }
     prepare_wake(ring);
     result = io_uring_submit_and_get_events(&ring->ring);
@@ -162,6 +228,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
     ring->geometry = *geometry;
     ring->wake_fd = -1;
     ring->ring.ring_fd = -1;
+    ring->order.ring_fd = -1;
     ring->areas = calloc((size_t)geometry->depth, sizeof *ring->areas);
     if (ring->areas == NULL) {
         goto err;
@@ -172,7 +239,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
         goto err;
     }
     pin_to_cpu(geometry->queue);
-    *error = make_ring((unsigned)geometry->depth + 1, &ring->ring);
+    *error = make_ring((unsigned)geometry->depth + 2, &ring->ring);
     if (*error != 0) {
         ring->ring.ring_fd = -1;
         goto err;
@@ -197,6 +264,19 @@ static void slot_failed(struct pgw_uring *ring, int slot, int result) {
     ring->ended = true;
 }
 
+static void slot_came(struct pgw_uring *ring, const struct io_uring_cqe *cqe, int *ready) {
+    int slot = (int)cqe->user_data;
+    ring->fetching--;
+    if (cqe->res < 0) {
+        slot_failed(ring, slot, cqe->res);
+        return;
+    }
+    if (ring->geometry.kept) {
+        pgw_uring_saved_keep(slot_memory(&ring->geometry, slot));
+    }
+    ring->geometry.box[(*ready)++] = slot;
+}
+
 /* Puts the slots that are ready into the box; tells whether there was anything to return for. */
 static bool collect(struct pgw_uring *ring, int *ready) {
     struct io_uring_cqe *cqe;
@@ -208,13 +288,8 @@ static bool collect(struct pgw_uring *ring, int *ready) {
         seen++;
         if (cqe->user_data == WAKE_TAG) {
             woken = true;
-            continue;
-        }
-        ring->fetching--;
-        if (cqe->res < 0) {
-            slot_failed(ring, (int)cqe->user_data, cqe->res);
-        } else {
-            ring->geometry.box[(*ready)++] = (int32_t)cqe->user_data;
+        } else if (cqe->user_data != ORDER_TAG) {
+            slot_came(ring, cqe, ready);
         }
     }
     io_uring_cq_advance(&ring->ring, seen);
@@ -241,8 +316,12 @@ static bool spin(struct pgw_uring *ring, int spin_us) {
 }
 
 int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
-    int ready = 0;
+    int ready = ring->left;
 
+    if (ready > 0) {
+        ring->left = 0;
+        return ready;
+    }
     prepare_commits(ring, commits);
     for (;;) {
         if (spin_us <= 0 || !spin(ring, spin_us)) {
@@ -251,6 +330,8 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
                 return result;
             }
         }
+        committed(ring, commits);
+        commits = 0;
         if (collect(ring, &ready)) {
             pgw_stance_met(ring->stance, ready);
             return ready;
@@ -264,6 +345,9 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
 void pgw_uring_flush(struct pgw_uring *ring, int commits) {
     prepare_commits(ring, commits);
     io_uring_submit(&ring->ring);
+    committed(ring, commits);
+    pgw_stance_close(ring->stance);
+    ring->stance = NULL;
 }
 
 void pgw_uring_wake(struct pgw_uring *ring) {
@@ -276,6 +360,9 @@ void pgw_uring_close(struct pgw_uring *ring) {
     pgw_stance_close(ring->stance);
     if (ring->ring.ring_fd >= 0) {
         io_uring_queue_exit(&ring->ring);
+    }
+    if (ring->order.ring_fd >= 0) {
+        io_uring_queue_exit(&ring->order);
     }
     if (ring->wake_fd >= 0) {
         close(ring->wake_fd);

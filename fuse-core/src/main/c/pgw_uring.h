@@ -27,6 +27,8 @@ struct pgw_uring_geometry {
     char *memory;   /* of the slots, one behind the other; borrowed until closed */
     size_t payload_bytes;
     bool stand_back; /* the thread may stand back, see pgw_stance.h */
+    bool kept;       /* memory and connection outlive this process */
+    bool taken;      /* the memory holds what an earlier process left, at the same address */
     int32_t *box;    /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
 };
 
@@ -38,7 +40,12 @@ int pgw_uring_probe(void);
 /* Queues there must be: the number of possible CPUs. */
 int pgw_uring_queues(void);
 
-/* Makes the ring and registers every slot. NULL and `error` (-errno) on failure. */
+/*
+ * Makes the ring and registers every slot. NULL and `error` (-errno) on failure.
+ *
+ * Where the memory was taken, slots whose request is under way are not registered: those with a
+ * complete reply are committed, the others are what pgw_uring_enter gives first.
+ */
 struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int *error);
 
 /*
@@ -48,12 +55,18 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
  */
 int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us);
 
-/* Commits without waiting: the last thing before closing. */
+/* Commits without waiting: the last thing that the queue's thread does with it, except to close it.
+ */
 void pgw_uring_flush(struct pgw_uring *ring, int commits);
 
 /* Makes pgw_uring_enter return. Any thread. */
 void pgw_uring_wake(struct pgw_uring *ring);
 
+/*
+ * By the queue's thread; or, where the session is kept, by another one after that thread has ended
+ * in the kernel's eyes: the end of the thread puts requests that are on their way into the slots,
+ * for the next process, while closing the ring fails them with ECANCELED.
+ */
 void pgw_uring_close(struct pgw_uring *ring);
 
 #endif

@@ -1,8 +1,10 @@
-"""Keeps a FUSE session while its server is killed again and again: KILLS FOLDER MOUNT_POINT COMMAND...
+"""Keeps a FUSE session while its server ends again and again: ROUNDS SIGNAL TRANSPORT FOLDER MOUNT_POINT COMMAND...
 
 Plays the keeper: mounts, holds the connection and the session memory, starts COMMAND as the server with both
-descriptors, and kills it with SIGKILL at random moments under readers and writers of the mount. Ends with status 0
-when no call of theirs failed, none hangs, and what was written is there.
+descriptors, and sends it SIGNAL (KILL, or TERM for a planned end) at random moments under readers and writers of the
+mount. Ends with status 0 when no call of theirs failed, none hangs, and what was written is there.
+
+In the environment: READERS and WRITERS, how many (2 and 2); CPU, on which they run.
 """
 
 import ctypes
@@ -35,12 +37,15 @@ class Load:
         self.stop = threading.Event()
         self.failures = []
         self.calls = 0
+        readers, writers = int(os.environ.get("READERS", "2")), int(os.environ.get("WRITERS", "2"))
         self.threads = [
             threading.Thread(target=self.run, args=(work, i), daemon=True)
-            for i, work in enumerate([self.read, self.read, self.change, self.change])
+            for i, work in enumerate([self.read] * readers + [self.change] * writers)
         ]
 
     def run(self, work, number):
+        if "CPU" in os.environ:
+            os.sched_setaffinity(0, {int(os.environ["CPU"])})
         turn = 0
         while not self.stop.is_set():
             try:
@@ -76,36 +81,42 @@ class Load:
         return sum(thread.is_alive() for thread in self.threads)
 
 
-def start(command, fuse, memory, target, takes, folder):
+def start(command, transport, fuse, memory, target, takes, folder):
     server = subprocess.Popen(
-        [*command, str(fuse), str(memory), target, str(takes), folder], pass_fds=(fuse, memory), stdout=subprocess.PIPE
+        [*command, str(fuse), str(memory), target, str(takes), folder, transport],
+        pass_fds=(fuse, memory),
+        stdout=subprocess.PIPE,
     )
     line = server.stdout.readline().decode()
-    if not line.startswith("serving transport devfuse"):
+    if not line.startswith("serving transport " + transport):
         raise RuntimeError("the server did not begin: " + line)
     return server
 
 
-def trial(kills, folder, target, command, fuse):
+def trial(kills, signal_number, transport, folder, target, command, fuse):
     memory = os.memfd_create("session")
     os.ftruncate(memory, 1 << 20)
-    server = start(command, fuse, memory, target, 0, folder)
+    server = start(command, transport, fuse, memory, target, 0, folder)
     try:
         load = Load(target)
         for thread in load.threads:
             thread.start()
         for kill in range(kills):
             time.sleep(0.5 + random.random() / 2)
-            server.send_signal(signal.SIGKILL)
+            began = time.monotonic()
+            server.send_signal(signal_number)
             server.wait()
-            server = start(command, fuse, memory, target, kill + 1, folder)
+            ended = time.monotonic()
+            server = start(command, transport, fuse, memory, target, kill + 1, folder)
+            print(f"ended in {ended - began:.3f} s, served again after {time.monotonic() - began:.3f} s")
         time.sleep(1)
         hanging = load.finish()
         left = os.listdir(folder)
     finally:
         server.kill()
         server.wait()
-    print(f"kills {kills} calls {load.calls} failed {len(load.failures)} hanging {hanging} left {left}")
+    print(f"ends {kills} transport {transport} calls {load.calls}")
+    print(f"failed {len(load.failures)} hanging {hanging} left {left}")
     for failure in load.failures[:10]:
         print(failure)
     return 0 if not load.failures and hanging == 0 and left == ["base"] and load.calls > 0 else 1
@@ -115,12 +126,13 @@ def main():
     seed = random.randrange(1 << 32)
     random.seed(seed)
     print("seed", seed)
-    folder, target = sys.argv[2], sys.argv[3]
+    rounds, signal_number = int(sys.argv[1]), signal.Signals["SIG" + sys.argv[2]]
+    transport, folder, target = sys.argv[3:6]
     with open(folder + "/base", "wb") as file:
         file.write(b"x" * 65536)
     fuse = mount(target)
     try:
-        return trial(int(sys.argv[1]), folder, target, sys.argv[4:], fuse)
+        return trial(rounds, signal_number, transport, folder, target, sys.argv[6:], fuse)
     finally:
         LIBC.umount2(target.encode(), MNT_DETACH)
         os.close(fuse)

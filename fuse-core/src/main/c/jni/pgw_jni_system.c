@@ -45,6 +45,22 @@ static jlong map_shared(JNIEnv *env, jclass owner, jint fd, jlong bytes) {
     return memory == NULL ? -errno : pgw_jni_address(memory);
 }
 
+static jint map_at(JNIEnv *env, jclass owner, jint fd, jlong offset, jlong bytes, jlong address) {
+    (void)env;
+    (void)owner;
+    return pgw_memory_map_at(fd, (size_t)offset, (size_t)bytes, pgw_jni_pointer(address));
+}
+
+static jint enlarge(JNIEnv *env, jclass owner, jint fd, jlong bytes) {
+    struct stat status;
+    (void)env;
+    (void)owner;
+    if (fstat(fd, &status) != 0 || (status.st_size < bytes && ftruncate(fd, bytes) != 0)) {
+        return -errno;
+    }
+    return 0;
+}
+
 static jint unmap(JNIEnv *env, jclass owner, jlong address, jlong bytes) {
     (void)env;
     (void)owner;
@@ -224,6 +240,8 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"errorBytes", "(I)[B", error_bytes},
         {"map", "(J)J", map},
         {"mapShared", "(IJ)J", map_shared},
+        {"mapAt", "(IJJJ)I", map_at},
+        {"enlarge", "(IJ)I", enlarge},
         {"unmap", "(JJ)I", unmap},
         {"buffer", "(JI)Ljava/nio/ByteBuffer;", buffer},
         {"close", "(I)I", close_descriptor},

@@ -166,18 +166,20 @@ static jint uring_queues(JNIEnv *env, jclass owner) {
 }
 
 static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject box) {
-    jlong number[6];
+    jlong number[7];
     struct pgw_uring_geometry geometry;
     struct pgw_uring *ring;
     int error;
     (void)owner;
-    (*env)->GetLongArrayRegion(env, numbers, 0, 6, number);
+    (*env)->GetLongArrayRegion(env, numbers, 0, 7, number);
     geometry = (struct pgw_uring_geometry){.fd = (int)number[0],
                                            .queue = (uint16_t)number[1],
                                            .depth = (int)number[2],
                                            .memory = pgw_jni_pointer(number[3]),
                                            .payload_bytes = (size_t)number[4],
                                            .stand_back = number[5] != 0,
+                                           .kept = number[6] != 0,
+                                           .taken = number[6] == 2,
                                            .box = (*env)->GetDirectBufferAddress(env, box)};
     ring = pgw_uring_open(&geometry, &error);
     return ring == NULL ? error : pgw_jni_address(ring);

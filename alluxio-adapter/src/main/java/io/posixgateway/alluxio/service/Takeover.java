@@ -54,6 +54,7 @@ final class Takeover implements Runnable {
 
     @Override
     public void run() {
+        long began = System.nanoTime();
         while (!done && !ending.getAsBoolean()) {
             done = each(volumes::resume);
             tried.countDown();
@@ -61,6 +62,7 @@ final class Takeover implements Runnable {
                 pause();
             }
         }
+        LOG.info("Taking over took {} ms", (System.nanoTime() - began) / 1_000_000);
         volumes.endPreparation();
     }
 

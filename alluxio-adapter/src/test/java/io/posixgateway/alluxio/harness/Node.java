@@ -27,10 +27,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,11 +41,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Node implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final String LEADING = "Leading: taking over";
 
     private final Path folder;
     private Program keeper;
     private final List<Path> mounts = new ArrayList<>();
     private final List<Program> gateways = new ArrayList<>();
+    private final List<Long> leaving = new ArrayList<>();
     private final EventLoopGroup loop = new EpollEventLoopGroup(1);
     private final ManagedChannel channel;
     private final int httpPort;
@@ -129,8 +133,17 @@ public final class Node implements AutoCloseable {
     /** A planned upgrade: the gateway is told to end while its successor waits. */
     public void upgradeGateway() throws Exception {
         Program old = gateway;
+        Instant told = Instant.now();
         old.terminate();
         gateway = theWaiting();
+        gateway.awaitOutput(LEADING, LIMIT);
+        String line = gateway.output()
+                .lines()
+                .filter(text -> text.contains(LEADING))
+                .findFirst()
+                .orElseThrow();
+        leaving.add(Duration.between(told, Instant.parse(line.substring(0, line.indexOf(' '))))
+                .toMillis());
         if (old.await(LIMIT) != 143) {
             throw new AssertionError("the gateway that was told to end said:\n" + old.output());
         }
@@ -156,6 +169,22 @@ public final class Node implements AutoCloseable {
         if (old.await(LIMIT) != 0) {
             throw new AssertionError("the old keeper said:\n" + old.output());
         }
+    }
+
+    /** Of each planned upgrade: from the signal until the next one leads. */
+    public List<Long> leavingMillis() {
+        return List.copyOf(leaving);
+    }
+
+    /** The numbers that gateways of this node put into lines of this kind, in the order of the gateways. */
+    public List<Long> said(Pattern line) throws IOException {
+        List<Long> numbers = new ArrayList<>();
+        for (Program one : gateways) {
+            line.matcher(one.output())
+                    .results()
+                    .forEach(found -> numbers.add(Long.valueOf(Objects.requireNonNull(found.group(1)))));
+        }
+        return numbers;
     }
 
     /** Ends the gateway; nobody serves until {@link #startNextGateway}. */

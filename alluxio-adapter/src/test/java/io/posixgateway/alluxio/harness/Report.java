@@ -24,8 +24,11 @@ public final class Report {
         return this;
     }
 
-    /** Median and greatest of the times. */
+    /** Median and greatest of the times; of none, nothing. */
     public Report withMillis(String key, List<Long> millis) {
+        if (millis.isEmpty()) {
+            return this;
+        }
         List<Long> sorted = new java.util.ArrayList<>(millis);
         Collections.sort(sorted);
         values.put(key + "_median_ms", sorted.get(sorted.size() / 2));

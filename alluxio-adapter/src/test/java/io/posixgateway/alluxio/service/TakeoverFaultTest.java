@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
  * The gateway is killed or replaced again and again, and the keeper replaced, under readers and writers: programs see a
  * pause, never a failure or a wrong byte.
  *
- * <p>{@code -Dpgw.kills=N} sets how often (2 by default, 20 in {@code make fault}), {@code -Dpgw.trials=kill,upgrade} which.
+ * <p>{@code -Dpgw.kills=N} sets how often (2 by default, 20 in {@code make fault}), {@code -Dpgw.trials=kill,upgrade} which,
+ * {@code -Dpgw.transports=devfuse,uring} over what.
  */
 class TakeoverFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -34,6 +36,9 @@ class TakeoverFaultTest {
     private static final List<String> TRIALS =
             List.of(System.getProperty("pgw.trials", "kill,kill-one-waiting,upgrade,keeper")
                     .split(","));
+    private static final List<String> TRANSPORTS =
+            List.of(System.getProperty("pgw.transports", "devfuse").split(","));
+    private static final Pattern TAKEN = Pattern.compile("Taking over took (\\d+) ms");
     private static final long READS_BETWEEN = 200;
 
     @TempDir
@@ -41,17 +46,13 @@ class TakeoverFaultTest {
 
     private EmbeddedAlluxio alluxio;
     private Node node;
-    private Path mount;
 
     @BeforeEach
     void serve() throws Exception {
         Built.keeper();
         alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
         node = new Node(folder);
-        Load.prepare(Files.createDirectory(alluxio.ufs().resolve("load")));
         node.awaitReady();
-        mount = node.mount("vol");
-        node.control().attach(Node.request("vol", alluxio.masters(), "/load"));
     }
 
     @AfterEach
@@ -71,16 +72,30 @@ class TakeoverFaultTest {
 
     @Test
     void programs_see_a_pause_and_nothing_else() throws Exception {
-        trial("kill", () -> {}, node::killAndRestartGateway);
-        trial("kill-one-waiting", node::startWaitingGateway, node::killGatewayBeforeTheWaiting);
-        trial("upgrade", node::startWaitingGateway, node::upgradeGateway);
-        trial("keeper", () -> {}, node::replaceKeeper);
+        for (String transport : TRANSPORTS) {
+            Load.prepare(Files.createDirectory(alluxio.ufs().resolve(transport)));
+            Path mount = node.mount(transport);
+            String line = node.control()
+                    .attach(Node.request(transport, alluxio.masters(), "/" + transport).toBuilder()
+                            .putOptions("transport", transport)
+                            .build())
+                    .getSessionLine();
+            assertThat(line).startsWith("transport " + transport);
+            String suffix = transport.equals("devfuse") ? "" : "-" + transport;
+            trial("kill", suffix, mount, () -> {}, node::killAndRestartGateway);
+            trial("kill-one-waiting", suffix, mount, node::startWaitingGateway, node::killGatewayBeforeTheWaiting);
+            trial("upgrade", suffix, mount, node::startWaitingGateway, node::upgradeGateway);
+            trial("keeper", suffix, mount, () -> {}, node::replaceKeeper);
+        }
     }
 
-    private void trial(String name, Act before, Act act) throws Exception {
-        if (!TRIALS.contains(name)) {
+    private void trial(String kind, String suffix, Path mount, Act before, Act act) throws Exception {
+        if (!TRIALS.contains(kind)) {
             return;
         }
+        String name = kind + suffix;
+        int left = node.leavingMillis().size();
+        int taken = node.said(TAKEN).size();
         try (Load load = Load.start(mount, READERS, WRITERS)) {
             List<Long> usual = new ArrayList<>();
             List<Long> pauses = new ArrayList<>();
@@ -98,21 +113,32 @@ class TakeoverFaultTest {
                 node.awaitReady();
             }
             load.stop();
-            new Report(name)
-                    .with("rounds", ROUNDS)
-                    .with("readers", READERS)
-                    .with("writers", WRITERS)
-                    .with("reads", load.reads())
-                    .with("writes", load.writes())
-                    .with("failed", load.failures().size())
-                    .with("wrong", load.wrong())
-                    .with("hung", load.hung())
+            report(name, load)
                     .with("waiting_resident_kb", waitingKb)
                     .withMillis("longest_read_before", usual)
                     .withMillis("pause", pauses)
+                    .withMillis("leaving", since(left, node.leavingMillis()))
+                    .withMillis("taking", since(taken, node.said(TAKEN)))
                     .tell();
             assertThat(load.failures()).as(name).isEmpty();
         }
+    }
+
+    private static Report report(String name, Load load) {
+        return new Report(name)
+                .with("rounds", ROUNDS)
+                .with("readers", READERS)
+                .with("writers", WRITERS)
+                .with("reads", load.reads())
+                .with("writes", load.writes())
+                .with("failed", load.failures().size())
+                .with("wrong", load.wrong())
+                .with("hung", load.hung());
+    }
+
+    /** What gateways took of a pause in this trial; nothing where none ended by plan. */
+    private static List<Long> since(int before, List<Long> said) {
+        return said.subList(before, said.size());
     }
 
     /** Until readers and writers have done something since now. */

@@ -231,7 +231,7 @@ final class Call implements Request {
             return -Errno.ENAMETOOLONG;
         }
         into.set(exchange.payload(), exchange.payloadAt(opcode.argumentBytes()) + from, end - from);
-        return file && hasSlash(into) ? -Errno.EINVAL : end;
+        return file && leadsElsewhere(into) ? -Errno.EINVAL : end;
     }
 
     /** Where the NUL is that ends the text from here, relative to the payload; -1: nowhere. */
@@ -247,7 +247,11 @@ final class Call implements Request {
         return -1;
     }
 
-    private static boolean hasSlash(Name name) {
+    /** The kernel sends no such name; a file system that makes paths of names must not see one either. */
+    private static boolean leadsElsewhere(Name name) {
+        if (name.length() <= 2 && name.at(0) == '.' && name.at(name.length() - 1) == '.') {
+            return true;
+        }
         for (int i = 0; i < name.length(); i++) {
             if (name.at(i) == '/') {
                 return true;

@@ -145,7 +145,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private void leave(Call call) {
         metrics.requestEnded(call.opcode, 0, metrics.nanos() - call.beganNanos);
         call.end();
-        call.exchange().noReply();
+        call.exchange().leave();
     }
 
     /** The call goes with its request; the exchange it leaves gets the other's call. */

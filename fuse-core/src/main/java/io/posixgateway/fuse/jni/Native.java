@@ -45,6 +45,12 @@ public final class Native {
     /** Maps the beginning of a memfd; its address. */
     public static native long mapShared(int fd, long bytes);
 
+    /** Maps a part of a memfd at this address and no other. EEXIST: something lies there. */
+    public static native int mapAt(int fd, long offset, long bytes, long address);
+
+    /** Makes a memfd at least so long. */
+    public static native int enlarge(int fd, long bytes);
+
     public static native int unmap(long address, long bytes);
 
     /** A direct buffer over mapped memory, big-endian as all new ones; dead once that is unmapped. */

@@ -16,6 +16,9 @@ public final class Uring {
     /** struct fuse_uring_ent_in_out's payload_sz, in the header. */
     public static final int PAYLOAD_SIZE_AT = 256 + 16;
 
+    /** struct fuse_uring_ent_in_out's commit_id, in the header: the request's number. */
+    public static final int COMMIT_ID_AT = 256 + 8;
+
     /** With less, Linux 6.18 may come to a BUG. */
     public static final int LEAST_PAYLOAD_BYTES = 68 * 1024;
 
@@ -37,7 +40,8 @@ public final class Uring {
     /**
      * Makes the ring, pins this thread to the queue's CPU, registers every slot.
      *
-     * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload, 1 if the thread may stand back
+     * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload, 1 if the thread may stand back, 1 if
+     *     the slots outlive this process and 2 if moreover they hold what an earlier process left
      * @param box direct, of 2 × depth ints: slots that are ready, then slots to commit
      */
     public static native long open(long[] geometry, ByteBuffer box);
@@ -51,11 +55,12 @@ public final class Uring {
      */
     public static native int enter(long ring, int commits, int spinMicros);
 
-    /** Commits without waiting. */
+    /** Commits without waiting: the last of the thread's calls but for {@link #close}. */
     public static native void flush(long ring, int commits);
 
     /** Makes {@link #enter} return. */
     public static native void wake(long ring);
 
+    /** Where the slots outlive this process: by another thread, after the queue's thread has ended in the kernel's eyes. */
     public static native void close(long ring);
 }

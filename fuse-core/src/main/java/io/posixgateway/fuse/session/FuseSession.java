@@ -10,7 +10,6 @@ import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
-import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -128,35 +127,31 @@ public final class FuseSession implements AutoCloseable {
      *
      * @param fileSystem the session's from here on; still the caller's when this throws
      * @param kept its descriptors are the session's from here on, and closed when this throws
-     * @param options the transport may be auto or devfuse
+     * @param options the transport may be auto (devfuse), devfuse or uring; of a session that was served before, it stays as it
+     *     was
      */
     public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options)
             throws MountException {
         requireNative();
-        SessionMemory memory;
-        try {
-            options.check();
-            requireKeepable(options.transport(), kept);
-            memory = SessionMemory.open(kept.memoryFd());
-        } catch (MountException | IllegalArgumentException e) {
-            Native.close(kept.fuseFd());
-            Native.close(kept.memoryFd());
-            throw e;
-        }
-        FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal());
-        KernelLink kernel = new KernelLink(journaled);
+        SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
         SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        Handshake handshake = new Handshake(fitting, false, fileSystem.handlesLocks(), outcome -> {
+        KeptConnection connection = new KeptConnection(kept.fuseFd(), memory);
+        KeptTransport way;
+        try {
+            way = KeptTransport.choose(fitting, kept, memory);
+        } catch (MountException e) {
+            connection.close();
+            throw e;
+        }
+        FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
+        KernelLink kernel = new KernelLink(journaled);
+        Handshake handshake = new Handshake(fitting, way.uring(), fileSystem.handlesLocks(), outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);
         });
-        FuseSession session = new FuseSession(
-                journaled,
-                new KeptConnection(kept.fuseFd(), memory),
-                new Setup(fitting, kernel, handshake, List.of()),
-                (fd, metrics) -> new DevFuseTransport(
-                        fd, true, earlier != null, new TransportChooser(fitting).sizes(), metrics));
+        FuseSession session =
+                new FuseSession(journaled, connection, new Setup(fitting, kernel, handshake, List.of()), way::make);
         try {
             session.resume(earlier, kept.takes() > 0);
             return session;
@@ -168,13 +163,20 @@ public final class FuseSession implements AutoCloseable {
         }
     }
 
-    private static void requireKeepable(TransportChoice choice, KeptSession kept) throws MountException {
-        if (choice != TransportChoice.AUTO && choice != TransportChoice.DEVFUSE) {
-            throw new MountException(
-                    "the session at " + kept.target() + " is held by a keeper, and transport "
-                            + choice.name().toLowerCase(Locale.ROOT)
-                            + " cannot be taken over",
-                    "choose auto or devfuse for it");
+    private static SessionMemory openMemory(KeptSession kept, SessionOptions options) throws MountException {
+        try {
+            options.check();
+            if (options.transport() == TransportChoice.LIBFUSE) {
+                throw new MountException(
+                        "the session at " + kept.target()
+                                + " is held by a keeper, and transport libfuse cannot be taken over",
+                        "choose auto, devfuse or uring for it");
+            }
+            return SessionMemory.open(kept.memoryFd());
+        } catch (MountException | IllegalArgumentException e) {
+            Native.close(kept.fuseFd());
+            Native.close(kept.memoryFd());
+            throw e;
         }
     }
 

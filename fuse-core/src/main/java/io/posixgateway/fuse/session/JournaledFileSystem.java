@@ -4,10 +4,12 @@ import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
 import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
 
 /**
  * Keeps a journal of the changes that may not be made twice, so that a request which the kernel sends again after its server
@@ -21,10 +23,31 @@ final class JournaledFileSystem extends ForwardingFileSystem {
     private static final int XATTR_CREATE = 1;
 
     private final Journal journal;
+    private final LongConsumer files;
 
-    JournaledFileSystem(FileSystem inner, Journal journal) {
+    /** @param files hears of regular files that the kernel is told of */
+    JournaledFileSystem(FileSystem inner, Journal journal, LongConsumer files) {
         super(inner);
         this.journal = journal;
+        this.files = files;
+    }
+
+    @Override
+    public int lookup(Request request, long parent, Name name, Entry entry) {
+        int result = super.lookup(request, parent, name, entry);
+        if (result == 0 && entry.node != 0 && Stat.isRegular(entry.attributes.mode)) {
+            files.accept(entry.node);
+        }
+        return result;
+    }
+
+    @Override
+    public int open(Request request, long node, int flags, OpenReply reply) {
+        int result = super.open(request, node, flags, reply);
+        if (result == 0) {
+            files.accept(node);
+        }
+        return result;
     }
 
     /**

@@ -68,7 +68,7 @@ final class TransportChooser {
     /** A transport over a mounted connection. */
     Transport make(TransportChoice choice, int fd, SessionMetrics metrics) {
         return switch (choice) {
-            case URING -> new UringTransport(fd, sizes(), metrics);
+            case URING -> new UringTransport(fd, sizes(), metrics, null);
             case LIBFUSE -> new LibfuseTransport(fd, sizes(), metrics);
             case DEVFUSE, AUTO -> new DevFuseTransport(fd, false, false, sizes(), metrics);
         };

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>On /dev/fuse and libfuse a message is contiguous: header, arguments, payload. On io_uring the three lie apart, and the
  * reply's body overwrites the payload: <b>whoever needs a name copies it before anything is put into the reply.</b>
  *
- * <p>Exactly one of {@link #reply} and {@link #noReply} is called per request, on any thread if {@link #handOver} gave leave
+ * <p>Exactly one of {@link #reply}, {@link #noReply} and {@link #leave} is called per request, on any thread if {@link #handOver} gave leave
  * and else on the transport's thread before the handler returns. All buffers are direct, native order, accessed by absolute
  * positions.
  */
@@ -95,4 +95,9 @@ public abstract class Exchange {
 
     /** Ends a request that gets no answer (FORGET, INTERRUPT and the like). */
     public abstract void noReply();
+
+    /** Leaves a request unanswered to the next process that serves the session, in place of a reply. */
+    public void leave() {
+        noReply();
+    }
 }

@@ -1,7 +1,6 @@
 package io.posixgateway.fuse.transport;
 
 import io.posixgateway.fuse.jni.Uring;
-import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Layouts;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +60,7 @@ final class UringExchange extends Exchange {
         int body = error == 0 ? bodyBytes : 0;
         memory.putInt(0, Layouts.OUT_HEADER_BYTES + body);
         memory.putInt(4, error);
+        memory.putLong(8, memory.getLong(Uring.COMMIT_ID_AT));
         memory.putInt(Uring.PAYLOAD_SIZE_AT, body);
         if (handedOver) {
             handedOver = false;
@@ -70,9 +70,18 @@ final class UringExchange extends Exchange {
         return 0;
     }
 
-    /** The kernel sends nothing over a ring that has no answer; an entry must be committed to be used again. */
+    /** NOTIFY_REPLY: nobody reads an answer, but an entry must be committed to be used again. */
     @Override
     public void noReply() {
-        reply(-Errno.ENOSYS, 0);
+        reply(0, 0);
+    }
+
+    /** It stays in its slot, as one that had begun. */
+    @Override
+    public void leave() {
+        if (handedOver) {
+            handedOver = false;
+            queue.left();
+        }
     }
 }

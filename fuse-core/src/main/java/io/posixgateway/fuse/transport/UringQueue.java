@@ -6,8 +6,12 @@ import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class UringQueue implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(UringQueue.class);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final UringTransport transport;
     private final int number;
@@ -35,8 +40,11 @@ final class UringQueue implements Runnable {
     private final AtomicInteger outstanding = new AtomicInteger();
     private final Object ringLock = new Object();
 
-    /** 0: none. Set and closed by the queue's thread, under ringLock; woken by others under it. */
+    /** 0: none. Set by the queue's thread; closed by it, or after it where the session is kept. All under ringLock. */
     private long ring;
+
+    /** The queue's thread, as the kernel knows it. */
+    private volatile int thread;
 
     private int commits;
     private volatile boolean stopping;
@@ -51,7 +59,9 @@ final class UringQueue implements Runnable {
         depth = sizes.queueDepth();
         spinMicros = sizes.spinMicros();
         int payloadBytes = transport.payloadBytes();
-        geometry = new long[] {transport.fd(), number, depth, address, payloadBytes, sizes.standBack() ? 1 : 0};
+        geometry = new long[] {
+            transport.fd(), number, depth, address, payloadBytes, sizes.standBack() ? 1 : 0, transport.keptNumber()
+        };
         box = ByteBuffer.allocateDirect(2 * depth * Integer.BYTES).order(ByteOrder.nativeOrder());
         exchanges = new UringExchange[depth];
         int stride = Uring.HEADER_BYTES + payloadBytes;
@@ -63,9 +73,10 @@ final class UringQueue implements Runnable {
 
     @Override
     public void run() {
+        thread = Native.currentThread();
         metrics.workerStarted();
         try {
-            long opened = Uring.open(geometry, box);
+            long opened = open();
             if (opened < 0) {
                 transport.queueFailed(number, Native.errorText(opened));
                 return;
@@ -74,11 +85,35 @@ final class UringQueue implements Runnable {
                 ring = opened;
             }
             transport.queueReady();
+            if (transport.taken()) {
+                Nudge.send(transport.fd(), transport.files(), depth);
+            }
             serve();
         } finally {
-            closeRing();
+            end();
             metrics.workerEnded();
             transport.queueEnded();
+        }
+    }
+
+    /** An earlier process may have ended before the kernel had its answer to INIT, which then comes again. */
+    private long open() {
+        long opened = Uring.open(geometry, box);
+        while (opened == -Errno.EAGAIN && transport.taken() && !stopping) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            opened = Uring.open(geometry, box);
+        }
+        return opened;
+    }
+
+    private void end() {
+        synchronized (ringLock) {
+            if (ring != 0) {
+                Uring.flush(ring, commits);
+                if (!transport.kept()) {
+                    closeRing();
+                }
+            }
         }
     }
 
@@ -93,6 +128,7 @@ final class UringQueue implements Runnable {
                 if (ready != -Errno.ENOTCONN) {
                     LOG.error("io_uring queue {} ends: {}", number, Native.errorText(ready));
                 }
+                commits = 0;
                 return;
             }
             commits = 0;
@@ -101,7 +137,6 @@ final class UringQueue implements Runnable {
             }
             takeFinished();
         }
-        Uring.flush(ring, commits);
     }
 
     private void takeFinished() {
@@ -124,6 +159,12 @@ final class UringQueue implements Runnable {
     /** On the queue's thread. */
     void handedOver() {
         outstanding.incrementAndGet();
+    }
+
+    /** On any thread: one that was handed over stays unanswered. */
+    void left() {
+        outstanding.decrementAndGet();
+        wake();
     }
 
     /** On any thread: gives back an exchange with its reply. */
@@ -153,12 +194,21 @@ final class UringQueue implements Runnable {
         wake();
     }
 
-    private void closeRing() {
+    /** After the queue's thread, where the session is kept; false: the kernel still knows that thread. */
+    boolean closed() {
+        if (Files.exists(Path.of("/proc/self/task", Integer.toString(thread)))) {
+            return false;
+        }
         synchronized (ringLock) {
-            if (ring != 0) {
-                Uring.close(ring);
-                ring = 0;
-            }
+            closeRing();
+        }
+        return true;
+    }
+
+    private void closeRing() {
+        if (ring != 0) {
+            Uring.close(ring);
+            ring = 0;
         }
     }
 

@@ -10,14 +10,15 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Messages over io_uring: a queue and a pinned thread per possible CPU, and one thread more that takes from /dev/fuse what
  * still travels there (INIT, FORGET, INTERRUPT).
  *
- * <p>The queues come into being when INIT has been answered with the kernel's consent; the kernel holds requests back until
- * all of them are registered.
+ * <p>The queues come into being when INIT has been answered with the kernel's consent, or at once where an earlier process did
+ * that; the kernel holds requests back until all of them are registered.
  */
 public final class UringTransport implements Transport {
     /** FORGET and INTERRUPT are never handed over; INIT may be. */
@@ -31,7 +32,7 @@ public final class UringTransport implements Transport {
     private final SessionMetrics metrics;
     private final int queueCount = Uring.queues();
     private final int payloadBytes;
-    private final long address;
+    private final RingMemory memory;
     private final MessageSlots slots;
     private final DeviceReaders readers;
     private final List<UringQueue> queues = new ArrayList<>();
@@ -44,26 +45,50 @@ public final class UringTransport implements Transport {
 
     private boolean closed;
 
-    /** @param fd of a mounted connection; borrowed */
-    public UringTransport(int fd, Sizes sizes, SessionMetrics metrics) {
+    /**
+     * @param fd of a mounted connection; borrowed
+     * @param memory for the entries, of {@link #memoryBytes} bytes; null: from this process
+     */
+    public UringTransport(int fd, Sizes sizes, SessionMetrics metrics, @Nullable RingMemory memory) {
         this.fd = fd;
         this.sizes = sizes;
         this.metrics = metrics;
-        payloadBytes = Math.max(sizes.maxWriteBytes(), Uring.LEAST_PAYLOAD_BYTES);
-        address = Native.map(memoryBytes());
-        if (address < 0) {
-            throw new OutOfMemoryError("no memory for the ring entries: " + memoryBytes() + " bytes");
-        }
+        this.memory = memory == null ? RingMemory.own(memoryBytes(sizes)) : memory;
+        payloadBytes = payloadBytes(sizes);
         slots = new MessageSlots(DEVICE_SLOTS, sizes.maxWriteBytes());
         readers = new DeviceReaders("pgw-uring-device", List.of(fd), slots, metrics, this::initAnswered);
     }
 
-    private long queueBytes() {
-        return (long) sizes.queueDepth() * (Uring.HEADER_BYTES + payloadBytes);
+    private static int payloadBytes(Sizes sizes) {
+        return Math.max(sizes.maxWriteBytes(), Uring.LEAST_PAYLOAD_BYTES);
     }
 
-    private long memoryBytes() {
-        return queueCount * queueBytes();
+    private static long queueBytes(Sizes sizes) {
+        return (long) sizes.queueDepth() * (Uring.HEADER_BYTES + payloadBytes(sizes));
+    }
+
+    /** For the entries of all queues. */
+    public static long memoryBytes(Sizes sizes) {
+        return Uring.queues() * queueBytes(sizes);
+    }
+
+    boolean kept() {
+        return memory.kept();
+    }
+
+    /** Did an earlier process serve these entries? */
+    boolean taken() {
+        return memory.taken();
+    }
+
+    /** See {@link RingMemory#files}. */
+    long[] files() {
+        return memory.files().get();
+    }
+
+    /** As {@link Uring#open} wants it. */
+    int keptNumber() {
+        return !memory.kept() ? 0 : memory.taken() ? 2 : 1;
     }
 
     int fd() {
@@ -87,6 +112,9 @@ public final class UringTransport implements Transport {
     public void start(RequestHandler requestHandler) {
         handler = requestHandler;
         readers.start(requestHandler);
+        if (memory.taken()) {
+            startQueues();
+        }
     }
 
     /** On the device thread: the reply is still in the slot. */
@@ -96,9 +124,15 @@ public final class UringTransport implements Transport {
             fail("the kernel did not offer io_uring for this connection");
             return;
         }
+        if (!memory.taken()) {
+            startQueues();
+        }
+    }
+
+    private void startQueues() {
         synchronized (queues) {
             for (int i = 0; i < queueCount && handler != null; i++) {
-                UringQueue queue = new UringQueue(this, i, address + i * queueBytes(), handler, metrics);
+                UringQueue queue = new UringQueue(this, i, memory.address() + i * queueBytes(sizes), handler, metrics);
                 queues.add(queue);
                 Thread thread = new Thread(queue, "pgw-uring-" + i);
                 thread.setDaemon(true);
@@ -140,8 +174,8 @@ public final class UringTransport implements Transport {
 
     @Override
     public String geometry() {
-        return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes() >> 20) + " MiB"
-                + " stand_back " + standBack();
+        return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes(sizes) >> 20)
+                + " MiB" + " stand_back " + standBack();
     }
 
     private String standBack() {
@@ -186,10 +220,13 @@ public final class UringTransport implements Transport {
         stop();
         boolean idle = stopped;
         idle &= queues.isEmpty() || Closing.wait("queue threads", this::awaitQueues);
-        idle &= Closing.wait("requests handed over", this::awaitAnswered);
+        idle &= Closing.wait("requests handed over", timeout -> each(UringQueue::answered, timeout));
+        if (idle && memory.kept()) {
+            idle = Closing.wait("threads of queues", timeout -> each(UringQueue::closed, timeout));
+        }
         if (idle) {
             slots.unmap();
-            Native.unmap(address, memoryBytes());
+            memory.unmap();
         }
     }
 
@@ -197,13 +234,13 @@ public final class UringTransport implements Transport {
         return running.await(timeoutNanos, TimeUnit.NANOSECONDS);
     }
 
-    private boolean awaitAnswered(long timeoutNanos) {
+    private boolean each(Predicate<UringQueue> condition, long timeoutNanos) {
         long end = System.nanoTime() + timeoutNanos;
-        while (!queues.stream().allMatch(UringQueue::answered)) {
+        while (!queues.stream().allMatch(condition)) {
             if (System.nanoTime() - end >= 0) {
                 return false;
             }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
         return true;
     }

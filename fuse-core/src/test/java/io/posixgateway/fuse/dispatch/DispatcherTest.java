@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
+import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -20,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DispatcherTest {
     private final SessionMetrics metrics = new SessionMetrics();
@@ -100,6 +102,27 @@ class DispatcherTest {
             exchange.ask(Opcode.READ, 2, new byte[8], Message.NOTHING);
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+        }
+    }
+
+    /** The kernel resolves such names by itself; nobody else is to leave a folder by them. */
+    @ParameterizedTest
+    @ValueSource(strings = {".", "..", "../x", "/x", "x/../y"})
+    void aNameThatLeadsElsewhereIsInvalid(String name) {
+        try (Dispatcher dispatcher = dispatcher(new MemoryFileSystem(1 << 20), false)) {
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names(name));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+            exchange.ask(Opcode.SYMLINK, 1, Message.NOTHING, Message.names(name, "target"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+            exchange.ask(Opcode.RENAME, 1, new Message().int64(1).done(), Message.names("a", name));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names(".x"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.error).isNotEqualTo(-Errno.EINVAL);
         }
     }
 

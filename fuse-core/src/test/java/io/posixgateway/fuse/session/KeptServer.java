@@ -3,8 +3,9 @@ package io.posixgateway.fuse.session;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 
-/** A program that serves a kept session until it is killed: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER. */
+/** A program that serves a kept session until it is killed or told to end: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER TRANSPORT. */
 final class KeptServer {
     private KeptServer() {}
 
@@ -13,7 +14,9 @@ final class KeptServer {
         KeptSession kept = new KeptSession(
                 Integer.parseInt(args[0]), Integer.parseInt(args[1]), args[2], false, Integer.parseInt(args[3]));
         FolderFileSystem files = new FolderFileSystem(Path.of(args[4]));
-        try (FuseSession session = FuseSession.serve(files, kept, Sessions.options(TransportChoice.AUTO))) {
+        TransportChoice transport = TransportChoice.valueOf(args[5].toUpperCase(Locale.ROOT));
+        try (FuseSession session = FuseSession.serve(files, kept, Sessions.options(transport))) {
+            Runtime.getRuntime().addShutdownHook(new Thread(session::close));
             System.out.println("serving " + session.line());
             session.await(Duration.ofMinutes(10));
         }

@@ -74,12 +74,13 @@ class MountQuestionsIT {
     }
 
     @Test
-    void aKeptSessionIsServedByDevfuseOnly() {
+    void aKeptSessionIsNotServedByLibfuse() {
         KeptSession kept = new KeptSession(-1, -1, "/somewhere", false, 0);
-        assertThatThrownBy(() -> FuseSession.serve(new TinyFileSystem(), kept, Sessions.options(TransportChoice.URING)))
+        assertThatThrownBy(
+                        () -> FuseSession.serve(new TinyFileSystem(), kept, Sessions.options(TransportChoice.LIBFUSE)))
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining("/somewhere")
-                .hasMessageContaining("choose auto or devfuse");
+                .hasMessageContaining("choose auto, devfuse or uring");
     }
 
     private static void assertRefused(Path mountPoint, String what, String advice) {

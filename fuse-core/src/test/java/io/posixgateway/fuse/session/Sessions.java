@@ -10,7 +10,7 @@ import java.nio.file.Path;
 
 /** Mounts for tests, over one transport; skips with the reason where this machine cannot. */
 final class Sessions {
-    private static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
+    static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
 
     private Sessions() {}
 

@@ -7,26 +7,48 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Readers and writers of a kept session do not notice that its server is killed and followed by another. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TakeoverFaultTest {
     private static final int KILLS = Integer.getInteger("pgw.kills", 3);
 
-    @Test
-    void noCallFailsOrHangsWhenTheServerIsKilled(@TempDir Path work) throws Exception {
+    @ParameterizedTest
+    @CsvSource({"devfuse,KILL", "devfuse,TERM", "uring,KILL", "uring,TERM"})
+    void noCallFailsOrHangsWhenTheServerEnds(String transport, String signal, @TempDir Path work) throws Exception {
+        assumeTrue(
+                !transport.equals("uring") || Files.exists(Sessions.ENABLE_URING),
+                "this kernel has no FUSE over io_uring");
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         assumeTrue(root(), "only root can mount as a keeper does");
+        serveByTurns(transport, signal, Map.of(), work);
+    }
+
+    /** What comes while nobody serves is fetched though nothing else comes by that would bring it along. */
+    @Test
+    void whoIsAloneGoesOnAfterTheServerEnded(@TempDir Path work) throws Exception {
+        assumeTrue(Files.exists(Sessions.ENABLE_URING), "this kernel has no FUSE over io_uring");
+        assumeTrue(root(), "only root can mount as a keeper does");
+        serveByTurns("uring", "KILL", Map.of("READERS", "1", "WRITERS", "0", "CPU", "0"), work);
+    }
+
+    private static void serveByTurns(String transport, String signal, Map<String, String> load, Path work)
+            throws Exception {
         Path folder = Files.createDirectory(work.resolve("folder"));
         Path target = Files.createDirectory(work.resolve("mount"));
-        Process keeper = new ProcessBuilder(
+        ProcessBuilder builder = new ProcessBuilder(
                         "python3",
                         "src/test/python/takeover.py",
                         Integer.toString(KILLS),
+                        signal,
+                        transport,
                         folder.toString(),
                         target.toString(),
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -36,8 +58,9 @@ class TakeoverFaultTest {
                         "-cp",
                         System.getProperty("java.class.path"),
                         KeptServer.class.getName())
-                .redirectErrorStream(true)
-                .start();
+                .redirectErrorStream(true);
+        builder.environment().putAll(load);
+        Process keeper = builder.start();
         try {
             String said = new String(keeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(keeper.waitFor(10, TimeUnit.SECONDS)).isTrue();
