@@ -39,10 +39,10 @@ class Scale:
     million_files: int = 1_000_000
     seconds: float = 3.0
     create_seconds: float = 6.0
-    warm_seconds: int = 30
+    warm_seconds: int = 20
     figure_seconds: float = 1.0
-    pictures: int = 960
-    records: int = 1500
+    pictures: int = 640
+    records: int = 1000
     epochs: int = 3
     shape_bytes: int = 64 << 20
     shape_seconds: int = 2

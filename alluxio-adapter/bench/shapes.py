@@ -41,6 +41,11 @@ def keep(site: Site, name: str, seen: dict, unit: str = "MB/s") -> None:
     site.keep(name, value, unit, **more)
 
 
+def checked(site: Site) -> None:
+    """fio does not know what it should have read: every byte is compared after the loads."""
+    site.load("check", *site.sets["shapes"].arguments(site.mount.root, site.work), 4)
+
+
 def sequential(site: Site) -> None:
     """By size of the reads and by readers, each of a file of its own; nothing is in the page cache."""
     data = site.sets["shapes"]
@@ -48,13 +53,19 @@ def sequential(site: Site) -> None:
     for block, jobs in ((128 * KIB, 1), (1 * MIB, 1), (4 * MIB, 1), (1 * MIB, 4), (1 * MIB, 16)):
         seen = fio(site, "sequential", **place, block=block, jobs=jobs)
         keep(site, f"sequential, reads of {block // KIB} KiB, {jobs} readers", seen)
+    checked(site)
+
+
+def all_files(site: Site) -> dict:
+    data = site.sets["shapes"]
+    files = ":".join(f"f{number}" for number in range(len(data.sizes)))
+    place = {"folder": site.mount.root / data.name, "files": files, "bytes": sum(data.sizes)}
+    return {**place, "seconds": site.scale.shape_seconds}
 
 
 def random_small(site: Site) -> None:
     """4 KiB: buffered and direct, one after the other, many at a time, by several readers."""
-    data = site.sets["shapes"]
-    place = {"folder": site.mount.root / data.name, "bytes": data.sizes[0], "block": 4 * KIB}
-    place["seconds"] = site.scale.shape_seconds
+    place = {**all_files(site), "block": 4 * KIB, "timed": 1, "most": 1 << 40}
     for name, direct, engine, depth, jobs in (
         ("buffered, 1 reader", 0, "psync", 1, 1),
         ("direct, 1 reader", 1, "psync", 1, 1),
@@ -63,17 +74,18 @@ def random_small(site: Site) -> None:
     ):
         seen = fio(site, "random", **place, direct=direct, engine=engine, depth=depth, jobs=jobs)
         keep(site, f"random 4 KiB, {name}", seen, "reads/s")
+    checked(site)
 
 
 def random_large(site: Site) -> None:
-    """64 KiB to 4 MiB: with what the server fetched for each byte that was read."""
-    data = site.sets["shapes"]
-    place = {"folder": site.mount.root / data.name, "bytes": data.sizes[0], "engine": "psync", "depth": 1, "jobs": 1}
-    place["seconds"] = site.scale.shape_seconds
+    """64 KiB to 4 MiB of a part of the files: with what the server fetched for each byte that was read."""
+    most = sum(site.sets["shapes"].sizes) // 8
+    place = {**all_files(site), "engine": "psync", "depth": 1, "jobs": 1, "timed": 0, "most": most}
     for name, direct in (("buffered", 0), ("direct", 1)):
         for block in (64 * KIB, MIB, 2 * MIB, 4 * MIB):
             seen = fio(site, "random", **place, direct=direct, block=block)
             keep(site, f"random {block // KIB} KiB, {name}", seen)
+    checked(site)
 
 
 def bandwidth(site: Site) -> None:
