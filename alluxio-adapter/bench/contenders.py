@@ -33,8 +33,6 @@ class Contender:
     heap: str = "-Xmx1g"
 
 
-HOUR = "attr_timeout=3600,entry_timeout=3600"
-BIG = "big_writes,max_read=131072"
 METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
 CONTENDERS = [
     Contender("tmpfs", "tmpfs", "tmpfs"),
@@ -51,7 +49,7 @@ CONTENDERS = [
         ),
         "-Xmx4g",
     ),
-    Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", f"direct_io,{HOUR},{BIG}", METADATA_CACHE),
+    Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", "direct_io", METADATA_CACHE),
     Contender("gateway", "gateway", "gateway"),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
