@@ -1,6 +1,7 @@
 """Run by `make check`: result files, their comparison, and that the page tells nothing else."""
 
 import copy
+import json
 import re
 import unittest
 from pathlib import Path
@@ -30,7 +31,7 @@ def of(*values: float, unit: str = "files/s") -> dict:
 
 class Schema(unittest.TestCase):
     def validate(self, found: dict) -> None:
-        jsonschema.validate(found, __import__("json").loads(results.SCHEMA.read_text()))
+        jsonschema.validate(found, json.loads(results.SCHEMA.read_text()))
 
     def test_every_kept_file_fits_it(self):
         for path in publish.KEPT.glob("*.json"):
@@ -46,10 +47,9 @@ class Schema(unittest.TestCase):
                 self.validate(broken)
 
     def test_every_group_has_a_name_in_it_and_a_section(self):
-        text = results.SCHEMA.read_text() + publish.PAGE.read_text()
+        schema, page = results.SCHEMA.read_text(), publish.PAGE.read_text()
         for name in ("core", *GROUPS):
-            self.assertIn(f'"{name}"', text)
-            self.assertIn(f"<!-- {name}: begin -->", text)
+            self.assertTrue(f'"{name}"' in schema and f"<!-- {name}: begin -->" in page, name)
 
 
 class Compare(unittest.TestCase):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
+from paper import sentences
 from servers import SERVERS
 from targets import verdicts
 
@@ -224,6 +225,7 @@ def text_of(results: dict) -> str:
         f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
         f"{facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
+        *sentences(points, rows, results["details"], ratio),
         "Files per second, median (lowest–highest round):",
         "",
         *table_of_rates(points, servers, LABELS),
