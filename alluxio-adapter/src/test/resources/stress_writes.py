@@ -12,6 +12,7 @@ import random
 import shutil
 import stat
 import sys
+import threading
 import time
 
 MOST_OPEN = 12
@@ -222,8 +223,21 @@ class Stress:
     def list(self):
         folder = self.random.randrange(FOLDERS)
         self.say(f"list {folder}")
-        found = sorted(os.listdir(os.path.join(self.root, self.names[folder])))
-        self.check(found == sorted(self.folders[folder]), f"{found} instead of {sorted(self.folders[folder])}")
+        path, wanted = os.path.join(self.root, self.names[folder]), sorted(self.folders[folder])
+        found = sorted(os.listdir(path))
+        if found != wanted:
+            self.check(False, f"{found} instead of {wanted}; {self.about(folder, set(found) ^ set(wanted))}")
+
+    def about(self, folder, names):
+        """What can be seen of names that are there, or are not, against all expectation."""
+        told = [f"listed once more: {sorted(os.listdir(os.path.join(self.root, self.names[folder])))}"]
+        for name in sorted(names):
+            for root in (self.root, self.ufs):
+                try:
+                    told.append(f"{self.path(folder, name, root)}: {os.stat(self.path(folder, name, root))}")
+                except OSError as failure:
+                    told.append(str(failure))
+        return ", ".join(told)
 
     def compare_all(self):
         while self.opened:
@@ -235,37 +249,53 @@ class Stress:
                         self.check(file.read() == node.content, f"at the end, {self.path(folder, name, root)} differs")
 
 
+def look_around(root, over):
+    """Others look at everything and read some of it meanwhile; what they see is not judged, only what it does to the rest."""
+    while not over.is_set():
+        try:
+            for entry in os.scandir(root):
+                for file in os.scandir(entry.path):
+                    file.stat()
+                    with open(file.path, "rb") as content:
+                        content.read(1000)
+        except OSError:
+            time.sleep(0.01)
+
+
 def remove(root, ufs):
-    """
-    Files deleted while open leave their directory with the last close, which the kernel tells a moment later. A worker
-    that writes while a directory is renamed leaves the old one in the under file system, unknown to Alluxio: only told.
-    """
+    """Files deleted while open leave their directory with the last close, which the kernel tells a moment later."""
     deadline = time.monotonic() + 20
     while True:
         try:
             return shutil.rmtree(root)
         except OSError:
             if time.monotonic() > deadline:
-                print("left in the under file system:", [*os.walk(ufs)])
-                return
+                print("on the mount:", [*os.walk(root)], "in the under file system:", [*os.walk(ufs)])
+                raise
             time.sleep(0.5)
 
 
 def main(root, ufs, seed, seconds):
-    stress = Stress(root, ufs, seed)
+    stress, over = Stress(root, ufs, seed), threading.Event()
+    others = threading.Thread(target=look_around, args=(root, over))
     try:
         for name in stress.names:
             os.makedirs(os.path.join(root, name))
+        others.start()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             stress.step()
         stress.compare_all()
+        over.set()
+        others.join()
+        print(f"{len(stress.log)} operations")
+        remove(root, ufs)
     except (AssertionError, OSError) as failure:
         print(f"{failure}\nseed {seed}, after {len(stress.log)} operations; the last ones:")
         print("\n".join(stress.log[-25:]))
         return 1
-    print(f"{len(stress.log)} operations")
-    remove(root, ufs)
+    finally:
+        over.set()
     return 0
 
 

@@ -76,7 +76,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private void lastHandleClosed(Inode inode) {
         try {
             if (inode.unlinked()) {
-                files.bury(inode);
+                volume.bury(inode);
             } else {
                 volume.drafts.lastWriterClosed(inode);
             }

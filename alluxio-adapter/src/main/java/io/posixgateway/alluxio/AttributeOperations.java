@@ -58,8 +58,8 @@ final class AttributeOperations {
                 inode.closed(true);
             }
         }
-        if (cuts && inode.writers() == 0 && !inode.unlinked()) {
-            volume.drafts.lastWriterClosed(inode);
+        if (cuts && inode.writers() == 0) {
+            volume.lastWriterClosed(inode);
         }
         return volume.show(request, inode, attributes);
     }
@@ -92,7 +92,7 @@ final class AttributeOperations {
         if (mode != null || !changed.isEmpty()) {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
-        inode.see(volume.factsReader.read(after, before.fetchedNanos()));
+        inode.changed(volume.factsReader.read(after, before.fetchedNanos()));
     }
 
     int getxattr(Request request, Inode inode, Name name, ByteBuffer into) throws StoreException {

@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
@@ -288,33 +287,15 @@ final class FileOperations {
         handles.remove(handle);
         open.close();
         try {
-            if (inode.unlinked()) {
-                releaseUnlinked(inode);
-            } else if (open.mayWrite() && inode.writers() == 0) {
-                volume.drafts.lastWriterClosed(inode);
+            if (open.mayWrite() && inode.writers() == 0) {
+                volume.lastWriterClosed(inode);
+            } else {
+                volume.buryIfClosed(inode);
             }
         } finally {
             volume.table.released(inode);
         }
         return 0;
-    }
-
-    /** A file that was deleted while open goes with its last handle; if there may be more, with the kernel's interest. */
-    private void releaseUnlinked(Inode inode) throws StoreException {
-        if (inode.handles() == 0 && !volume.mayBeOpenUnseen(inode)) {
-            bury(inode);
-        }
-    }
-
-    /** Nobody can reach the deleted file any more: removes what is left of it. Waits. */
-    void bury(Inode inode) throws StoreException {
-        volume.drafts.discard(inode);
-        String path = volume.table.path(inode);
-        if (path != null && HiddenNames.is(volume.table.lastName(inode))) {
-            volume.store.delete(path);
-            volume.hidden.forget(inode.node());
-            volume.table.detach(inode);
-        }
     }
 
     long lseek(Request request, Inode inode, long offset, int whence) throws StoreException {

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.Reservations;
@@ -24,10 +25,12 @@ final class NameOperations {
 
     private final Volume volume;
     private final NewFiles newFiles;
+    private final Moves moves;
 
     NameOperations(Volume volume) {
         this.volume = volume;
         this.newFiles = new NewFiles(volume);
+        this.moves = volume.metadata.moves();
     }
 
     int lookup(Request request, Inode directory, Name name, Entry entry) throws StoreException {
@@ -82,7 +85,7 @@ final class NameOperations {
         if (made == null) {
             return refuse(directory, name, Errno.EPERM);
         }
-        volume.drafts.lastWriterClosed(made);
+        volume.lastWriterClosed(made);
         return volume.enter(request, made, entry);
     }
 
@@ -97,8 +100,13 @@ final class NameOperations {
             return null;
         }
         FileStatus planned = newFiles.plan(request, directory, making);
-        String path = volume.metadata.pathOf(directory, name);
-        Drafts.NewDraft draft = volume.drafts.prepare(path, planned, opened);
+        return moves.stay(directory, () -> {
+            String path = volume.metadata.pathOf(directory, name);
+            return create(directory, name, volume.drafts.prepare(path, planned, opened), planned);
+        });
+    }
+
+    private Inode create(Inode directory, Name name, Drafts.NewDraft draft, FileStatus planned) throws StoreException {
         FileSink sink = take(directory, name, draft);
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
@@ -134,10 +142,12 @@ final class NameOperations {
             return refused;
         }
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
-        String path = volume.metadata.pathOf(directory, name);
-        Reservations.taking(volume.store, path, () -> {
-            volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
-            return path;
+        moves.stay(directory, () -> {
+            String path = volume.metadata.pathOf(directory, name);
+            return Reservations.taking(volume.store, path, () -> {
+                volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
+                return path;
+            });
         });
         volume.metadata.namesChanged(directory);
         Inode made = volume.metadata.look(directory, name);
@@ -162,22 +172,27 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
-        String path = volume.metadata.pathOf(directory, name);
-        if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
-            hide(directory, child, path);
-        } else {
-            volume.drafts.unlinked(child, true);
-            try {
-                volume.store.delete(path);
-            } catch (StoreException e) {
-                volume.drafts.unlinked(child, false);
-                throw e;
+        return take(child, new Place(directory, name), path -> {
+            if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
+                hide(directory, child, path);
+            } else {
+                volume.drafts.unlink(child, () -> volume.store.delete(path));
+                volume.table.detach(child);
             }
-            child.markUnlinked();
-            volume.table.detach(child);
-        }
-        volume.table.missing(directory, name, volume.freshness.nowNanos());
-        volume.metadata.namesChanged(directory);
+        });
+    }
+
+    /** Something that takes a name away. */
+    private interface Taking {
+        void from(String path) throws StoreException;
+    }
+
+    private int take(Inode child, Place place, Taking taking) throws StoreException {
+        alone(child, place, place, () -> {
+            taking.from(volume.metadata.pathOf(place.directory, place.name));
+            volume.table.missing(place.directory, place.name, volume.freshness.nowNanos());
+        });
+        volume.metadata.namesChanged(place.directory);
         return 0;
     }
 
@@ -210,10 +225,7 @@ final class NameOperations {
         if (!child.isDirectory()) {
             return -Errno.ENOTDIR;
         }
-        removeDirectory(directory, child, volume.metadata.pathOf(directory, name));
-        volume.table.missing(directory, name, volume.freshness.nowNanos());
-        volume.metadata.namesChanged(directory);
-        return 0;
+        return take(child, new Place(directory, name), path -> removeDirectory(directory, child, path));
     }
 
     /** Deletes a directory that shows no names; open deleted files in it move up. */
@@ -264,48 +276,62 @@ final class NameOperations {
         if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
-        if (child.isDirectory()) {
-            volume.drafts.completeStreams(volume.metadata.pathOf(from.directory, from.name));
-        } else {
-            volume.drafts.publish(child, true);
-        }
-        move(child, from, to, target);
-        volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
-        volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
+        alone(child, from, to, () -> {
+            if (target == null || target.isDirectory()) {
+                move(child, from, to, target);
+            } else {
+                alone(target, to, to, () -> move(child, from, to, target));
+            }
+            volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+            volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
+        });
         volume.metadata.namesChanged(from.directory);
         volume.metadata.namesChanged(to.directory);
         return 0;
     }
 
+    /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
+    private void alone(Inode child, Place from, Place to, Drafts.Step step) throws StoreException {
+        Moves.Work<Inode> moving = () -> moves.move(child, () -> {
+            step.run();
+            return child;
+        });
+        if (child.isDirectory()) {
+            moving.run();
+        } else {
+            moves.stay(from.directory, () -> moves.stay(to.directory, moving));
+        }
+    }
+
     private void move(Inode child, Place from, Place to, @Nullable Inode target) throws StoreException {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
-        if (target == null) {
-            Reservations.taking(volume.store, newPath, () -> {
-                volume.store.rename(path, newPath, false);
-                return newPath;
-            });
-        } else if (child.isDirectory()) {
-            if (!target.isDirectory()) {
-                throw new StoreException(Errno.ENOTDIR, newPath + " is no directory", null);
+        if (target != null && target.isDirectory() != child.isDirectory()) {
+            int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;
+            throw new StoreException(errno, newPath + " is of another kind", null);
+        }
+        if (child.isDirectory()) {
+            volume.drafts.completeStreams(path);
+            if (target != null) {
+                removeDirectory(to.directory, target, newPath);
             }
-            removeDirectory(to.directory, target, newPath);
-            volume.store.rename(path, newPath, false);
+            renameToFree(path, newPath);
+        } else if (target == null) {
+            volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            if (target.isDirectory()) {
-                throw new StoreException(Errno.EISDIR, newPath + " is a directory", null);
-            }
             keepContent(target);
-            volume.drafts.unlinked(target, true);
-            try {
-                volume.store.rename(path, newPath, true);
-            } catch (StoreException e) {
-                volume.drafts.unlinked(target, false);
-                throw e;
-            }
-            target.markUnlinked();
+            volume.drafts.move(
+                    child, () -> volume.drafts.unlink(target, () -> volume.store.rename(path, newPath, true)));
             volume.table.detach(target);
         }
+    }
+
+    /** To a name that nobody has. */
+    private void renameToFree(String path, String newPath) throws StoreException {
+        Reservations.taking(volume.store, newPath, () -> {
+            volume.store.rename(path, newPath, false);
+            return newPath;
+        });
     }
 
     /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */

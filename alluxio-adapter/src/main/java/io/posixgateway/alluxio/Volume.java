@@ -267,6 +267,30 @@ final class Volume implements AutoCloseable {
         return takenOver;
     }
 
+    /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
+    void lastWriterClosed(Inode inode) throws StoreException {
+        drafts.lastWriterClosed(inode);
+        buryIfClosed(inode);
+    }
+
+    /** A file that was deleted while open goes with its last handle; if there may be more, with the kernel's interest. */
+    void buryIfClosed(Inode inode) throws StoreException {
+        if (inode.unlinked() && inode.handles() == 0 && !mayBeOpenUnseen(inode)) {
+            bury(inode);
+        }
+    }
+
+    /** Nobody can reach the deleted file any more: removes what is left of it. Waits. */
+    void bury(Inode inode) throws StoreException {
+        drafts.discard(inode);
+        String path = table.path(inode);
+        if (path != null && HiddenNames.is(table.lastName(inode))) {
+            store.delete(path);
+            hidden.forget(inode.node());
+            table.detach(inode);
+        }
+    }
+
     /** Has somebody the file open, as far as can be told? */
     boolean mayBeOpen(Inode inode) {
         return inode.handles() > 0 || mayBeOpenUnseen(inode);

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.ListingPage;
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
@@ -26,6 +27,9 @@ public final class Metadata {
     /** So many names looked up in vain, and so many known at most: then it pays to know all names of a directory. */
     private static final int IN_VAIN = 16;
 
+    /** So often Alluxio is asked for a name that this mount changes at the same time. */
+    private static final int MOST_TRIES = 4;
+
     private static final int MOST_LEARNED = 4 * PAGE;
 
     private final Store store;
@@ -33,6 +37,7 @@ public final class Metadata {
     private final Freshness freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
+    private final Moves moves;
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
 
@@ -42,6 +47,12 @@ public final class Metadata {
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
+        this.moves = new Moves(table);
+    }
+
+    /** Renames of directories, and who must not meet one. */
+    public Moves moves() {
+        return moves;
     }
 
     /** What is known and still believed; null: ask. Never waits. */
@@ -110,7 +121,7 @@ public final class Metadata {
         if (before != null) {
             FileStatus raw = before.raw();
             long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
-            directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()));
+            directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()), Inode.changesSoFar());
         }
     }
 
@@ -123,46 +134,68 @@ public final class Metadata {
     /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
     public Facts refresh(Inode inode) throws StoreException {
         attributeCounts.miss();
-        String path = table.path(inode);
-        long asked = Inode.changesSoFar();
-        FileStatus status = path == null ? null : statusOrNull(path);
-        if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
-            return see(inode, status, asked);
-        }
-        try {
-            return see(inode, find(inode), asked);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ESTALE && status != null && adopts(inode, status)) {
+        for (int tries = 1; ; tries++) {
+            long moved = moves.count();
+            String path = table.path(inode);
+            long asked = Inode.changesSoFar();
+            FileStatus status = path == null ? null : statusOrNull(path);
+            if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
                 return see(inode, status, asked);
+            }
+            String now = where(inode);
+            if (moves.directoryMovedSince(moved) && tries < MOST_TRIES) {
+                continue;
+            }
+            FileStatus found = now == null ? null : find(inode, now);
+            if (found == null) {
+                found = instead(inode, status);
+            }
+            return see(inode, found, asked);
+        }
+    }
+
+    /** What took the place of a file that is gone, if it counts as the same. */
+    private FileStatus instead(Inode inode, @Nullable FileStatus there) throws StoreException {
+        if (there != null && adopts(inode, there)) {
+            return there;
+        }
+        table.doubt(inode);
+        throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
+    }
+
+    /** A file that is gone, with another at its path: others replaced its content, as we do; it stays the same node. */
+    private boolean adopts(Inode inode, FileStatus status) {
+        return !status.directory()
+                && !inode.isDirectory()
+                && !inode.unlinked()
+                && table.adopt(inode, status.id(), freshness.nowNanos());
+    }
+
+    /** Where Alluxio has the file now; null: nowhere. */
+    private @Nullable String where(Inode inode) throws StoreException {
+        try {
+            return store.pathOf(inode.fileId());
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
             }
             throw e;
         }
     }
 
-    /** A file that is gone, with another at its path: others replaced its content, as we do; it stays the same node. */
-    private boolean adopts(Inode inode, FileStatus status) {
-        return !status.directory() && !inode.isDirectory() && !inode.unlinked() && table.adopt(inode, status.id());
-    }
-
-    private FileStatus find(Inode inode) throws StoreException {
-        try {
-            String path = store.pathOf(inode.fileId());
-            FileStatus status = store.status(path);
-            if (status.id() == inode.fileId()) {
-                if (table.path(inode) == null) {
-                    settle(inode, path);
-                } else {
-                    table.loose(inode, path);
-                }
-                return status;
-            }
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
-                throw e;
-            }
+    /** What is there if it is the inode's file, which others put there then. */
+    private @Nullable FileStatus find(Inode inode, String path) throws StoreException {
+        FileStatus status = statusOrNull(path);
+        if (status == null || status.id() != inode.fileId()) {
+            return null;
         }
-        table.doubt(inode);
-        throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
+        String known = table.path(inode);
+        if (known == null) {
+            settle(inode, path);
+        } else if (!known.equals(path)) {
+            table.loose(inode, path);
+        }
+        return status;
     }
 
     /**
@@ -223,18 +256,25 @@ public final class Metadata {
 
     /** Asks Alluxio for a name; null when there is nothing. */
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
-        long asked = Inode.changesSoFar();
         nameCounts.miss();
-        FileStatus status = statusOrNull(pathOf(directory, name));
-        if (status == null) {
-            table.missing(directory, name, freshness.nowNanos());
-            Dentries dentries = directory.dentries();
-            if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
-                learnAll(directory);
+        for (int tries = 1; ; tries++) {
+            Asked asked = ask(directory);
+            FileStatus status = statusOrNull(pathOf(directory, name));
+            Inode found = status == null ? null : place(directory, name, status, asked);
+            boolean yesterday = status == null ? moves.directoryMovedSince(asked.moves) : found == null;
+            if (!yesterday || tries == MOST_TRIES) {
+                return found != null ? found : nothing(directory, name);
             }
-            return null;
         }
-        return place(directory, name, status, asked);
+    }
+
+    private @Nullable Inode nothing(Inode directory, Name name) throws StoreException {
+        table.missing(directory, name, freshness.nowNanos());
+        Dentries dentries = directory.dentries();
+        if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
+            learnAll(directory);
+        }
+        return null;
     }
 
     /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
@@ -258,16 +298,19 @@ public final class Metadata {
         return known != null ? known.child() : look(directory, name);
     }
 
-    /** Keeps what Alluxio says of a child. */
+    /** Keeps what this mount made. */
     public Inode place(Inode directory, Name name, FileStatus status) {
-        return place(directory, name, status, Inode.changesSoFar());
-    }
-
-    private Inode place(Inode directory, Name name, FileStatus status, long asked) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status, asked);
+        see(child, status, Inode.changesSoFar());
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
+    }
+
+    /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
+    private @Nullable Inode place(Inode directory, Name name, FileStatus status, Asked asked) {
+        Inode child = table.of(status.id(), status.directory());
+        see(child, status, asked.changes);
+        return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */
@@ -302,8 +345,8 @@ public final class Metadata {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
-        long asked = Inode.changesSoFar();
-        Store.Page answer = store.list(pathOf(directory), startAfter, PAGE);
+        Asked asked = ask(directory);
+        Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
         byte[][] names = new byte[entries.size()][];
         Inode[] inodes = new Inode[entries.size()];
@@ -311,13 +354,31 @@ public final class Metadata {
         for (FileStatus status : entries) {
             if (!HiddenNames.is(status.name())) {
                 Name name = Name.of(status.name());
-                names[count] = name.toBytes();
-                inodes[count++] = place(directory, name, status, asked);
+                Inode child = place(directory, name, status, asked);
+                child = child != null ? child : table.child(directory, name);
+                if (child != null) {
+                    names[count] = name.toBytes();
+                    inodes[count++] = child;
+                }
             }
         }
         String last =
                 entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
         return new Listed(new ListingPage(names, inodes, count), last, answer.more());
+    }
+
+    private Store.Page page(Inode directory, String startAfter) throws StoreException {
+        for (int tries = 1; ; tries++) {
+            long moved = moves.count();
+            try {
+                return store.list(pathOf(directory), startAfter, PAGE);
+            } catch (StoreException e) {
+                boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved);
+                if (!yesterday || tries == MOST_TRIES) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /**
@@ -350,9 +411,8 @@ public final class Metadata {
      * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
      */
     Confirmed confirm(Inode directory, String startAfter) throws StoreException {
-        Dentries dentries = directory.dentries();
-        Asked asked = new Asked(freshness.nowNanos(), dentries.removals(), Inode.changesSoFar());
-        Store.Page page = store.list(pathOf(directory), startAfter, PAGE);
+        Asked asked = ask(directory);
+        Store.Page page = page(directory, startAfter);
         String last = startAfter;
         for (FileStatus status : page.entries()) {
             last = status.name();
@@ -364,18 +424,23 @@ public final class Metadata {
     }
 
     /**
-     * When a listing was asked for.
+     * When Alluxio was asked for names.
      *
      * @param removals how often names had been taken out of the directory by then
      * @param changes {@link Inode#changesSoFar} by then
+     * @param moves {@link Moves#count} by then
      */
-    private record Asked(long nanos, long removals, long changes) {}
+    private record Asked(long nanos, long removals, long changes, long moves) {}
+
+    private Asked ask(Inode directory) {
+        return new Asked(freshness.nowNanos(), directory.dentries().removals(), Inode.changesSoFar(), moves.count());
+    }
 
     private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
         if (dentry == null) {
             if (directory.dentries().removals() == asked.removals) {
-                place(directory, name, status, asked.changes);
+                place(directory, name, status, asked);
             }
             return;
         }
@@ -391,7 +456,7 @@ public final class Metadata {
             return;
         }
         Facts now = reader.read(status, asked.nanos);
-        if (child.confirm(before, now)) {
+        if (child.confirm(before, now, asked.changes)) {
             table.confirm(directory, name, child, asked.nanos);
             told(child, before, now);
         }

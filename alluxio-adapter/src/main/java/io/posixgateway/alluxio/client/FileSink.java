@@ -18,9 +18,6 @@ public interface FileSink {
     /** Completes the file: from now on everyone can read it. After a failure the file stays incomplete. */
     void complete() throws StoreException;
 
-    /** After a failure: did the master find nothing at its path any more? A directory above may have been renamed. */
-    boolean pathGone();
-
     /** Gives the data up; the incomplete file stays until it is deleted. */
     void cancel();
 }

@@ -253,11 +253,6 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public boolean pathGone() {
-            return sink.pathGone();
-        }
-
-        @Override
         public void cancel() {
             sink.cancel();
         }

@@ -15,7 +15,6 @@ final class StreamSink implements FileSink {
     private final Opening opening;
     private long lengthBytes = UNKNOWN;
     private @Nullable FileOutStream stream;
-    private boolean pathGone;
 
     /** Opens the stream; waits. */
     interface Opening {
@@ -75,14 +74,7 @@ final class StreamSink implements FileSink {
     private StoreException lost(String what, Exception failure) {
         int errno = ErrnoTable.of(failure);
         boolean told = errno == Errno.ENOSPC || errno == Errno.EACCES;
-        pathGone |=
-                errno == Errno.ENOENT && String.valueOf(failure.getMessage()).contains('"' + path + '"');
         return new StoreException(told ? errno : Errno.EIO, what + " " + path + ": " + failure, failure);
-    }
-
-    @Override
-    public boolean pathGone() {
-        return pathGone;
     }
 
     @Override

@@ -141,15 +141,25 @@ public final class Inode implements Dentries.Dentry {
         }
     }
 
-    /** Goes up with every {@link #forgetFacts} of any file. */
+    /** Keeps what this mount made of the file; no answer to an earlier look counts. */
+    public synchronized void changed(Facts now) {
+        change = CHANGES.incrementAndGet();
+        see(now);
+    }
+
+    /** Goes up with every {@link #forgetFacts} or {@link #changed} of any file. */
     public static long changesSoFar() {
         return CHANGES.get();
     }
 
-    /** Replaces what was seen unless it is something else by now. */
+    /**
+     * Replaces what was seen unless it is something else by now, or this mount changed the file after Alluxio was asked.
+     *
+     * @param asked {@link #changesSoFar} when it was asked
+     */
     @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
-    public synchronized boolean confirm(Facts before, Facts seen) {
-        if (facts != before) {
+    public synchronized boolean confirm(Facts before, Facts seen, long asked) {
+        if (facts != before || change > asked) {
             return false;
         }
         see(seen);

@@ -117,11 +117,27 @@ public final class InodeTable {
         return fresh;
     }
 
-    /** The node's content is now in another file of Alluxio. */
-    public void replaced(Inode inode, long newFileId) {
+    /** The node's content is about to be in another file of Alluxio: whoever finds that file has found this node. */
+    public void expect(Inode inode, long newFileId) {
+        laterIds.put(newFileId + BASE, inode);
+    }
+
+    /** It is not, after all. */
+    public void expectNoMore(Inode inode, long newFileId) {
+        if (inode.fileId() != newFileId && laterIds.get(newFileId + BASE) == inode) {
+            laterIds.remove(newFileId + BASE);
+        }
+    }
+
+    /** The node's content is now in another file of Alluxio: who finds the former at its name found what was before. */
+    public synchronized void replaced(Inode inode, long newFileId, long nowNanos) {
         unlist(inode);
         inode.changeFileId(newFileId);
         laterIds.put(newFileId + BASE, inode);
+        Inode parent = inode.parent;
+        if (parent != null) {
+            parent.dentries().put(inode, nowNanos);
+        }
     }
 
     private void unlist(Inode inode) {
@@ -166,12 +182,12 @@ public final class InodeTable {
     }
 
     /** As {@link #replaced}, by others; false when that file is a node of its own already. */
-    public synchronized boolean adopt(Inode inode, long newFileId) {
+    public synchronized boolean adopt(Inode inode, long newFileId, long nowNanos) {
         Inode later = laterIds.get(newFileId + BASE);
         if ((later != null && later != inode) || nodes.get(nodeOf(newFileId)) != null) {
             return false;
         }
-        replaced(inode, newFileId);
+        replaced(inode, newFileId, nowNanos);
         numbering.moved(inode.node(), newFileId);
         return true;
     }
@@ -219,10 +235,26 @@ public final class InodeTable {
         directory.dentries().put(child, nowNanos);
     }
 
+    /**
+     * Puts an inode at a name where Alluxio said it is.
+     *
+     * @param askedNanos when Alluxio was asked
+     * @return false: what is known of the name is younger than that, and something else
+     */
+    public synchronized boolean attachSeen(Inode directory, Name name, Inode child, long askedNanos, long nowNanos) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        if (dentry != null && dentry.child() != child && dentry.seenNanos() - askedNanos > 0) {
+            return false;
+        }
+        attach(directory, name, child, nowNanos);
+        return true;
+    }
+
     /** The inode was seen at its name again. */
     public synchronized void confirm(Inode directory, Name name, Inode child, long nowNanos) {
         byte[] kept = child.name;
-        if (child.parent == directory && kept != null && name.isOf(kept)) {
+        boolean younger = nowNanos - child.seenNanos > 0;
+        if (younger && child.parent == directory && kept != null && name.isOf(kept)) {
             directory.dentries().put(child, nowNanos);
         }
     }

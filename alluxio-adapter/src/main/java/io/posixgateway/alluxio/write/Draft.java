@@ -38,9 +38,6 @@ final class Draft {
     StoreException lost;
     /** The last publication failed. */
     boolean failed;
-    /** The last publication failed because the file was not where it had been. */
-    boolean moved;
-
     /** No longer in use: begin anew. */
     boolean ended;
 

@@ -125,9 +125,10 @@ public final class DraftRecovery {
 
     private void finish(Drafts drafts, Draft draft) {
         try {
-            if (!goesOn && draft.inode.unlinked()) {
+            boolean closed = !goesOn || draft.record.has(DraftRecord.UNOPENED);
+            if (closed && draft.inode.unlinked()) {
                 drafts.discard(draft.inode);
-            } else if (!goesOn || draft.record.has(DraftRecord.UNOPENED)) {
+            } else if (closed) {
                 drafts.lastWriterClosed(draft.inode);
             }
         } catch (StoreException e) {
@@ -172,7 +173,7 @@ public final class DraftRecovery {
         if (path == null && inode.fileId() != content.fileId()) {
             path = where(content.fileId());
             if (path != null) {
-                table.replaced(inode, content.fileId());
+                table.replaced(inode, content.fileId(), metadata.nowNanos());
                 nodes.moved(inode.node(), inode.fileId());
             }
         }

@@ -331,10 +331,18 @@ public final class Drafts implements AutoCloseable {
      * @param evenUntouched also a new file that nobody wrote to
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
-        with(inode, true, draft -> {
+        whileNothingMoves(inode, draft -> {
             publishNow(draft, evenUntouched);
             return 0;
         });
+    }
+
+    /** Work under a draft's lock for which the paths of all above it are to stay as they are. */
+    private int whileNothingMoves(Inode inode, Work work) throws StoreException {
+        if (!has(inode)) {
+            return NO_DRAFT;
+        }
+        return metadata.moves().stay(inode, () -> with(inode, true, work));
     }
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
@@ -359,9 +367,12 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    /** No handle can write any more: publishes what is left, and ends the draft. */
+    /** No handle can write any more: publishes what is left, and ends the draft. That of a deleted file ends by discard. */
     public void lastWriterClosed(Inode inode) throws StoreException {
-        with(inode, true, draft -> {
+        whileNothingMoves(inode, draft -> {
+            if (inode.unlinked()) {
+                return 0;
+            }
             boolean keep = true;
             try {
                 publishNow(draft, true);
@@ -379,15 +390,48 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** Is about to be deleted, or was not after all. */
-    public void unlinked(Inode inode, boolean deleted) throws StoreException {
-        with(inode, true, draft -> {
-            if (deleted && draft.lost == null) {
+    /** What is done in Alluxio to a file, and then to its inode. */
+    @FunctionalInterface
+    public interface Step {
+        void run() throws StoreException;
+    }
+
+    /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
+    public void unlink(Inode inode, Step step) throws StoreException {
+        int done = with(inode, true, draft -> {
+            if (draft.lost == null) {
                 settle(draft);
             }
-            draft.record.put(deleted ? DraftRecord.UNLINKED : 0, deleted ? 0 : DraftRecord.UNLINKED);
+            unlinkNow(draft, step);
             return 0;
         });
+        if (done == NO_DRAFT) {
+            step.run();
+            inode.markUnlinked();
+        }
+    }
+
+    private static void unlinkNow(Draft draft, Step step) throws StoreException {
+        draft.record.put(DraftRecord.UNLINKED, 0);
+        try {
+            step.run();
+        } catch (StoreException e) {
+            draft.record.put(0, DraftRecord.UNLINKED);
+            throw e;
+        }
+        draft.inode.markUnlinked();
+    }
+
+    /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
+    public void move(Inode inode, Step step) throws StoreException {
+        int done = with(inode, true, draft -> {
+            publishNow(draft, true);
+            step.run();
+            return 0;
+        });
+        if (done == NO_DRAFT) {
+            step.run();
+        }
     }
 
     /** The content goes with the last handle: the file was deleted. */
@@ -445,7 +489,7 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    /** Before the directory of this path is renamed: what is being streamed below it is completed first. */
+    /** While the directory of this path is being moved: what is being streamed below it is completed first. */
     public void completeStreams(String directory) throws StoreException {
         List<Draft> below = new ArrayList<>();
         drafts.forEach(draft -> {
@@ -477,6 +521,7 @@ public final class Drafts implements AutoCloseable {
         for (Draft draft : all) {
             try {
                 lastWriterClosed(draft.inode);
+                discard(draft.inode);
             } catch (StoreException e) {
                 LOG.error("A changed file could not be published at the end: {}", e.getMessage());
             }

@@ -15,9 +15,11 @@ import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Brings a draft into Alluxio. Called under the draft's lock; waits.
+ * Brings a draft into Alluxio. Called under the draft's lock, while no directory above it moves; waits.
  *
  * <p>A new file is written under its own name, which is taken since its creation; when that fails the name is given up, as an
  * incomplete file would be in everyone's way, and the next attempt goes as for a file that exists. The content of a file that exists is
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * the new, never none, and a failure leaves the old one whole.
  */
 public final class Publisher {
+    private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
     private static final int MOST_MOVES = 6;
 
     private final Store store;
@@ -52,22 +55,39 @@ public final class Publisher {
 
     void publish(Draft draft) throws StoreException {
         for (int moves = 0; ; moves++) {
-            draft.moved = false;
-            String path = metadata.pathOf(draft.inode);
+            Attempt attempt = new Attempt(metadata.pathOf(draft.inode));
             try {
-                publishHere(draft);
+                publishHere(draft, attempt);
                 return;
             } catch (StoreException e) {
-                if (moves == MOST_MOVES || !(draft.moved || isElsewhere(draft.inode, path, e))) {
+                boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
+                attempt.undo.run(elsewhere);
+                if (moves == MOST_MOVES || !elsewhere) {
                     throw e;
                 }
             }
         }
     }
 
+    /** One publication. */
+    private static final class Attempt {
+        private final String path;
+        private Undo undo = moved -> {};
+
+        private Attempt(String path) {
+            this.path = path;
+        }
+    }
+
+    /** Removes what a failed attempt left. */
+    private interface Undo {
+        /** @param moved the directory is elsewhere by now */
+        void run(boolean moved);
+    }
+
     /**
-     * Did this fail because a directory above the file was renamed meanwhile? The master finds nothing at the path, or a worker
-     * no directory in the under file system. Asks where the file is by now.
+     * Did this fail because another client renamed the file, or a directory above it? The master finds nothing at the path, or
+     * a worker no directory in the under file system. Asks where the file is by now.
      */
     private boolean isElsewhere(Inode inode, String path, StoreException failure) {
         if (failure.errno() != Errno.EIO && failure.errno() != Errno.ENOENT) {
@@ -81,17 +101,15 @@ public final class Publisher {
         }
     }
 
-    private void publishHere(Draft draft) throws StoreException {
+    private void publishHere(Draft draft, Attempt attempt) throws StoreException {
         useOwnTime(draft);
         FileSink reserved = draft.reserved;
-        if (reserved != null) {
-            draft.reserved = null;
-            draft.dirty |= !reserved.isAt(metadata.pathOf(draft.inode));
-        }
-        if (reserved != null && reserved.isAt(metadata.pathOf(draft.inode))) {
-            complete(draft, reserved);
-        } else if (draft.dirty) {
-            replace(draft);
+        draft.reserved = null;
+        if (reserved != null && reserved.isAt(attempt.path)) {
+            complete(draft, reserved, attempt);
+        } else if (draft.dirty || reserved != null) {
+            draft.dirty = true;
+            replace(draft, attempt);
         }
         publishAttributes(draft);
         draft.inode.forgetFacts();
@@ -113,26 +131,26 @@ public final class Publisher {
         }
     }
 
-    private void complete(Draft draft, FileSink sink) throws StoreException {
-        String path = metadata.pathOf(draft.inode);
+    private void complete(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
         try {
             draft.spool.copyTo(sink, true);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
             draft.dirty = true;
-            draft.moved = isElsewhere(draft.inode, path, e) || sink.pathGone();
-            if (!draft.moved) {
-                deleteQuietly(path);
-            }
+            attempt.undo = moved -> {
+                if (!moved) {
+                    deleteQuietly(attempt.path);
+                }
+            };
             throw e;
         }
         published(draft, sink.fileId());
     }
 
-    private void replace(Draft draft) throws StoreException {
+    private void replace(Draft draft, Attempt attempt) throws StoreException {
         Inode inode = draft.inode;
-        String path = metadata.pathOf(inode);
+        String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         FileStatus raw = AttributeEdit.ownedBy(draft.facts, store.user());
         hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
@@ -144,15 +162,16 @@ public final class Publisher {
             store.rename(hidden, path, true);
         } catch (StoreException e) {
             sink.cancel();
-            retract(inode);
-            draft.moved = isElsewhere(inode, path, e) || sink.pathGone();
-            if (draft.moved ? removedMoved(sink) : deleteQuietly(hidden)) {
-                hiddenFiles.remove(hidden);
-            }
+            retract(inode, sink.fileId());
+            attempt.undo = moved -> {
+                if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
+                    hiddenFiles.remove(hidden);
+                }
+            };
             throw e;
         }
         hiddenFiles.remove(hidden);
-        table.replaced(inode, sink.fileId());
+        table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.attributesDirty = false;
         published(draft, sink.fileId());
     }
@@ -168,17 +187,22 @@ public final class Publisher {
         }
     }
 
+    /** Before others can find the new file at the node's name: it is the same node to this process and to the next. */
     private void announce(Inode inode, long fileId) throws StoreException {
+        table.expect(inode, fileId);
         if (nodes != null) {
             nodes.moved(inode.node(), fileId);
         }
     }
 
-    private void retract(Inode inode) {
+    private void retract(Inode inode, long fileId) {
+        table.expectNoMore(inode, fileId);
         try {
-            announce(inode, inode.fileId());
+            if (nodes != null) {
+                nodes.moved(inode.node(), inode.fileId());
+            }
         } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(Publisher.class).warn("{}", e.getMessage());
+            LOG.warn("{}", e.getMessage());
         }
     }
 
@@ -202,8 +226,7 @@ public final class Publisher {
             store.delete(path);
             return true;
         } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(Publisher.class)
-                    .info("A file left by a failed publication stays for now: {}", e.getMessage());
+            LOG.info("A file left by a failed publication stays for now: {}", e.getMessage());
             return false;
         }
     }

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The names that are being taken in Alluxio for new files. Any thread; waits.
@@ -21,6 +23,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * everyone's way, is removed; never that of another client.
  */
 public final class Reservations {
+    private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
+
     private final Store store;
     private final Map<String, Drafts.NewDraft> unsure = new ConcurrentHashMap<>();
 
@@ -69,8 +73,7 @@ public final class Reservations {
             try {
                 settle(path);
             } catch (StoreException e) {
-                org.slf4j.LoggerFactory.getLogger(Reservations.class)
-                        .debug("What became of {} is not known yet: {}", path, e.getMessage());
+                LOG.debug("What became of {} is not known yet: {}", path, e.getMessage());
             }
         }
     }

@@ -8,7 +8,6 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,7 +50,8 @@ final class Streams {
     int append(Draft draft, ByteBuffer data) throws StoreException {
         Streamed streamed = draft.streamed;
         if (streamed == null) {
-            streamed = begin(draft);
+            metadata.moves().tryStay(draft.inode, () -> begin(draft));
+            streamed = draft.streamed;
             if (streamed == null) {
                 return 0;
             }
@@ -65,11 +65,11 @@ final class Streams {
         }
     }
 
-    /** Moves what is in the spool into the stream; null: Alluxio does not take it now, and it stays in the spool. */
-    private @Nullable Streamed begin(Draft draft) throws StoreException {
+    /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
+    private Draft begin(Draft draft) throws StoreException {
         FileSink sink = draft.reserved;
         if (sink == null || !sink.isAt(metadata.pathOf(draft.inode))) {
-            return null;
+            return draft;
         }
         draft.record.put(DraftRecord.STREAMED, 0);
         draft.reserved = null;
@@ -79,12 +79,11 @@ final class Streams {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
             draft.record.put(0, DraftRecord.STREAMED);
-            return null;
+            return draft;
         }
-        Streamed streamed = new Streamed(sink, draft.spool.lengthBytes());
-        draft.streamed = streamed;
+        draft.streamed = new Streamed(sink, draft.spool.lengthBytes());
         draft.spool.truncate(0);
-        return streamed;
+        return draft;
     }
 
     private void lose(Draft draft, StoreException failure) {

@@ -44,12 +44,12 @@ class InodeTableTest {
     @Test
     void newContentKeepsTheNode() {
         Inode f = at(table.root(), "f", 20, false);
-        table.replaced(f, 21);
+        table.replaced(f, 21, 0);
         assertThat(table.of(21, false)).isSameAs(f);
-        assertThat(table.adopt(f, 22)).isTrue();
+        assertThat(table.adopt(f, 22, 0)).isTrue();
         assertThat(table.of(22, false)).isSameAs(f);
         Inode other = at(table.root(), "other", 23, false);
-        assertThat(table.adopt(f, other.fileId())).isFalse();
+        assertThat(table.adopt(f, other.fileId(), 0)).isFalse();
     }
 
     @Test

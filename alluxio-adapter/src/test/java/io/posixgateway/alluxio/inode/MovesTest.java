@@ -1,0 +1,159 @@
+package io.posixgateway.alluxio.inode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.spi.Name;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class MovesTest {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final InodeTable table = new InodeTable("/base", 0, 100);
+    private final Moves moves = new Moves(table);
+    private final Inode directory = at(table.root(), "a", 10, true);
+    private final Inode file = at(directory, "f", 11, false);
+    private final Inode elsewhere = at(table.root(), "ab", 12, false);
+
+    private Inode at(Inode parent, String name, long fileId, boolean isDirectory) {
+        Inode inode = table.of(fileId, isDirectory);
+        table.attach(parent, Name.of(name), inode, 0);
+        return inode;
+    }
+
+    /** Work on a thread of its own that lasts until it is told to end. */
+    private static final class Held {
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch over = new CountDownLatch(1);
+        private final FutureTask<Held> task;
+        private final Thread thread;
+
+        /** What the thread does with the work. */
+        private interface Way {
+            Held go(Moves.Work<Held> work) throws StoreException;
+        }
+
+        Held(Way way) {
+            task = new FutureTask<>(() -> way.go(this::last));
+            thread = new Thread(task, "held");
+            thread.start();
+        }
+
+        private Held last() {
+            begun.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return this;
+        }
+
+        boolean hasBegun() {
+            return begun.getCount() == 0;
+        }
+
+        void awaitBegin() throws InterruptedException {
+            begun.await();
+        }
+
+        /** It waits before its work. */
+        void awaitWaiting() throws Exception {
+            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.WAITING);
+            assertThat(hasBegun()).isFalse();
+        }
+
+        void end() throws Exception {
+            over.countDown();
+            task.get();
+        }
+    }
+
+    @Test
+    void aMoveWaitsForThoseBelowAndTheyForIt() throws Exception {
+        Held below = new Held(work -> moves.stay(file, work));
+        below.awaitBegin();
+        Held move = new Held(work -> moves.move(directory, work));
+        move.awaitWaiting();
+        Held later = new Held(work -> moves.stay(file, work));
+        later.awaitWaiting();
+        below.end();
+        move.awaitBegin();
+        assertThat(later.hasBegun()).isFalse();
+        move.end();
+        later.awaitBegin();
+        later.end();
+    }
+
+    @Test
+    void whoIsElsewhereGoesOn() throws Exception {
+        Held move = new Held(work -> moves.move(directory, work));
+        move.awaitBegin();
+        assertThat(moves.stay(elsewhere, () -> "done")).isEqualTo("done");
+        assertThat(moves.move(elsewhere, () -> "moved")).isEqualTo("moved");
+        List<String> done = new ArrayList<>();
+        moves.tryStay(file, () -> done.add("below"));
+        moves.tryStay(elsewhere, () -> done.add("elsewhere"));
+        assertThat(done).containsExactly("elsewhere");
+        move.end();
+    }
+
+    @Test
+    void whoStaysAlreadyIsNotWaitedForByWhomItWaitsFor() throws Exception {
+        CountDownLatch moving = new CountDownLatch(1);
+        Held outer = new Held(work -> moves.stay(directory, () -> {
+            Held done = work.run();
+            return moves.stay(file, () -> done);
+        }));
+        outer.awaitBegin();
+        Held move = new Held(work -> moves.move(directory, () -> {
+            moving.countDown();
+            return moves.stay(file, work);
+        }));
+        move.awaitWaiting();
+        outer.end();
+        moving.await();
+        move.end();
+    }
+
+    @Test
+    void directoriesMoveOneAtATimeAndReadersAreTold() throws Exception {
+        Inode other = at(table.root(), "b", 20, true);
+        long before = moves.count();
+        assertThat(moves.directoryMovedSince(before)).isFalse();
+        Held first = new Held(work -> moves.move(directory, work));
+        first.awaitBegin();
+        Held second = new Held(work -> moves.move(other, work));
+        second.awaitWaiting();
+        first.end();
+        second.awaitBegin();
+        second.end();
+        assertThat(moves.directoryMovedSince(before)).isTrue();
+        long after = moves.count();
+        moves.move(elsewhere, () -> "moved");
+        assertThat(moves.directoryMovedSince(after)).isFalse();
+    }
+
+    @Test
+    void whoIsInterruptedWhileWaitingLeavesNothingBehind() throws Exception {
+        Held below = new Held(work -> moves.stay(file, work));
+        below.awaitBegin();
+        Held move = new Held(work -> moves.move(directory, work));
+        move.awaitWaiting();
+        move.thread.interrupt();
+        assertThatThrownBy(move::end).isInstanceOf(ExecutionException.class).hasCauseInstanceOf(StoreException.class);
+        assertThat(moves.stay(file, () -> "free")).isEqualTo("free");
+        below.end();
+        assertThat(moves.move(directory, () -> "free")).isEqualTo("free");
+    }
+}
