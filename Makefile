@@ -11,13 +11,13 @@ comma := ,
 
 # The parts add theirs in the fragments included below.
 BUILD_TARGETS := java-build
-CHECK_TARGETS := java-check native-check style-check
+CHECK_TARGETS := java-check native-check style-check bench-check
 TEST_TARGETS := java-test native-test
 
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-alluxio bench-core bench-start setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-check bench-compare bench-core bench-figure15 bench-peers bench-shapes bench-start bench-train setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -30,6 +30,9 @@ setup-demo:
 
 setup-cluster:
 	@.ci/setup cluster
+
+setup-train:
+	@.ci/setup train
 
 build: $(BUILD_TARGETS) ## Build everything: bin/posix-gateway, csi/bin/*
 
@@ -78,15 +81,39 @@ stress: java-build ## Ten minutes of random work on each transport, compared wit
 	@$(MVN) -Dquick package -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 
-bench-core: setup build ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)
-	@echo "==> building the floors and the peers"
+BENCH := alluxio-adapter/bench
+
+bench: bench-peers ## All benchmarks, and docs/benchmarks.md of them; hours, goes on where it was cut (ARGS=--quick, --minutes 5)
+	@$(VENV)/python $(BENCH)/bench.py $(ARGS)
+
+bench-peers: setup setup-train build
+	@echo "==> building the loads, the floors and the peers"
 	@$(MAKE) -s -C fuse-core/bench/c
+	@$(MAKE) -s -C $(BENCH)
 	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package
+	@$(MVN) -Dquick -f $(BENCH)/pom.xml package
+
+bench-core: bench-peers ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)
 	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
 
-bench-alluxio: setup build ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)
-	@$(MAKE) -s -C alluxio-adapter/bench
-	@$(VENV)/python alluxio-adapter/bench/bench_alluxio.py $(ARGS)
+bench-alluxio: bench-peers ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)
+	@$(VENV)/python $(BENCH)/bench_alluxio.py $(ARGS)
+
+bench-figure15: bench-peers ## The paper's reading by 1 to 64 threads, with Alluxio on JNR-FUSE too
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group figure15 $(ARGS)
+
+bench-train: bench-peers ## PyTorch: the paper's training, one process and two
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group train $(ARGS)
+
+bench-shapes: bench-peers ## fio: JuiceFS's tests of reading
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group shapes $(ARGS)
+
+bench-compare: ## Two result files of a benchmark: make bench-compare A=old.json B=new.json
+	@$(VENV)/python $(BENCH)/results.py compare $(A) $(B)
+
+bench-check:
+	@echo "==> checking that the docs tell what the benchmarks measured"
+	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench && $(VENV)/python publish.py --check
 
 check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
 

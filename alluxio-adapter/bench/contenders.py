@@ -1,6 +1,7 @@
-"""Who is measured: this project's mount, AlluxioFuse as it comes and tuned, the same files on tmpfs as the floor."""
+"""Who is measured: this project's mount, AlluxioFuse as it comes and tuned, Alluxio on JNR-FUSE, tmpfs as the floor."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,11 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GATEWAY = ROOT / "bin" / "posix-gateway"
+BUILT = Path(__file__).resolve().parent / "target"
 SERVER_JARS = ROOT / "alluxio-adapter" / "alluxio-server" / "target" / "lib"
 OPENS = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch", "java.util")
 ]
 MOUNT_LIMIT_S = 120
+NULL_FILES, NULL_BYTES = 64, 1 << 30
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Contender:
 
     name: str
     label: str
-    kind: str  # tmpfs, alluxiofuse or gateway
+    kind: str  # tmpfs, alluxiofuse, jnr, gateway, or null: this project's null file system, without Alluxio
     options: str = ""
     properties: tuple[str, ...] = ()
     heap: str = "-Xmx1g"
@@ -46,14 +49,20 @@ CONTENDERS = [
         ),
         "-Xmx4g",
     ),
+    Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", "direct_io", METADATA_CACHE),
     Contender("gateway", "gateway", "gateway"),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
     Contender("gateway-uring", "gateway, transport=uring", "gateway", "transport=uring"),
     Contender("gateway-devfuse", "gateway, transport=devfuse", "gateway", "transport=devfuse"),
     Contender("gateway-libfuse", "gateway, transport=libfuse", "gateway", "transport=libfuse"),
+    Contender("gateway-ahead-1m", "gateway, read_ahead=1M", "gateway", "read_ahead=1M"),
+    Contender("gateway-ahead-64m", "gateway, read_ahead=64M", "gateway", "read_ahead=64M,buffer_size=1G"),
+    Contender("gateway-no-prefetch", "gateway, prefetch=off", "gateway", "prefetch=off"),
+    Contender("null-uring", "null file system, uring", "null", "uring"),
+    Contender("null-devfuse", "null file system, devfuse", "null", "devfuse"),
+    Contender("null-libfuse", "null file system, libfuse", "null", "libfuse"),
 ]
-USUAL = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
 REMOTE = "alluxio.user.short.circuit.enabled=false"
 
 
@@ -70,9 +79,7 @@ class Mount:
         self.root = Path(tempfile.mkdtemp(prefix="pgw-bench-alluxio-"))
         self.folder = Path(tempfile.mkdtemp(prefix="pgw-bench-log-"))
         self.log = open(self.folder / "log", "wb+")
-        command = alluxiofuse(contender, masters, self.root, self.folder, remote)
-        if contender.kind == "gateway":
-            command = gateway(contender, masters, self.root, self.folder, remote)
+        command = COMMANDS[contender.kind](contender, masters, self.root, self.folder, remote)
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
 
     def __enter__(self) -> "Mount":
@@ -83,13 +90,13 @@ class Mount:
                 self.__exit__()
                 raise RuntimeError(f"{self.contender.name} did not mount: {said[-3000:]}")
             time.sleep(0.1)
-        if self.contender.kind == "gateway":
+        if self.contender.kind in ("gateway", "null"):
             self.session = next((line for line in self.said().splitlines() if "transport" in line), "")
         return self
 
     def answers(self) -> bool:
         try:
-            return os.path.ismount(self.root) and (self.root / "svhn").is_dir()
+            return os.path.ismount(self.root) and any(os.scandir(self.root))
         except OSError:
             return False
 
@@ -111,6 +118,22 @@ class Mount:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.rmdir(self.root)
 
+    def cpu_seconds(self) -> float:
+        """What the server has used so far, in user space and in the kernel; 0 for tmpfs."""
+        if not self.process:
+            return 0.0
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def received_bytes(self) -> int:
+        """What the server's connections have received so far, as the kernel counts it; 0 for tmpfs."""
+        if not self.process:
+            return 0
+        said = subprocess.run(["ss", "-tinpH"], capture_output=True, text=True, check=True).stdout
+        lines = said.splitlines()
+        ours = [after for line, after in zip(lines, lines[1:], strict=False) if f"pid={self.process.pid}," in line]
+        return sum(int(count) for line in ours for count in re.findall(r"bytes_received:(\d+)", line))
+
     def footprint(self) -> dict:
         """Threads and resident MB now; nothing for tmpfs."""
         if not self.process:
@@ -119,7 +142,7 @@ class Mount:
         return {"threads": int(fields["Threads"]), "rss_mb": int(fields["VmRSS"].split()[0]) / 1024}
 
 
-def alluxiofuse(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+def client_properties(contender: Contender, masters: str, folder: Path, remote: bool) -> list[str]:
     host, port = masters.rsplit(":", 1)
     properties = [
         f"alluxio.master.hostname={host}",
@@ -132,11 +155,28 @@ def alluxiofuse(contender: Contender, masters: str, mount: Path, folder: Path, r
         *contender.properties,
         *([REMOTE] if remote else []),
     ]
+    return [f"-D{each}" for each in properties]
+
+
+def java(contender: Contender) -> list[str]:
+    return ["java", "-Xms1g", contender.heap, "-XX:MaxDirectMemorySize=4g", *OPENS]
+
+
+def alluxiofuse(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
     return [
-        *("java", "-Xms1g", contender.heap, "-XX:MaxDirectMemorySize=4g", *OPENS),
-        *(f"-D{each}" for each in properties),
+        *java(contender),
+        *client_properties(contender, masters, folder, remote),
         *("-cp", f"{SERVER_JARS}/*", "alluxio.fuse.AlluxioFuse"),
         *("-m", str(mount), "-a", "/", "-o", contender.options),
+    ]
+
+
+def on_jnr(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+    return [
+        *java(contender),
+        *client_properties(contender, masters, folder, remote),
+        *("-cp", f"{BUILT / 'classes'}:{BUILT / 'lib'}/*:{SERVER_JARS}/*", "io.posixgateway.bench.JnrAlluxio"),
+        *(str(mount), contender.options),
     ]
 
 
@@ -147,3 +187,11 @@ def gateway(contender: Contender, masters: str, mount: Path, folder: Path, remot
     command = [str(GATEWAY), "mount", f"alluxio://{masters}/", str(mount), "--foreground"]
     command += ["--property", "alluxio.user.hostname=127.0.0.1", "-o", ",".join(options)]
     return command
+
+
+def null(contender: Contender, _masters: str, mount: Path, _folder: Path, _remote: bool) -> list[str]:
+    sizes = ["--files", str(NULL_FILES), "--bytes", str(NULL_BYTES)]
+    return [str(GATEWAY), "testfs", "null", str(mount), *sizes, "--transport", contender.options, "--foreground"]
+
+
+COMMANDS = {"alluxiofuse": alluxiofuse, "jnr": on_jnr, "gateway": gateway, "null": null}

@@ -5,7 +5,6 @@ import os
 import random
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from contenders import Mount
 
 LOAD = Path(__file__).resolve().parent / "target" / "load"
 LOAD_LIMIT_S = 1200
+SHAPE_FILES = 16
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,17 @@ class Scale:
     million_files: int = 1_000_000
     seconds: float = 3.0
     create_seconds: float = 6.0
-    warm_seconds: int = 30
+    warm_seconds: int = 20
+    figure_seconds: float = 1.0
+    pictures: int = 640
+    records: int = 1000
+    epochs: int = 3
+    shape_bytes: int = 64 << 20
+    shape_seconds: int = 2
 
     @staticmethod
     def quick() -> "Scale":
-        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 15)
+        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 10, 0.3, 160, 300, 2, 16 << 20, 1)
 
 
 def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
@@ -59,6 +65,7 @@ def datasets(scale: Scale) -> dict[str, Dataset]:
         Dataset("coco", 2_000_000, spread_sizes(2, scale.large_files, 160_000), small),
         Dataset("one-block", 3_000_000, (scale.big_bytes,), 2 << 30),
         Dataset("many-blocks", 3_000_000, (scale.big_bytes,), 64 << 20),
+        Dataset("shapes", 4_000_000, (scale.shape_bytes,) * SHAPE_FILES, 64 << 20),
     ]
     return {each.name: each for each in every}
 
@@ -73,6 +80,7 @@ class Site:
     scale: Scale
     round: int
     results: dict[str, dict] = field(default_factory=dict)
+    device: str = ""
 
     def load(self, *arguments) -> dict:
         """Runs the load; a wrong byte or a failed call ends the benchmark."""
@@ -83,8 +91,8 @@ class Site:
             raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout}{done.stderr}")
         return json.loads(done.stdout) if done.stdout else {}
 
-    def keep(self, name: str, value: float, unit: str) -> None:
-        self.results[name] = {"value": value, "unit": unit, **self.mount.footprint()}
+    def keep(self, name: str, value: float, unit: str, **more: float) -> None:
+        self.results[name] = {"value": value, "unit": unit, **self.mount.footprint(), **more}
 
     def files(self, name: str, *arguments) -> None:
         seen = self.load(*arguments)
@@ -204,16 +212,3 @@ def remote(site: Site) -> None:
 
 def numbers(data: Dataset) -> list[int]:
     return [data.first_id, data.sizes[0]]
-
-
-PARTS = {part.__name__: part for part in (svhn, coco, big, create, metadata, remote, million)}
-USUAL_PARTS = [part for part in PARTS if part != "million"]
-
-
-def visits(parts: list[str]) -> Iterator[tuple[bool, list[str]]]:
-    """Parts that share a mount: (short circuit off?, parts)."""
-    near = [part for part in parts if part != "remote"]
-    if near:
-        yield False, near
-    if "remote" in parts:
-        yield True, ["remote"]

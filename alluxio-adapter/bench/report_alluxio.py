@@ -1,52 +1,20 @@
 """What bench_alluxio measured: medians with their spread, ratios beside what is to be reached, plots."""
 
 import statistics
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
+from contenders import CONTENDERS
+from paper_says import sentences
+from targets_alluxio import MOST_THREADS, ours_in, verdicts
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
 
-OURS = "gateway"
-
-
-@dataclass(frozen=True)
-class Target:
-    """Ours ÷ another, in these loads, is to be at least so much."""
-
-    loads: tuple[str, ...]
-    against: str
-    least: float
-
-
-def later(name: str, *readers: int) -> tuple[str, ...]:
-    return tuple(f"{name}, later epochs, {count} readers" for count in readers)
-
-
-PLAIN, TUNED, FLOOR = "alluxiofuse", "alluxiofuse-tuned", "tmpfs"
-FIRST_READ = tuple(f"{name}, first read, {count} readers" for name in ("one-block", "many-blocks") for count in (1, 4))
-TARGETS = [
-    Target(later("svhn", 8, 64), PLAIN, 50),
-    Target(later("svhn", 8, 64), TUNED, 10),
-    Target(("svhn, first epoch, 1 reader",), PLAIN, 10),
-    Target(("svhn, first epoch, 1 reader",), TUNED, 10),
-    Target(later("coco", 8), PLAIN, 12),
-    Target(later("coco", 8), TUNED, 1.6),
-    Target(later("coco", 8), FLOOR, 0.8),
-    Target(later("svhn", 8), FLOOR, 0.4),
-    Target(("one-block, read again, 4 readers",), FLOOR, 0.85),
-    Target(("many-blocks, read again, 4 readers",), FLOOR, 0.45),
-    Target(FIRST_READ, PLAIN, 2),
-    Target(FIRST_READ, TUNED, 2),
-    Target(tuple(f"one-block, random 4 KiB, {count} readers" for count in (1, 4)), FLOOR, 0.8),
-    Target(tuple(f"remote: many-blocks, first read, {count} readers" for count in (1, 4)), PLAIN, 2),
-    Target(("remote: svhn, first epoch, 1 reader", "remote: coco, first epoch, 8 readers"), PLAIN, 3),
-    Target(("create 19 KB, 8 writers",), PLAIN, 10),
-    Target(("ls -l, first",), PLAIN, 5),
-]
-MOST_THREADS = 64
+LABELS = {each.name: each.label for each in CONTENDERS}
+FURTHER = {"fetched_per_byte": "Bytes that the server received for each byte that was read", "server_cpus": "CPUs used"}
+CHECKED = {"shapes": "after its loads, every byte of the files was compared on each mount of Alluxio"}
+FIGURES = (("files/s", "files"), ("MB/s", "bytes"), ("reads/s", "reads"), ("pictures/s", "speed"), ("%", "share"))
 
 
 def medians(samples: list[dict]) -> dict[str, dict[str, dict]]:
@@ -61,15 +29,17 @@ def medians(samples: list[dict]) -> dict[str, dict[str, dict]]:
             "median": statistics.median(values),
             "low": min(values),
             "high": max(values),
+            "by_round": {each["round"]: each["value"] for each in rounds},
             "unit": rounds[0]["unit"],
             "threads": max(each.get("threads", 0) for each in rounds),
             "rss_mb": max(each.get("rss_mb", 0) for each in rounds),
+            **{key: statistics.median(each[key] for each in rounds) for key in FURTHER if key in rounds[0]},
         }
     return table
 
 
 def number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def shown(cell: dict) -> str:
@@ -77,49 +47,71 @@ def shown(cell: dict) -> str:
     return middle if cell["low"] == cell["high"] else f"{middle} ({number(cell['low'])}–{number(cell['high'])})"
 
 
-def table_of_values(table: dict, names: list[str], labels: dict) -> list[str]:
-    lines = ["| load | unit | " + " | ".join(labels[name] for name in names) + " |", "|---|---|" + "---|" * len(names)]
+def table_of_values(table: dict, names: list[str]) -> list[str]:
+    lines = ["| load | unit | " + " | ".join(LABELS[name] for name in names) + " |", "|---|---|" + "---|" * len(names)]
     for load, row in table.items():
-        cells = []
-        for name in names:
-            cell = row.get(name)
-            cells.append(shown(cell) if cell else "–")
+        cells = [shown(row[name]) if name in row else "–" for name in names]
         unit = next(iter(row.values()))["unit"]
         lines.append(f"| {load} | {unit} | " + " | ".join(cells) + " |")
     return lines
 
 
-def table_of_targets(table: dict, labels: dict) -> list[str]:
-    lines = ["| load | against | ratio | to reach | |", "|---|---|---|---|---|"]
-    for target in TARGETS:
-        for load in target.loads:
-            row = table.get(load, {})
-            if OURS not in row or target.against not in row:
-                continue
-            ratio = row[OURS]["median"] / row[target.against]["median"]
-            verdict = "reached" if ratio >= target.least else "**not reached**"
-            lines.append(f"| {load} | {labels[target.against]} | {ratio:.2f} | {target.least:g} | {verdict} |")
-    threads = [row[OURS]["threads"] for load, row in table.items() if "64 readers" in load and OURS in row]
-    if threads:
-        verdict = "reached" if max(threads) <= MOST_THREADS else "**not reached**"
-        lines.append(f"| threads under 64 readers | | {max(threads)} | ≤ {MOST_THREADS} | {verdict} |")
+def tables_by_kind(table: dict, names: list[str]) -> list[str]:
+    """The null file system's loads are a table of their own: nobody else has them."""
+    lines = []
+    for alone in (False, True):
+        some = [name for name in names if name.startswith("null-") == alone]
+        rows = {load: row for load, row in table.items() if any(name in row for name in some)}
+        if rows:
+            lines += [*table_of_values(rows, some), ""]
     return lines
 
 
-def table_of_footprints(table: dict, names: list[str], labels: dict) -> list[str]:
+def further_tables(table: dict, names: list[str]) -> list[str]:
+    lines = []
+    for key, title in FURTHER.items():
+        rows = {load: row for load, row in table.items() if any(cell.get(key, 0) >= 0.005 for cell in row.values())}
+        if not rows:
+            continue
+        some = [name for name in names if any(key in row.get(name, {}) for row in rows.values())]
+        lines += [f"{title}:", "", "| load | " + " | ".join(LABELS[name] for name in some) + " |"]
+        lines += ["|---|" + "---|" * len(some)]
+        for load, row in rows.items():
+            cells = [f"{row[name][key]:.2f}" if key in row.get(name, {}) else "–" for name in some]
+            lines.append(f"| {load} | " + " | ".join(cells) + " |")
+        lines.append("")
+    return lines
+
+
+def table_of_targets(table: dict) -> list[str]:
+    lines = []
+    for target, load, value in verdicts(table):
+        verdict = "reached" if target.reached(value) else "**not reached**"
+        lines.append(f"| {load} | {LABELS[target.against]} | {value:.2f} | {target.wanted()} | {verdict} |")
+    threads = [row[ours_in(row)]["threads"] for load, row in table.items() if "64 readers" in load and ours_in(row)]
+    if threads:
+        verdict = "reached" if max(threads) <= MOST_THREADS else "**not reached**"
+        lines.append(f"| threads under 64 readers | | {max(threads)} | ≤ {MOST_THREADS} | {verdict} |")
+    if not lines:
+        return []
+    head = ["What is to be reached (gateway ÷ the other, median of the rounds' ratios):", ""]
+    return [*head, "| load | against | ratio | to reach | |", "|---|---|---|---|---|", *lines, ""]
+
+
+def table_of_footprints(table: dict, names: list[str]) -> list[str]:
     lines = ["| | most threads | most resident MB |", "|---|---|---|"]
     for name in names:
         cells = [row[name] for row in table.values() if name in row]
         if cells and max(cell["threads"] for cell in cells) > 0:
             threads, memory = (max(cell[key] for cell in cells) for key in ("threads", "rss_mb"))
-            lines.append(f"| {labels[name]} | {threads} | {memory:,.0f} |")
+            lines.append(f"| {LABELS[name]} | {threads} | {memory:,.0f} |")
     return lines
 
 
-def plot(out: Path, name: str, loads: list[str], table: dict, names: list[str], labels: dict) -> None:
-    """Bars of every contender, one group a load, on a logarithmic axis."""
-    loads = [load for load in loads if load in table]
-    if not loads:
+def plot(out: Path, name: str, loads: list[str], table: dict, names: list[str]) -> None:
+    """Bars of every contender, one group a load; on a logarithmic axis but for shares."""
+    names = [each for each in names if any(each in table[load] for load in loads)]
+    if not names:
         return
     figure, axes = pyplot.subplots(figsize=(max(6.0, 1.5 * len(loads) + 2), 4.5))
     width = 0.8 / len(names)
@@ -131,40 +123,88 @@ def plot(out: Path, name: str, loads: list[str], table: dict, names: list[str], 
             [cell["median"] - cell["low"] for _, cell in cells],
             [cell["high"] - cell["median"] for _, cell in cells],
         ]
-        axes.bar(places, middle, width, yerr=spread, label=labels[contender])
-    axes.set_yscale("log")
-    axes.set_ylabel(next(iter(table[loads[0]].values()))["unit"])
+        axes.bar(places, middle, width, yerr=spread, label=LABELS[contender])
+    unit = next(iter(table[loads[0]].values()))["unit"]
+    axes.set_yscale("linear" if unit == "%" else "log")
+    axes.set_ylabel(unit)
     axes.set_xticks(
         [place + 0.4 - width / 2 for place in range(len(loads))], loads, rotation=20, ha="right", fontsize=7
     )
+    finish(axes, figure, out / f"{name}.png")
+
+
+def plot_readers(out: Path, name: str, table: dict, names: list[str]) -> None:
+    """Lines along the number of readers."""
+    rows = {int(load.split(", ")[1].split()[0]): row for load, row in table.items() if load.startswith(f"{name}, ")}
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for contender in names:
+        points = [(count, row[contender]) for count, row in sorted(rows.items()) if contender in row]
+        counts, middle = [count for count, _ in points], [cell["median"] for _, cell in points]
+        axes.plot(counts, middle, marker="o", label=LABELS[contender])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("readers")
+    axes.set_ylabel("files/s")
+    finish(axes, figure, out / f"{name}.png")
+
+
+def finish(axes, figure, path: Path) -> None:
     axes.legend(fontsize=7)
     axes.grid(axis="y", alpha=0.3)
     figure.tight_layout()
-    figure.savefig(out / f"{name}.png", dpi=120)
+    figure.savefig(path, dpi=100)
     pyplot.close(figure)
 
 
-def write_report(out: Path, facts: dict, samples: list[dict], labels: dict) -> None:
-    table = medians(samples)
-    names = [name for name in labels if any(name in row for row in table.values())]
+def head(facts: dict) -> str:
+    trained_on = f", trained on {facts['device']}" if facts.get("device") else ""
+    return (
+        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){trained_on}, commit {facts['commit']}, "
+        f"{facts['date']}; load average before {facts['load_average_before']:.2f}."
+    )
+
+
+def rounds_of(samples: list[dict]) -> str:
+    """How many rounds there really are, by part."""
+    rounds: dict[str, set] = {}
+    for sample in samples:
+        rounds.setdefault(sample["part"], set()).add(sample["round"])
+    return "Rounds: " + ", ".join(f"{part} {len(numbers)}" for part, numbers in rounds.items()) + "."
+
+
+def text_of(results: dict, group: str) -> str:
+    facts, table = results["environment"], medians(results["samples"])
+    names = [name for name in LABELS if any(name in row for row in table.values())]
     lines = [
-        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
-        f"{facts['rounds']} rounds, load average before {facts['load_average_before']:.2f}.",
+        f"{head(facts)} {rounds_of(results['samples'])}",
         "",
-        *[f"{name}: `{line}`" for name, line in facts["sessions"].items() if line],
+        *[f"* {name}: `{line}`" for name, line in sorted(facts["sessions"].items()) if line],
         "",
-        "Medians (lowest–highest round), everything read was checked:",
+        *[line for sentence in sentences(group, table) for line in (sentence, "")],
+        f"Medians (lowest–highest round); {CHECKED.get(group, 'everything that was read was checked')}:",
         "",
-        *table_of_values(table, names, labels),
-        "",
-        "What is to be reached, as ratios of medians (gateway ÷ the other):",
-        "",
-        *table_of_targets(table, labels),
-        "",
-        *table_of_footprints(table, names, labels),
+        *tables_by_kind(table, names),
+        *further_tables(table, names),
+        *table_of_targets(table),
+        *table_of_footprints(table, names),
     ]
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "results.md").write_text("\n".join(lines) + "\n")
-    for unit, name in (("files/s", "files"), ("MB/s", "bytes"), ("reads/s", "reads")):
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def draw(out: Path, samples: list[dict], group: str) -> None:
+    table = medians(samples)
+    names = [name for name in LABELS if any(name in row for row in table.values())]
+    if group == "figure15":
+        for name in ("svhn", "coco"):
+            plot_readers(out, name, table, names)
+        return
+    for unit, name in FIGURES:
         loads = [load for load, row in table.items() if next(iter(row.values()))["unit"] == unit]
-        plot(out, name, loads, table, names, labels)
+        if loads:
+            plot(out, name, loads, table, names)
+
+
+def write_report(out: Path, results: dict, group: str) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "results.md").write_text(text_of(results, group))
+    draw(out, results["samples"], group)

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import random
-import statistics
 import subprocess
 import sys
 import time
@@ -131,26 +130,19 @@ def cross_calls(journal: Journal) -> dict:
     return json.loads(said)
 
 
-def summary(lines: list[dict]) -> list[dict]:
-    grouped: dict = {}
-    for line in lines:
+def samples_of(lines: list[dict]) -> list[dict]:
+    """What was measured, as all benchmarks keep it: one figure of a round, a contender and a load."""
+    samples = []
+    for line in (line for line in lines if line["point"]):
+        point = line["point"]
+        about = {"round": line["round"], "part": point["figure"]}
+        load = {"load": f"{point['mode']} {point['block']} bytes, {point['threads']} threads"}
+        load |= {key: point[key] for key in ("mode", "block", "threads")}
         for server, seen in line["seen"].items():
-            grouped.setdefault((server, *line["point"].values()), {})[line["round"]] = seen
-    rows = []
-    for (server, figure, mode, block, threads), rounds in grouped.items():
-        rates = {number: seen["files_per_s"] for number, seen in rounds.items()}
-        last = rounds[max(rounds)]
-        row = {"server": server, "figure": figure, "mode": mode, "block": block, "threads": threads}
-        row["files_per_s"] = statistics.median(rates.values())
-        row["spread"] = [min(rates.values()), max(rates.values())]
-        for key in ("p50_us", "p99_us", "cpu_us_per_file"):
-            row[key] = statistics.median(seen[key] for seen in rounds.values())
-        row["server_threads"] = max(seen["server_threads"] for seen in rounds.values())
-        row["by_round"] = rates
-        if "threads_over_time" in last:
-            row["threads_over_time"] = last["threads_over_time"]
-        rows.append(row)
-    return rows
+            more = {key: value for key, value in seen.items() if key not in ("files_per_s", "errors")}
+            figure = {"value": seen["files_per_s"], "unit": "files/s"}
+            samples.append({**about, "contender": server, **load, **figure, **more})
+    return samples
 
 
 def choose_servers(names: str | None, parser: argparse.ArgumentParser) -> list[Server]:
@@ -195,18 +187,19 @@ def main() -> int:
     if not done:
         left = len([one for one in missing if not journal.has(*one)])
         print(f"{left} of {len(wanted)} points are left: start it again to go on")
-    write_results(options.out, {**facts, "rounds": rounds}, summary(journal.lines), {"requests": requests, **crossing})
+    details = {"requests": requests, **crossing}
+    write_results(options.out, {**facts, "rounds": rounds}, samples_of(journal.lines), details)
     return 0 if done else 75
 
 
-def write_results(out: Path, facts: dict, rows: list[dict], more: dict) -> None:
+def write_results(out: Path, facts: dict, samples: list[dict], details: dict) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    facts["date"] = time.strftime("%Y-%m-%d", time.gmtime())
-    results = {"environment": facts, **more, "points": rows}
+    facts.setdefault("date", time.strftime("%Y-%m-%d", time.gmtime()))
+    results = {"benchmark": "core", "environment": facts, "samples": samples, "details": details}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     from report import write_report
 
-    write_report(out, results, {server.name: server.label for server in SERVERS})
+    write_report(out, results)
     print(f"results: {out}/results.json, {out}/results.md")
 
 

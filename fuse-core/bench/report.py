@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
+from paper import sentences
+from servers import SERVERS
 from targets import verdicts
 
 matplotlib.use("Agg")
@@ -20,6 +22,30 @@ RATIOS = [
     ("libfuse", "jnr"),
 ]
 TABLED = ("reads", "sizes", "writes")
+LABELS = {server.name: server.label for server in SERVERS}
+
+
+def summary(samples: list[dict]) -> list[dict]:
+    """A row for each server and load: the median of the rounds, and what they were."""
+    grouped: dict = {}
+    for sample in samples:
+        key = (sample["contender"], sample["part"], sample["mode"], sample["block"], sample["threads"])
+        grouped.setdefault(key, {})[sample["round"]] = sample
+    rows = []
+    for (server, figure, mode, block, threads), rounds in grouped.items():
+        rates = {number: seen["value"] for number, seen in rounds.items()}
+        last = rounds[max(rounds)]
+        row = {"server": server, "figure": figure, "mode": mode, "block": block, "threads": threads}
+        row["files_per_s"] = statistics.median(rates.values())
+        row["spread"] = [min(rates.values()), max(rates.values())]
+        for key in ("p50_us", "p99_us", "cpu_us_per_file"):
+            row[key] = statistics.median(seen[key] for seen in rounds.values())
+        row["server_threads"] = max(seen["server_threads"] for seen in rounds.values())
+        row["by_round"] = rates
+        if "threads_over_time" in last:
+            row["threads_over_time"] = last["threads_over_time"]
+        rows.append(row)
+    return rows
 
 
 def human(size: int) -> str:
@@ -157,19 +183,10 @@ def plot_threads(out: Path, rows: list[dict], labels: dict) -> None:
         draw(out / f"threads-{what}.png", f"threads {what}, 32 readers", ("s", "threads"), lines, log=False)
 
 
-def crossing_of(out: Path, results: dict) -> list[str]:
-    """Tables and plots of the calls and the copies between C and Java."""
-    calls, transfers = results["calls_ns"], results["transfers_ns"]
+def crossing_of(details: dict) -> list[str]:
+    """Tables of the calls and the copies between C and Java."""
+    calls, transfers = details["calls_ns"], details["transfers_ns"]
     sizes = list(next(iter(transfers.values())))
-    figure, axes = pyplot.subplots(figsize=(7, 4.2))
-    axes.bar(list(calls), list(calls.values()))
-    axes.set_yscale("log")
-    axes.set_ylabel("ns a call")
-    figure.tight_layout()
-    figure.savefig(out / "calls.png", dpi=100)
-    pyplot.close(figure)
-    lines = {way: ([int(size) for size in sizes], list(by_size.values())) for way, by_size in transfers.items()}
-    draw(out / "transfers.png", "an answer of Java's into C's memory", ("bytes", "ns"), lines, log=True)
     return [
         f"Calls between C and Java, ns each (cache+defer: {calls['baseline'] / calls['cache+defer']:.0f} times faster "
         "than the baseline, which attaches the thread and looks class and method up each time):",
@@ -186,40 +203,61 @@ def crossing_of(out: Path, results: dict) -> list[str]:
     ]
 
 
-def write_report(out: Path, results: dict, labels: dict) -> None:
-    facts, rows = results["environment"], results["points"]
+def plot_crossing(out: Path, details: dict) -> None:
+    calls, transfers = details["calls_ns"], details["transfers_ns"]
+    figure, axes = pyplot.subplots(figsize=(7, 4.2))
+    axes.bar(list(calls), list(calls.values()))
+    axes.set_yscale("log")
+    axes.set_ylabel("ns a call")
+    figure.tight_layout()
+    figure.savefig(out / "calls.png", dpi=100)
+    pyplot.close(figure)
+    lines = {way: (list(map(int, by_size)), list(by_size.values())) for way, by_size in transfers.items()}
+    draw(out / "transfers.png", "an answer of Java's into C's memory", ("bytes", "ns"), lines, log=True)
+
+
+def text_of(results: dict) -> str:
+    facts, rows = results["environment"], summary(results["samples"])
     all_points = by_point(rows)
     points = {key: seen for key, seen in all_points.items() if key[0] in TABLED}
-    servers = [name for name in labels if any(row["server"] == name and row["figure"] in TABLED for row in rows)]
+    servers = [name for name in LABELS if any(row["server"] == name and row["figure"] in TABLED for row in rows)]
     lines = [
         f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
         f"{facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
+        *sentences(points, rows, results["details"], ratio),
         "Files per second, median (lowest–highest round):",
         "",
-        *table_of_rates(points, servers, labels),
+        *table_of_rates(points, servers, LABELS),
         "",
         "Ratios, median of the rounds':",
         "",
-        *table_of_ratios(points, servers, labels),
+        *table_of_ratios(points, servers, LABELS),
         "",
         "What is to be reached, of these ratios:",
         "",
-        *table_of_targets(points, labels),
+        *table_of_targets(points, LABELS),
         "",
         "CPU time of server and load together, µs per file:",
         "",
-        *table_of_cpu(points, servers, labels),
+        *table_of_cpu(points, servers, LABELS),
         "",
         *metrics_cost(all_points),
         "Threads of the server's process (watched: 32 readers of 128 KiB):",
         "",
-        *table_of_threads(rows, servers, labels),
+        *table_of_threads(rows, servers, LABELS),
         "",
-        *crossing_of(out, results),
+        *crossing_of(results["details"]),
     ]
-    (out / "results.md").write_text("\n".join(lines).rstrip() + "\n")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def write_report(out: Path, results: dict) -> None:
+    rows = summary(results["samples"])
+    points = {key: seen for key, seen in by_point(rows).items() if key[0] in TABLED}
+    (out / "results.md").write_text(text_of(results))
     for name in ("reads-4 KiB", "reads-128 KiB", "writes"):
-        plot_rates(out, points, name, "threads", labels)
-    plot_rates(out, points, "sizes", "block", labels)
-    plot_threads(out, rows, labels)
+        plot_rates(out, points, name, "threads", LABELS)
+    plot_rates(out, points, "sizes", "block", LABELS)
+    plot_threads(out, rows, LABELS)
+    plot_crossing(out, results["details"])

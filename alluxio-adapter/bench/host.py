@@ -1,0 +1,113 @@
+"""An embedded Alluxio and the files in it."""
+
+import subprocess
+from pathlib import Path
+
+from contenders import GATEWAY
+from paper_parts import PYTHON, TRAIN
+from parts import LOAD, Dataset, Scale
+
+HOST_CLASSES = Path(__file__).resolve().parent.parent / "target" / "test-classes"
+WORKER_BYTES = 8 << 30
+
+
+class AlluxioHost:
+    """The embedded Alluxio, in a Java process that ends with this one."""
+
+    def __init__(self, blocks: Path, heap_mb: int):
+        jars = GATEWAY.resolve().parent.parent / "lib"
+        self.blocks = blocks
+        self.process = subprocess.Popen(
+            ["java", "-Xmx512m", *("--add-opens=java.base/java.nio=ALL-UNNAMED",), "-cp", f"{HOST_CLASSES}:{jars}/*"]
+            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), "1", str(WORKER_BYTES), str(heap_mb)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=open(blocks.parent / "host.log", "w"),
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> "AlluxioHost":
+        said = self.answer("READY")
+        self.masters, self.ufs = said[1], Path(said[2])
+        return self
+
+    def answer(self, expected: str) -> list[str]:
+        for line in self.process.stdout:
+            words = line.split()
+            if words and words[0] == expected:
+                return words
+            if words and words[0] == "FAILED":
+                raise RuntimeError(f"Alluxio: {line}")
+        raise RuntimeError(f"Alluxio ended: {(self.blocks.parent / 'host.log').read_text()[-3000:]}")
+
+    def tell(self, *words) -> int:
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        return int(self.answer("OK")[1])
+
+    def __exit__(self, *_unused) -> None:
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Filling:
+    """Makes the data sets in `work/files`, and puts them into Alluxio."""
+
+    def __init__(self, host: AlluxioHost, work: Path, scale: Scale, sets: dict[str, Dataset]):
+        self.host = host
+        self.work = work
+        self.files = work / "files"
+        self.scale = scale
+        self.sets = sets
+        self.files.mkdir()
+
+    def fill(self, wanted: set[str]) -> None:
+        (self.files / "ready").mkdir()
+        self.host.tell("put", self.files / "ready", "/ready", 1 << 20)
+        for name in sorted(wanted):
+            if name in self.sets:
+                self.data_set(self.sets[name])
+            elif name in ("pictures", "records"):
+                self.to_train_on(name)
+            else:
+                self.listed(name)
+
+    def data_set(self, data: Dataset) -> None:
+        (self.work / f"{data.name}.sizes").write_text("".join(f"{size}\n" for size in data.sizes))
+        folder = self.files / data.name
+        folder.mkdir()
+        self.make_files(data, folder)
+        self.host.tell("put", folder, f"/{data.name}", data.block_bytes)
+
+    def make_files(self, data: Dataset, folder: Path) -> None:
+        for other in self.sets.values():
+            there = self.files / other.name / "f0"
+            if data.sizes == other.sizes and there.exists():  # the same big file, in blocks of another size
+                (folder / "f0").hardlink_to(there)
+                return
+        command = [LOAD, "fill", *map(str, data.arguments(self.files, self.work))]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    def to_train_on(self, name: str) -> None:
+        folder, count = self.files / name, getattr(self.scale, name)
+        folder.mkdir()
+        command = [PYTHON, TRAIN / "pictures.py", name, folder, count, self.work / f"{name}.json"]
+        subprocess.run(list(map(str, command)), check=True)
+        self.host.tell("put", folder, f"/{name}", 16 << 20)
+        for each in sorted(folder.iterdir()):
+            self.host.tell("put", each, f"/{name}/{each.name}", 16 << 20)
+
+    def listed(self, name: str) -> None:
+        """Many small files that Alluxio knows from its under file system."""
+        count = getattr(self.scale, f"{name}_files")
+        (self.work / f"{name}.sizes").write_text("".join(f"{index % 4}\n" for index in range(count)))
+        for folder in (self.files / name, self.host.ufs / name):
+            folder.mkdir()
+            for index in range(count):
+                (folder / f"f{index}").write_bytes(b"abc"[: index % 4])
+        self.host.tell("list", f"/{name}")

@@ -1,0 +1,109 @@
+"""Puts results into docs/benchmarks.md: the text between a benchmark's markers is made from its result file.
+
+python publish.py FOLDER...    of each: results.json becomes docs/benchmarks/NAME.json, the plots stand beside it
+python publish.py --check      is the page what the result files say, and is no figure told elsewhere?
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import report_alluxio
+from contenders import ROOT
+from results import compact, read
+
+sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
+import report  # noqa: E402  of bench-core
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+KEPT = ROOT / "docs" / "benchmarks"
+MARKED = re.compile(r"<!-- (\w+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
+TELLING = ["README.md", "CHANGELOG.md", "fuse-core/README.md", "docs/*.md"]
+# A speed, a rate, a size in memory, a comparison. Settings and what a test holds are none: .ci/figures-allowed.
+FIGURE = re.compile(r"\d ?(files|reads|writes|pictures)/s|\d ?[KMG]i?B/s|\d ?µs|times as fast|times faster|MB resident")
+ALLOWED = ROOT / ".ci" / "figures-allowed"
+
+
+def section(name: str) -> str:
+    """The text of a benchmark, from its kept result file, and its plots."""
+    results = read(KEPT / f"{name}.json")
+    text = report.text_of(results) if name == "core" else report_alluxio.text_of(results, name)
+    plots = sorted(KEPT.glob(f"{name}-*.png"))
+    pictures = "".join(f"![{plot.stem}](benchmarks/{plot.name})\n" for plot in plots)
+    return f"{text}\n{pictures}" if pictures else text
+
+
+def publish(folder: Path) -> None:
+    results = read(folder / "results.json")
+    name = results["benchmark"]
+    KEPT.mkdir(exist_ok=True)
+    (KEPT / f"{name}.json").write_text(compact(results))
+    for old in KEPT.glob(f"{name}-*.png"):
+        old.unlink()
+    for plot in folder.glob("*.png"):
+        shutil.copy(plot, KEPT / f"{name}-{plot.name}")
+    page = PAGE.read_text()
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    if begin not in page:
+        raise SystemExit(f"{PAGE} has no line {begin.strip()}")
+    before, after = page.split(begin)[0], page.split(end)[1]
+    PAGE.write_text(f"{before}{begin}{section(name)}{end}{after}")
+    print(f"{PAGE}: {name} of commit {results['environment']['commit']}")
+
+
+def wrong_sections(page: str) -> list[str]:
+    """Sections that do not say what their result file says; files that no section tells of."""
+    found = {match[1]: match[2] for match in MARKED.finditer(page)}
+    wrong = [
+        f"docs/benchmarks/{path.name} stands in no section" for path in KEPT.glob("*.json") if path.stem not in found
+    ]
+    for name, text in found.items():
+        if not (KEPT / f"{name}.json").exists():
+            if text:
+                wrong.append(f"section {name} has no docs/benchmarks/{name}.json")
+        elif text != section(name):
+            wrong.append(f"section {name} does not say what docs/benchmarks/{name}.json says: publish it again")
+    return wrong
+
+
+def told_by_hand(name: str, text: str, allowed: list[str]) -> list[str]:
+    """Lines with a figure that no result file stands behind."""
+    outside = MARKED.sub(lambda match: "\n" * match[0].count("\n"), text)
+    lines = [(number, line) for number, line in enumerate(outside.splitlines(), 1) if FIGURE.search(line)]
+    return [
+        f"{name}:{number}: a figure that comes from no result file: {line.strip()}"
+        for number, line in lines
+        if not any(words in line for words in allowed)
+    ]
+
+
+def allowed_words() -> list[str]:
+    """Each line of the file: words of the line that is meant, a tab, the reason."""
+    lines = [line for line in ALLOWED.read_text().splitlines() if line and not line.startswith("#")]
+    return [line.split("\t")[0] for line in lines]
+
+
+def check() -> int:
+    wrong = wrong_sections(PAGE.read_text())
+    for pattern in TELLING:
+        for path in sorted(ROOT.glob(pattern)):
+            wrong += told_by_hand(str(path.relative_to(ROOT)), path.read_text(), allowed_words())
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--check"]:
+        return check()
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for folder in sys.argv[1:]:
+        publish(Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""What the benchmarks on Alluxio are to reach: ratios of a load between the gateway and another."""
+
+import statistics
+from dataclasses import dataclass
+
+PLAIN, TUNED, FLOOR = "alluxiofuse", "alluxiofuse-tuned", "tmpfs"
+OURS = ("gateway", "gateway-uring")
+MOST_THREADS = 64
+DOMINATES = 50.0  # % of a step
+
+
+@dataclass(frozen=True)
+class Target:
+    """Ours ÷ another, in these loads: at least, or at most, so much."""
+
+    loads: tuple[str, ...]
+    against: str
+    least: float = 0.0
+    most: float = 0.0
+    where_wait: str = ""  # only where the other's share of the wait in this load is most of a step
+
+    def reached(self, ratio: float) -> bool:
+        return ratio <= self.most if self.most else ratio >= self.least
+
+    def wanted(self) -> str:
+        return f"≤ {self.most:g}" if self.most else f"≥ {self.least:g}"
+
+
+def later(name: str, *readers: int) -> tuple[str, ...]:
+    return tuple(f"{name}, later epochs, {count} readers" for count in readers)
+
+
+def trained(kind: str, which: str) -> tuple[str, ...]:
+    names = ("pictures", "2 processes, 8 threads", "2 processes, 32 threads")
+    return tuple(f"{name}, {which}: {kind}" for name in names)
+
+
+FIRST_READ = tuple(f"{name}, first read, {count} readers" for name in ("one-block", "many-blocks") for count in (1, 4))
+FASTER = [
+    Target((f"{load}: speed",), PLAIN, 1.73, where_wait=f"{load}: share of the wait")
+    for name in ("pictures", "2 processes, 8 threads", "2 processes, 32 threads")
+    for load in (f"{name}, first epoch", f"{name}, later epochs")
+]
+TARGETS = [
+    Target(later("svhn", 8, 64), PLAIN, 50),
+    Target(later("svhn", 8, 64), TUNED, 10),
+    Target(("svhn, first epoch, 1 reader",), PLAIN, 10),
+    Target(("svhn, first epoch, 1 reader",), TUNED, 10),
+    Target(later("coco", 8), PLAIN, 12),
+    Target(later("coco", 8), TUNED, 1.6),
+    Target(later("coco", 8), FLOOR, 0.8),
+    Target(later("svhn", 8), FLOOR, 0.4),
+    Target(("one-block, read again, 4 readers",), FLOOR, 0.85),
+    Target(("many-blocks, read again, 4 readers",), FLOOR, 0.45),
+    Target(FIRST_READ, PLAIN, 2),
+    Target(FIRST_READ, TUNED, 2),
+    Target(tuple(f"one-block, random 4 KiB, {count} readers" for count in (1, 4)), FLOOR, 0.8),
+    Target(tuple(f"remote: many-blocks, first read, {count} readers" for count in (1, 4)), PLAIN, 2),
+    Target(("remote: svhn, first epoch, 1 reader", "remote: coco, first epoch, 8 readers"), PLAIN, 3),
+    Target(("create 19 KB, 8 writers",), PLAIN, 10),
+    Target(("ls -l, first",), PLAIN, 5),
+    Target(trained("share of the wait", "first epoch"), FLOOR, most=1.5),
+    Target(trained("share of the wait", "later epochs"), FLOOR, most=1.1),
+    *FASTER,
+]
+
+
+def ratio(row: dict, one: str, other: str) -> float | None:
+    """Median of the rounds' ratios: the two were measured within minutes of each other."""
+    if one not in row or other not in row:
+        return None
+    ones, others = row[one]["by_round"], row[other]["by_round"]
+    both = [ones[number] / others[number] for number in ones if others.get(number)]
+    return statistics.median(both) if both else None
+
+
+def ours_in(row: dict) -> str:
+    return next((name for name in OURS if name in row), "")
+
+
+def verdicts(table: dict) -> list[tuple[Target, str, float]]:
+    """Each target that was measured: with its load and its figure."""
+    seen = []
+    for target in TARGETS:
+        wait = table.get(target.where_wait, {}).get(target.against)
+        if target.where_wait and (wait is None or wait["median"] < DOMINATES):
+            continue
+        for load in target.loads:
+            row = table.get(load, {})
+            value = ratio(row, ours_in(row), target.against)
+            if value is not None:
+                seen.append((target, load, value))
+    return seen
