@@ -1,7 +1,7 @@
 # After helm install, the kubelet knows the driver, every pod is ready, and metrics and health are there. Says how long the
 # first mount takes, and the next.
 rolled_out
-kubectl get csinodes -o 'jsonpath={.items[*].spec.drivers[*].name}' | grep -qw $driver || die "no node lists the driver $driver"
+kubectl get csinodes -o 'jsonpath={.items[*].spec.drivers[*].name}' | has -w $driver || die "no node lists the driver $driver"
 for port in 9400 9401; do
   page node $port healthz >/dev/null || die "port $port of the node pod is not healthy"
 done

@@ -27,9 +27,9 @@ figure "$((images * 3)) images written in $((SECONDS - begin)) s"
 # train EPOCHS: starts the job, until so many epochs are done.
 train() { sed "s/--epochs=3/--epochs=$1/" "$examples/job.yaml" | kubectl -n "$NAMESPACE" apply -f - >/dev/null; }
 log() { kubectl -n "$NAMESPACE" logs job/train; }
-says() { log | grep -q "$1"; }
+says() { log | has "$1"; }
 trained() {
-  until_true "$1" "end of the training" eval 'says "^trained" || kubectl -n "$NAMESPACE" get job train -o "jsonpath={.status.failed}" | grep -q 1'
+  until_true "$1" "end of the training" eval 'says "^trained" || kubectl -n "$NAMESPACE" get job train -o "jsonpath={.status.failed}" | has 1'
   says '^trained' || die "the training failed: $(log | tail -n 20)"
 }
 # A fresh pod: the kubelet delays the restart of a container that was restarted before.
