@@ -100,14 +100,21 @@ scrape_configs:
 	return "http://" + address
 }
 
-// load writes, reads, lists and removes files until it is stopped.
+// load writes, reads, lists and removes files until it is stopped. When nothing goes on for a minute, the log has the stacks of
+// the gateway's threads.
 func (r *rig) load(folder string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var workers sync.WaitGroup
 	data := strings.Repeat("0123456789abcdef", 64<<10/16)
+	gateway := r.processes["gateway"].Process
+	stuck := time.AfterFunc(time.Minute, func() {
+		r.t.Error("no program has done a round for a minute")
+		_ = gateway.Signal(syscall.SIGQUIT)
+	})
 	for worker := range 3 {
 		workers.Go(func() {
 			for round := 0; ctx.Err() == nil; round++ {
+				stuck.Reset(time.Minute)
 				path := filepath.Join(folder, fmt.Sprintf("file-%d-%d", worker, round%8))
 				if round >= 8 {
 					_ = os.Remove(path)
@@ -125,5 +132,5 @@ func (r *rig) load(folder string) (stop func()) {
 			}
 		})
 	}
-	return func() { cancel(); workers.Wait() }
+	return func() { cancel(); workers.Wait(); stuck.Stop() }
 }
