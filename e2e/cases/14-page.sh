@@ -15,9 +15,13 @@ while read -r command; do
   command=${command//TEAM/default}
   command=${command//CLAIM/dataset}
   case $command in
-  'helm install '*) command="helm template ${command#helm install }" ;;
+  'helm install '*) command="helm template --kube-version 1.34.0 ${command#helm install }" ;;
   'helm '*) command="$command --dry-run" ;;
-  'kubectl drain '* | 'kubectl uncordon '*) command="$command --dry-run=client" ;;
+  'kubectl drain '*)
+    NAMESPACE=default remove pod reader holder # a drain leaves pods without a controller to who made them
+    command="$command --dry-run=client"
+    ;;
+  'kubectl uncordon '*) command="$command --dry-run=client" ;;
   'kubectl logs reader') NAMESPACE=default succeeds reader ;;
   *claim.posixgateway.io*)
     NAMESPACE=default pod holder dataset 'sleep infinity'
