@@ -8,13 +8,12 @@ HELM_UNITTEST := $(CACHE)/bin/helm-unittest
 .PHONY: charts-check charts-test charts-docs charts-pictures charts-tools
 
 # Helm and helm-unittest at the versions of charts/tools/go.mod; a few minutes the first time.
-charts-tools: $(HELM) $(HELM_UNITTEST)
-
-$(HELM) $(HELM_UNITTEST) &: charts/tools/go.mod charts/tools/go.sum
-	@echo "==> building Helm and helm-unittest"
-	@mkdir -p $(CACHE)/bin
-	@cd charts/tools && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CACHE)/bin/ tool
-	@touch $(HELM) $(HELM_UNITTEST)
+charts-tools:
+	@sums=$$(cat charts/tools/go.mod charts/tools/go.sum | sha256sum); stamp=$(CACHE)/bin/.charts-tools; \
+	if ! [ -x $(HELM) ] || ! [ -x $(HELM_UNITTEST) ] || [ "$$(cat $$stamp 2>/dev/null)" != "$$sums" ]; then \
+	  echo "==> building Helm and helm-unittest"; mkdir -p $(CACHE)/bin && cd charts/tools && \
+	  CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o $(CACHE)/bin/ tool && echo "$$sums" >$$stamp; \
+	fi
 
 charts-check: charts-tools
 	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"

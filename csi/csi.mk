@@ -2,7 +2,7 @@
 CSI_VERSION ?= dev
 CSI_GO_TEST_FLAGS ?= -race -timeout 300s
 # Those of the tests with the real gateway that are run each time.
-CSI_SHORT := TestSanity|TestAHungAlluxio|TestTheUser|TestTheGroup|TestAGatewayWithout|TestAlluxioProperties
+CSI_SHORT := TestSanity|TestAHungAlluxio|TestTheUser|TestTheGroup|TestAGatewayWithout|TestAlluxioProperties|TestTheDashboards
 # Where programs go, below csi/ or absolute.
 CSI_BIN ?= bin/
 GOLANGCI_VERSION := v2.15.0
@@ -39,11 +39,11 @@ vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database
 csi-test: java-build
 	@echo "==> testing the CSI driver and the keeper"
 	@cd csi && go test $(CSI_GO_TEST_FLAGS) ./...
-	@echo "==> csi-sanity, an Alluxio that hangs, users, groups and privileges, with the real keeper, gateway and Alluxio"
-	@cd csi && test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run '$(CSI_SHORT)' ./test
+	@echo "==> csi-sanity, an Alluxio that hangs, users, groups, privileges and dashboards, with the real keeper, gateway and Alluxio"
+	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run '$(CSI_SHORT)' ./test
 
-csi-test-long: java-build ## The driver's fault and load tests, and the dashboards, with the real gateway and Alluxio, about 7 min
-	@cd csi && test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
+csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
+	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
 
 csi-generate:
 	csi/generate.sh

@@ -8,9 +8,10 @@ docker-check:
 	@echo "==> checking the Dockerfiles"
 	@$(VENV)/hadolint docker/*.Dockerfile
 
-docker-test:
-	@echo "==> testing the bill of materials"
+docker-test: java-build
+	@echo "==> testing the bill of materials, and the images"
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
+	@docker/test
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes
 	@docker/build

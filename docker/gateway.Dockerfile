@@ -1,7 +1,8 @@
 # The gateway: a Java of only the modules it uses, its jars without what they carry for other systems, and the few files
 # of Debian that these need. Context: the folder alluxio-adapter/target/dist; the context `scripts`: alluxio-adapter/src/main/sh;
-# the context `native`: fuse-core/src/main/c. For another architecture (CROSS=1, with its names ARCH and CPU) everything
-# is made by programs of this one, and FINAL=files leaves the class-data archive out, which only a Java that runs can make.
+# the contexts `native` and `docker`: fuse-core/src/main/c and docker. For another architecture (CROSS=1, with its names ARCH and
+# CPU) everything is made by programs of this one, and FINAL=files leaves the class-data archive out, which only a Java that runs
+# can make.
 ARG BASE=docker.io/library/debian:bookworm-slim
 ARG FINAL=archived
 
@@ -15,7 +16,7 @@ SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 # hadolint ignore=DL3008
 RUN dpkg --add-architecture "$ARCH" \
     && apt-get update \
-    && apt-get install -y --no-install-recommends binutils openjdk-17-jdk-headless zip \
+    && apt-get install -y --no-install-recommends binutils busybox-static gcc libc6-dev openjdk-17-jdk-headless zip \
     && rm -rf /var/lib/apt/lists/*
 
 # The other architecture's compiler, its Java modules, and what the native library is linked with.
@@ -44,13 +45,12 @@ WORKDIR /packages
 RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root-files/usr/sbin \
     && for folder in bin lib lib64 sbin; do ln -s "usr/$folder" "/root-files/$folder"; done \
     && apt-get update \
-    && for package in busybox-static libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g; do \
+    && for package in libc6 libfuse2 libgcc-s1 libstdc++6 liburing2 zlib1g; do \
         apt-get download "$package:$ARCH"; done \
     && for package in *.deb; do dpkg --fsys-tarfile "$package" | tar -x -C /root-files --keep-directory-symlink; done \
     && mkdir -p /root-files/usr/share/posix-gateway && ls -- *.deb >/root-files/usr/share/posix-gateway/packages \
     && rm -rf /root-files/usr/share/doc /root-files/usr/share/man /root-files/usr/share/bug /root-files/usr/share/lintian \
         /root-files/usr/lib/*/gconv /root-files/usr/lib/*/audit /root-files/usr/lib/locale \
-    && for name in chmod chown dirname ls mkdir readlink sh; do ln -sf busybox "/root-files/usr/bin/$name"; done \
     && mkdir -p /root-files/etc /root-files/tmp && chmod 1777 /root-files/tmp \
     && printf 'root:x:0:0:root:/:/sbin/nologin\nposix-gateway:x:64321:64321:Alluxio POSIX Gateway:/tmp:/sbin/nologin\n' >/root-files/etc/passwd \
     && printf 'root:x:0:\nposix-gateway:x:64321:\n' >/root-files/etc/group \
@@ -59,6 +59,8 @@ RUN mkdir -p /root-files/usr/bin /root-files/usr/lib /root-files/usr/lib64 /root
 COPY . /dist/
 # hadolint ignore=DL3022
 COPY --from=native . /native/
+# hadolint ignore=DL3022
+COPY --from=docker launch.c own.c /programs/
 RUN [ -z "$CROSS" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
     && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && jar --update --file /dist/lib/fuse-core-*.jar -C /cross native; }
 # RocksDB is for masters, and libraries for other systems and processors are for nobody here.
@@ -68,17 +70,22 @@ RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/n
     && mkdir -p /root-files/opt/posix-gateway \
     && cp -a /dist/. /root-files/opt/posix-gateway/ \
     && cp -a /jre /root-files/opt/jre \
+    && rm /root-files/opt/posix-gateway/bin/posix-gateway \
+    && for program in launch:/root-files/opt/posix-gateway/bin/posix-gateway own:/root-files/usr/bin/own; do \
+        "$CPU-linux-gnu-gcc" -std=c17 -D_GNU_SOURCE -O2 -s -Wall -Wextra -Werror -o "${program#*:}" "/programs/${program%%:*}.c"; done \
     && chmod -R a+rX /root-files/opt
 
 FROM scratch AS files
 COPY --from=build /root-files/ /
 ENV JAVA_HOME=/opt/jre PATH=/opt/posix-gateway/bin:/opt/jre/bin:/usr/bin
 
-# What the classes of a started service look like once loaded, kept for the next start. The applets are the shell's own.
+# What the classes of a started service look like once loaded, kept for the next start. The shell, whose applets are its own, is
+# only here.
 FROM files AS archive
+COPY --from=build /bin/busybox /tmp/busybox
 # hadolint ignore=DL3022
 COPY --from=scripts archive-classes /tmp/archive-classes
-RUN ["/bin/sh", "/tmp/archive-classes", "/opt/posix-gateway"]
+RUN ["/tmp/busybox", "sh", "/tmp/archive-classes", "/opt/posix-gateway"]
 
 FROM files AS archived
 COPY --from=archive /opt/posix-gateway/lib/posix-gateway.jsa /opt/posix-gateway/lib/posix-gateway.jsa

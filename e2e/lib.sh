@@ -27,6 +27,13 @@ until_true() {
   done
 }
 
+# has PATTERN: grep -q that reads all there is. One that leaves early ends who writes into the pipe, and so the case.
+has() {
+  local text
+  text=$(cat)
+  grep -q "$@" <<<"$text"
+}
+
 # apply: the YAML on standard input, in the case's namespace.
 apply() { kubectl -n "$NAMESPACE" apply -f - >/dev/null; }
 
@@ -105,7 +112,7 @@ running() {
 }
 
 # logs_say POD TEXT: its output has the text.
-logs_say() { kubectl -n "$NAMESPACE" logs "$1" | grep -qF -- "$2"; }
+logs_say() { kubectl -n "$NAMESPACE" logs "$1" | has -F -- "$2"; }
 
 # remove KIND NAME...: deleted and gone.
 remove() { kubectl -n "$NAMESPACE" delete "$@" --timeout=120s >/dev/null; }
@@ -114,7 +121,7 @@ remove() { kubectl -n "$NAMESPACE" delete "$@" --timeout=120s >/dev/null; }
 pod_of() {
   kubectl -n $system get pods -l "app.kubernetes.io/instance=$RELEASE,app.kubernetes.io/component=$1" \
     -o 'jsonpath={range .items[?(@.status.phase=="Running")]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}' |
-    awk 'NF == 1 { print $1; exit }'
+    awk 'NF == 1 && !found++ { print $1 }'
 }
 
 # rolled_out: every pod of the release is there and ready.
@@ -181,7 +188,7 @@ no_leak() {
 }
 
 # none_stuck: no process stays in state D (which no signal ends).
-none_stuck() { until_true 30 "end of waits that no signal ends" eval '! on_node ps -eo stat= | grep -q ^D'; }
+none_stuck() { until_true 30 "end of waits that no signal ends" eval '! on_node ps -eo stat= | has ^D'; }
 
 # needs_image NAME: an image besides those of every run; made when it is missing, loaded into the node when it is not there.
 needs_image() {
@@ -189,7 +196,7 @@ needs_image() {
   needs_node
   archive=${PGW_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/posix-gateway}/images/$1-$(dpkg --print-architecture).tar
   [ -e "$archive" ] || "$E2E_ROOT/docker/build" "${1#posix-gateway-}"
-  on_node ctr -n k8s.io images ls -q | grep -q "/$1:" || on_node ctr -n k8s.io images import "$archive" >/dev/null
+  on_node ctr -n k8s.io images ls -q | has "/$1:" || on_node ctr -n k8s.io images import "$archive" >/dev/null
 }
 
 # alluxio ARGUMENTS...: Alluxio's own shell, as a second opinion on what is there.

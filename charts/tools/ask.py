@@ -1,6 +1,7 @@
 """Asks a Prometheus what the dashboards ask.
 
-ask.py check URL             ends with 1 when a panel that should have data has none
+ask.py check URL [PATTERN]   ends with 1 when a panel has no data; queries with the pattern may have none
+ask.py has URL QUERY         ends with 1 when the query gives nothing
 ask.py draw URL FOLDER [S]   draws each dashboard of the last S seconds (default 120) as FOLDER/NAME.png
 """
 
@@ -15,10 +16,8 @@ import urllib.request
 
 import dashboards
 
-# Empty while all is well, and where the kernel does not tell (no fusectl).
-QUIET = re.compile(
-    r"== 0|repairs_total|forced_unmounts|code!=|errors_total|worker_threads_ended|readahead_wasted|kernel_waiting"
-)
+# Empty while all is well, and where all that is read lies in the node's own worker.
+QUIET = r"healthy\{.*== 0|csi_repairs_total|request_errors_total\{.*errno=~|readahead_wasted"
 RATE_INTERVAL = "20s"
 
 
@@ -32,14 +31,20 @@ def filled(query):
     return re.sub(r'"\$\w+"', '".*"', query.replace("$__rate_interval", RATE_INTERVAL))
 
 
-def check(url):
+def check(url, pattern="$^"):
+    quiet = re.compile(f"{QUIET}|{pattern}")
     empty = [
         f"{place}: {query}"
         for query, place in dashboards.queries()
-        if not QUIET.search(query) and not ask(url, "query", query=filled(query))
+        if not quiet.search(query) and not ask(url, "query", query=filled(query))
     ]
     if empty:
         raise SystemExit("no data for\n  " + "\n  ".join(empty))
+
+
+def has(url, query):
+    if not ask(url, "query", query=query):
+        raise SystemExit(f"no data for {query}")
 
 
 def shown(value, unit):
@@ -104,9 +109,9 @@ def draw(url, folder, seconds=120):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[0] not in ("check", "draw"):
+    if len(arguments) < 2 or arguments[0] not in ("check", "has", "draw"):
         raise SystemExit(__doc__)
-    {"check": check, "draw": draw}[arguments[0]](*arguments[1:])
+    {"check": check, "has": has, "draw": draw}[arguments[0]](*arguments[1:])
 
 
 if __name__ == "__main__":

@@ -463,7 +463,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Memory of the processes",
-                    "Resident, of gateway, driver and keeper.",
+                    "Resident, of gateway and driver.",
                     "bytes",
                     [(f"process_resident_memory_bytes{{{WHERE}}}", "{{node}} {{job}} {{endpoint}}")],
                 ),

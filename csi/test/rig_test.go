@@ -217,7 +217,7 @@ func (r *rig) kill(role string) {
 
 // tearDown leaves no process, no mount, no file.
 func (r *rig) tearDown() {
-	for _, role := range []string{"prometheus", "driver", "gateway", "keeper"} {
+	for _, role := range []string{"prometheus", "native", "driver", "gateway", "keeper"} {
 		if r.processes[role] != nil {
 			r.kill(role)
 		}

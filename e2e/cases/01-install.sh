@@ -1,7 +1,7 @@
-# After helm install, the kubelet knows the driver, every pod is ready, and metrics and health are there. Says how long the
-# first mount takes, and the next.
+# After helm install, the kubelet knows the driver, every pod is ready, and metrics and health are there. The first pod starts
+# within 5 s of being scheduled; of a later one the driver's calls take at most 1 s (PGW_E2E_SLACK: so many times as long).
 rolled_out
-kubectl get csinodes -o 'jsonpath={.items[*].spec.drivers[*].name}' | grep -qw $driver || die "no node lists the driver $driver"
+kubectl get csinodes -o 'jsonpath={.items[*].spec.drivers[*].name}' | has -w $driver || die "no node lists the driver $driver"
 for port in 9400 9401; do
   page node $port healthz >/dev/null || die "port $port of the node pod is not healthy"
 done
@@ -17,7 +17,8 @@ for nth in first second; do
   succeeds $nth
   started=$(kubectl -n "$NAMESPACE" get pod $nth -o json | jq '(.status.containerStatuses[0].state.terminated.startedAt | fromdate) -
     (.status.conditions[] | select(.type == "PodScheduled") | .lastTransitionTime | fromdate)')
-  figure "$nth mount: staged in $(less "$(seconds NodeStageVolume)" "$before") s, published in $(less "$(seconds NodePublishVolume)" "$published") s," \
-    "the container started $started s after the pod was scheduled"
-  [ "$started" -le "${PGW_E2E_FIRST_MOUNT:-15}" ] || die "the $nth pod started only after $started s"
+  staging=$(less "$(seconds NodeStageVolume)" "$before") publishing=$(less "$(seconds NodePublishVolume)" "$published")
+  figure "$nth mount: staged in $staging s, published in $publishing s, the container started $started s after the pod was scheduled"
+  [ "$started" -le $((5 * ${PGW_E2E_SLACK:-1})) ] || die "the $nth pod started only after $started s"
 done
+awk "BEGIN { exit !($staging + $publishing <= 1 * ${PGW_E2E_SLACK:-1}) }" || die "the calls for a later mount took $staging and $publishing s"

@@ -22,7 +22,7 @@ done
 helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-values --set image.gateway.tag=next,image.csi.tag=next \
   --wait --timeout 5m >/dev/null
 rolled_out
-kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].image}' | grep -q 'posix-gateway:next' || die "the node pod has its old image"
+kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].image}' | has 'posix-gateway:next' || die "the node pod has its old image"
 sessions_are 1 || die "the upgraded keeper does not hold the session"
 helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
 rolled_out

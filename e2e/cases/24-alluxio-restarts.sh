@@ -11,7 +11,7 @@ for role in worker master; do
   until_true 180 "next $role" replaced alluxio $role "$before"
   sleep 5
 done
-writes() { kubectl -n "$NAMESPACE" exec waiter -- bash -c 'echo back > /data/back && cat /data/back && rm /data/back' | grep -q back; }
+writes() { kubectl -n "$NAMESPACE" exec waiter -- bash -c 'echo back > /data/back && cat /data/back && rm /data/back' | has back; }
 until_true 60 "writes after the restarts" writes
 pod stopper patient 'touch /data/stop-waiter'
 succeeds stopper

@@ -1,7 +1,8 @@
 # The node's power fails: after its start pods have fresh mounts with what they had written, and what is deleted leaves nothing.
+# A worker that starts late makes reads fail for a while, as documented, so the pod tries again.
 needs_node
 claim durable
-RESTART=Always pod resident durable 'cat /data/file || true; echo written > /data/file; sync /data/file; echo up; sleep infinity'
+RESTART=Always pod resident durable 'while [ -e /data/file ] && ! cat /data/file; do sleep 1; done; echo written > /data/file; sync /data/file; echo up; sleep infinity'
 running resident
 until_true 60 "first start" logs_say resident up
 kubectl -n "$NAMESPACE" delete pod goner --ignore-not-found >/dev/null

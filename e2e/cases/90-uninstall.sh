@@ -16,7 +16,7 @@ pod final last 'echo bye > /data/bye; echo ready; sleep infinity'
 running final
 until_true 60 "first write" logs_say final ready
 uninstall
-kubectl -n "$NAMESPACE" get pod final -o 'jsonpath={.status.phase}' | grep -q Running || die "the pod was ended by helm uninstall"
+kubectl -n "$NAMESPACE" get pod final -o 'jsonpath={.status.phase}' | has Running || die "the pod was ended by helm uninstall"
 kubectl -n "$NAMESPACE" delete pod final --wait=false >/dev/null
 install
 until_true 120 "end of the pod that outlived its driver" eval '! kubectl -n "$NAMESPACE" get pod final'

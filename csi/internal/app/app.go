@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -30,6 +32,7 @@ import (
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/metrics"
 	"posixgateway.io/csi/internal/mounts"
+	"posixgateway.io/csi/internal/podlabels"
 	"posixgateway.io/csi/internal/provision"
 	"posixgateway.io/csi/internal/registration"
 	"posixgateway.io/csi/internal/taint"
@@ -54,7 +57,9 @@ type Config struct {
 	LeaderElectionNamespace string
 	// StartupTaint is the key of a taint to take off the node once the driver can work; empty: none.
 	StartupTaint string
-	Log          *slog.Logger
+	// LabelPods are the node pods, NAMESPACE/SELECTOR, that get labels of the claims they serve; empty: none.
+	LabelPods string
+	Log       *slog.Logger
 }
 
 // Modes.
@@ -78,6 +83,8 @@ func (c *Config) check() (socket string, err error) {
 		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
 		{c.Mode == ModeController && c.StartupTaint != "", "--startup-taint is for nodes: use --mode node or all"},
 		{c.Mode == ModeNode && c.Provision, "--provision is for controllers: use --mode controller or all"},
+		{c.Mode == ModeNode && c.LabelPods != "", "--label-pods is for controllers: use --mode controller or all"},
+		{c.LabelPods != "" && !strings.Contains(c.LabelPods, "/"), "--label-pods: use NAMESPACE/SELECTOR"},
 	} {
 		if rule.broken {
 			return "", errors.New(rule.text)
@@ -105,15 +112,16 @@ func Run(ctx context.Context, config Config) error {
 	}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(parts.Metrics.Intercept, logCalls(config.Log)))
 	group, ctx := errgroup.WithContext(ctx)
+	node := &atomic.Pointer[driver.Node]{}
 	if config.HTTPAddress != "" { // first: who waits for a predecessor is alive too
-		group.Go(func() error { return serveHTTP(ctx, config.HTTPAddress, registry) })
+		group.Go(func() error { return serveHTTP(ctx, config.HTTPAddress, pages(registry, node)) })
 	}
 	leave, err := alone(ctx, config.StateDir, config.Log)
 	if err != nil {
 		return ended(group, err)
 	}
 	defer leave()
-	if err := addServices(ctx, group, server, config, parts); err != nil {
+	if err := addServices(ctx, group, server, config, parts, node); err != nil {
 		return err
 	}
 	listener, err := listen(ctx, socket)
@@ -139,7 +147,7 @@ func ended(group *errgroup.Group, err error) error {
 }
 
 // addServices makes the services of the mode; a node is reconciled before it answers the first call.
-func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server, config Config, parts driver.Parts) error {
+func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server, config Config, parts driver.Parts, served *atomic.Pointer[driver.Node]) error {
 	identity := &driver.Identity{Parts: parts, Node: config.Mode != ModeController, Controller: config.Mode != ModeNode}
 	csi.RegisterIdentityServer(server, identity)
 	if identity.Node {
@@ -151,6 +159,7 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 			return err
 		}
 		csi.RegisterNodeServer(server, node)
+		served.Store(node)
 		if err := removeTaint(ctx, group, config, identity); err != nil {
 			return err
 		}
@@ -163,6 +172,9 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 		return err
 	}
 	csi.RegisterControllerServer(server, controller)
+	if err := labelPods(ctx, group, config); err != nil {
+		return err
+	}
 	if !config.Provision {
 		return nil
 	}
@@ -194,6 +206,25 @@ func removeTaint(ctx context.Context, group *errgroup.Group, config Config, iden
 		},
 	}
 	group.Go(func() error { remover.Run(ctx); return nil })
+	return nil
+}
+
+// labelPods keeps the labels of the node pods, if they are to have some. Every replica may: who finds nothing to change writes
+// nothing.
+func labelPods(ctx context.Context, group *errgroup.Group, config Config) error {
+	namespace, selector, _ := strings.Cut(config.LabelPods, "/")
+	if namespace == "" {
+		return nil
+	}
+	api, err := kubernetesAPI("--label-pods")
+	if err != nil {
+		return err
+	}
+	labeler := &podlabels.Labeler{
+		Client: api, DriverName: config.DriverName, Namespace: namespace, Selector: selector, Sessions: podlabels.Ask, Log: config.Log,
+		Every: 10 * time.Second,
+	}
+	group.Go(func() error { labeler.Run(ctx); return nil })
 	return nil
 }
 
@@ -243,16 +274,34 @@ func logCalls(log *slog.Logger) grpc.UnaryServerInterceptor {
 	}
 }
 
-// serveHTTP offers /metrics and /healthz, which says that this process answers; Probe says whether it can work.
-func serveHTTP(ctx context.Context, address string, registry *prometheus.Registry) error {
+// pages are /metrics; /healthz, which says that this process answers, while Probe says whether it can work; and, once there is a
+// node, its volumes.
+func pages(registry *prometheus.Registry, node *atomic.Pointer[driver.Node]) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET "+podlabels.Page, func(w http.ResponseWriter, _ *http.Request) {
+		serving := node.Load()
+		if serving == nil {
+			http.Error(w, "this driver serves no node yet", http.StatusServiceUnavailable)
+			return
+		}
+		sessions, err := serving.Sessions()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(append([]string{}, sessions...))
+	})
+	return mux
+}
+
+func serveHTTP(ctx context.Context, address string, pages http.Handler) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", address, err)
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	server := &http.Server{Handler: pages, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("--http %s: %w", address, err)

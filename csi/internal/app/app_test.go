@@ -28,6 +28,8 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		"--self-register": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
 		"--startup-taint": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
 		"--provision":     func(c *Config) { c.Mode, c.Provision = ModeNode, true },
+		"--label-pods is": func(c *Config) { c.Mode, c.LabelPods = ModeNode, "storage/app=x" },
+		"--label-pods: ":  func(c *Config) { c.LabelPods = "app=x" },
 	}
 	for flag, change := range cases {
 		config := good()

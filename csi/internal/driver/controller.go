@@ -73,7 +73,7 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 	if _, err := parseID(volume.id()); err != nil {
 		return nil, invalid("the name %.200q cannot be that of a volume: %v", request.GetName(), err)
 	}
-	key := sessionID(request.GetName())
+	key := SessionID(request.GetName())
 	unlock, free := c.locks.TryLock(key)
 	if !free {
 		return nil, busy(request.GetName())
@@ -164,7 +164,7 @@ func (c *Controller) DeleteVolume(ctx context.Context, request *csi.DeleteVolume
 	if err != nil {
 		return nil, err
 	}
-	key := sessionID(volume.name)
+	key := SessionID(volume.name)
 	unlock, free := c.locks.TryLock(key)
 	if !free {
 		return nil, busy(request.GetVolumeId())
@@ -256,7 +256,7 @@ func (c *Controller) ControllerGetVolume(ctx context.Context, request *csi.Contr
 	} else if err != nil {
 		condition = &csi.VolumeCondition{Abnormal: true, Message: status.Convert(err).Message()}
 	}
-	record, err := c.store.Load(sessionID(volume.name))
+	record, err := c.store.Load(SessionID(volume.name))
 	if err != nil {
 		return nil, coded("get "+request.GetVolumeId(), err)
 	}

@@ -70,8 +70,8 @@ const (
 	slowCall = 100 * time.Second
 )
 
-// sessionID names a volume at keeper and gateway, and its state file.
-func sessionID(volumeID string) string {
+// SessionID names a volume at keeper and gateway, and its state file.
+func SessionID(volumeID string) string {
 	if keeperapi.CheckID(volumeID) == nil && len(volumeID) <= 200 && !strings.HasPrefix(volumeID, ".") && !strings.HasPrefix(volumeID, "v-") {
 		return volumeID
 	}

@@ -40,6 +40,9 @@ func NewNode(parts Parts) (*Node, error) {
 	return &Node{Parts: parts, store: store, bootID: bootID, stats: newStatsCache(parts)}, nil
 }
 
+// Sessions names the volumes on this node, as keeper, gateway and metrics do.
+func (n *Node) Sessions() ([]string, error) { return n.store.Keys() }
+
 // NodeGetInfo implements csi.NodeServer.
 func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
 	answer := &csi.NodeGetInfoResponse{NodeId: n.NodeID, MaxVolumesPerNode: n.MaxVolumes}
@@ -209,7 +212,7 @@ func (n *Node) enter(volumeID, what, path string) (id string, record *volumeReco
 	if err := n.checkPath(what, path); err != nil {
 		return "", nil, nil, err
 	}
-	id = sessionID(volumeID)
+	id = SessionID(volumeID)
 	leave, free := n.locks.TryLock(id)
 	if !free {
 		return "", nil, nil, busy(volumeID)

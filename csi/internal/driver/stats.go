@@ -28,7 +28,7 @@ func (n *Node) NodeGetVolumeStats(ctx context.Context, request *csi.NodeGetVolum
 	if request.GetVolumeId() == "" || request.GetVolumePath() == "" {
 		return nil, invalid("volume id and volume path are needed")
 	}
-	id := sessionID(request.GetVolumeId())
+	id := SessionID(request.GetVolumeId())
 	record, err := n.load(id)
 	if err != nil {
 		return nil, err
