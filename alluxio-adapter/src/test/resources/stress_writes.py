@@ -250,7 +250,7 @@ class Stress:
 
 
 def look_around(root, over):
-    """Others look at everything and read some of it meanwhile; what they see is not judged, only what it does to the rest."""
+    """Others look at everything and read some of it; what they see is not judged, only what it does to the rest."""
     while not over.is_set():
         try:
             for entry in os.scandir(root):

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The kernel's readahead arrives slightly out of order, so a stream must not be moved for each request. Therefore the
  * stream goes forward in chunks, and the last few chunks are kept as a window: a request inside the window is a copy, one a
- * little ahead moves the window on, and one anywhere else is read by itself. Where two such follow each other, the stream
- * moves there. The window's memory comes from a common budget; without any left, every request is read by itself. When what
+ * little ahead moves the window on, and one anywhere else is read by itself, so that random reads bring no more than what is
+ * asked for. Where enough of such follow each other, the stream moves there. The window's memory comes from a common budget; without any left, every request is read by itself. When what
  * is asked for comes near the window's end, the next chunk is fetched by a helper, if one is free, while this one is copied.
  *
  * <p>Two locks, in this order: that of the stream is held while something is fetched, the monitor for the window only.
@@ -25,6 +25,13 @@ final class RemoteReader implements AutoCloseable {
     static final int CHUNK_BYTES = 1 << 20;
     /** So much is fetched before it is asked for. */
     private static final int AHEAD_BYTES = 2 * CHUNK_BYTES;
+
+    /** A request so far ahead of a stream that has gone forward a while is one of those that it is to bring. */
+    private static final int NEAR_BYTES = 2 * CHUNK_BYTES;
+    /** So far from the end of what was read singly a request belongs to the same sequence. */
+    private static final int LOOSE_BYTES = CHUNK_BYTES / 4;
+    /** So much read singly in sequence moves the stream there. */
+    private static final int SEQUENCE_BYTES = CHUNK_BYTES / 2;
 
     /** Opens the stream at the first read. */
     interface Opener {
@@ -56,11 +63,18 @@ final class RemoteReader implements AutoCloseable {
     private final AtomicBoolean fetching = new AtomicBoolean();
     private volatile @Nullable FileSource source;
     private boolean closed;
-    /** Where the stream is; written under its lock, as the next two. */
+    /** Where the stream is; written under its lock, as all that follows. */
     private volatile long nextOffset;
+    /** Where it began to go forward. */
+    private volatile long startOffset;
 
     private volatile long windowOffset;
-    private volatile long singleEnd = -1;
+    /** Where the last sequence of single reads ends, and how long it is. */
+    private volatile long singleEnd = Long.MIN_VALUE / 2;
+
+    private long singleBytes;
+    /** Copied from the window since the stream began there. */
+    private long copiedBytes;
 
     /** @param helpers fetch chunks ahead */
     RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, Helpers helpers) {
@@ -73,8 +87,16 @@ final class RemoteReader implements AutoCloseable {
 
     /** Is what is read here in the window, or next to be in it? Never waits; a hint. */
     boolean suits(long offset) {
-        return (offset >= windowOffset && offset < nextOffset + (long) windowChunks * CHUNK_BYTES)
-                || offset == singleEnd;
+        return (offset >= windowOffset && isNear(offset)) || continuesSingle(offset);
+    }
+
+    private boolean isNear(long offset) {
+        long next = nextOffset;
+        return offset - next < (next - startOffset > CHUNK_BYTES ? NEAR_BYTES : CHUNK_BYTES);
+    }
+
+    private boolean continuesSingle(long offset) {
+        return Math.abs(offset - singleEnd) <= LOOSE_BYTES;
     }
 
     /** Fills the buffer from this offset on, as far as the file goes. */
@@ -121,6 +143,7 @@ final class RemoteReader implements AutoCloseable {
                 into.put(into.position(), data, from, count);
                 into.position(into.position() + count);
                 chunk.copiedBytes += count;
+                copiedBytes += count;
                 return count;
             }
         }
@@ -150,7 +173,7 @@ final class RemoteReader implements AutoCloseable {
     private boolean wantsMore(long read) {
         long next = nextOffset;
         return windowChunks > 2
-                && read > CHUNK_BYTES
+                && read - startOffset > CHUNK_BYTES
                 && read <= next
                 && next < lengthBytes
                 && next - read < AHEAD_BYTES;
@@ -190,13 +213,14 @@ final class RemoteReader implements AutoCloseable {
 
     /** Moves the window so that it holds this offset; false when it is not worth it. */
     private boolean moveOn(long at) throws StoreException {
-        long ahead = at - nextOffset;
-        if (at == singleEnd && (ahead < 0 || ahead > CHUNK_BYTES)) {
-            nextOffset = at;
-            ahead = 0;
-        }
-        if (windowChunks == 0 || ahead < 0 || ahead >= (long) windowChunks * CHUNK_BYTES) {
+        if (windowChunks == 0) {
             return false;
+        }
+        if (at < nextOffset || !isNear(at) || !isUsed()) {
+            if (!continuesSingle(at) || singleBytes < SEQUENCE_BYTES) {
+                return false;
+            }
+            start(at);
         }
         while (nextOffset <= at) {
             ByteBuffer buffer = roomForChunk();
@@ -215,6 +239,18 @@ final class RemoteReader implements AutoCloseable {
             nextOffset = end;
         }
         return true;
+    }
+
+    private synchronized void start(long at) {
+        startOffset = at;
+        nextOffset = at;
+        singleBytes = 0;
+        copiedBytes = 0;
+    }
+
+    /** Is what the stream brings wanted, but for its first chunks? */
+    private synchronized boolean isUsed() {
+        return nextOffset - startOffset <= 2 * (copiedBytes + CHUNK_BYTES);
     }
 
     private synchronized void add(Chunk chunk) {
@@ -252,7 +288,9 @@ final class RemoteReader implements AutoCloseable {
         byte[] bytes = new byte[(int) Math.min(into.remaining(), lengthBytes - at)];
         int count = source().readOnce(at, bytes, bytes.length);
         into.put(bytes, 0, count);
-        singleEnd = at + count;
+        boolean continues = continuesSingle(at);
+        singleBytes = continues ? singleBytes + count : count;
+        singleEnd = continues ? Math.max(singleEnd, at + count) : at + count;
         return count;
     }
 

@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.FileSource;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -14,6 +15,7 @@ class RemoteReaderTest {
     private final BufferBudget budget = new BufferBudget(64 << 20);
     private final Helpers helpers = new Helpers(4, "help");
     private final AtomicInteger streamReads = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
     private int singleReads;
 
     /** Reads the content, and counts how. */
@@ -22,6 +24,7 @@ class RemoteReaderTest {
         public int read(long offset, ByteBuffer into) {
             streamReads.incrementAndGet();
             int count = (int) Math.min(into.remaining(), content.length - offset);
+            bytes.addAndGet(count);
             into.put(content, (int) offset, count);
             return count;
         }
@@ -29,6 +32,7 @@ class RemoteReaderTest {
         @Override
         public int readOnce(long offset, byte[] into, int count) {
             singleReads++;
+            bytes.addAndGet(count);
             System.arraycopy(content, (int) offset, into, 0, count);
             return count;
         }
@@ -76,6 +80,38 @@ class RemoteReaderTest {
                 check(reader, (3 << 20) + random.nextInt(7_000_000), 4096);
             }
             assertThat(singleReads).isGreaterThan(80);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void randomRequestsBringLittleMoreThanWhatTheyAskFor() throws Exception {
+        Random random = new Random(9);
+        int count = 64 << 10;
+        int asked = 0;
+        for (int file = 0; file < 10; file++) {
+            try (RemoteReader reader = reader(8 << 20)) {
+                for (int i = 0; i < 20; i++) {
+                    int at = random.nextInt((content.length - 2 * count) / count) * count;
+                    check(reader, at, count);
+                    check(reader, at + count, count);
+                    asked += 2 * count;
+                }
+            }
+        }
+        assertThat(bytes.get()).isLessThan(3L * asked);
+    }
+
+    @Test
+    void aSequenceFromTheMiddleMovesTheStreamThere() throws Exception {
+        int step = 128 << 10;
+        int from = 5 << 20;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = from; at < content.length; at += step) {
+                check(reader, at, step);
+            }
+            assertThat(singleReads).isLessThanOrEqualTo(4);
+            assertThat(bytes.get()).isEqualTo(content.length - from);
         }
         assertThat(budget.usedBytes()).isZero();
     }
