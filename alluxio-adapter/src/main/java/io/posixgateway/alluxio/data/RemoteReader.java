@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The kernel's readahead arrives slightly out of order, so a stream must not be moved for each request. Therefore the
  * stream goes forward in chunks, and the last few chunks are kept as a window: a request inside the window is a copy, one a
  * little ahead moves the window on, and one anywhere else is read by itself, so that random reads bring no more than what is
- * asked for. Where enough of such follow each other, the stream moves there. The window's memory comes from a common budget; without any left, every request is read by itself. When what
- * is asked for comes near the window's end, the next chunk is fetched by a helper, if one is free, while this one is copied.
+ * asked for. Where enough of such follow each other, the stream moves there. The window's memory comes from a common budget;
+ * without any left, every request is read by itself. When what is asked for comes near the window's end, the next chunk is
+ * fetched by a helper, if one is free, while this one is copied.
  *
  * <p>Two locks, in this order: that of the stream is held while something is fetched, the monitor for the window only.
  */
