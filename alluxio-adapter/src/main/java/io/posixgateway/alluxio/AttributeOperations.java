@@ -47,7 +47,6 @@ final class AttributeOperations {
         }
         try {
             if (cuts) {
-                volume.drafts.begin(inode, changes.sizeBytes);
                 volume.drafts.truncate(inode, changes.sizeBytes);
             }
             if (changes.has(AttributeEdit.HANDLED)) {

@@ -51,7 +51,6 @@ final class FileOperations {
         }
         if (cut) {
             try {
-                volume.drafts.begin(inode, 0);
                 volume.drafts.truncate(inode, 0);
             } catch (StoreException e) {
                 drop(reply.handle);

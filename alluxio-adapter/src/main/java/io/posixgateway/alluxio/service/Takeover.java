@@ -22,7 +22,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Takeover implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Takeover.class);
-    private static final long PAUSE_MILLIS = 500;
+    /** Between tries: at first, as the earlier process may be about to let go, and at most. */
+    private static final long FIRST_PAUSE_MILLIS = 20;
+
+    private static final long MOST_PAUSE_MILLIS = 500;
 
     private final KeeperClient keeper;
     private final Volumes volumes;
@@ -55,11 +58,13 @@ final class Takeover implements Runnable {
     @Override
     public void run() {
         long began = System.nanoTime();
+        long pauseMillis = FIRST_PAUSE_MILLIS;
         while (!done && !ending.getAsBoolean()) {
             done = each(volumes::resume);
             tried.countDown();
             if (!done) {
-                pause();
+                pause(pauseMillis);
+                pauseMillis = Math.min(2 * pauseMillis, MOST_PAUSE_MILLIS);
             }
         }
         LOG.info("Taking over took {} ms", (System.nanoTime() - began) / 1_000_000);
@@ -125,9 +130,9 @@ final class Takeover implements Runnable {
         }
     }
 
-    private static void pause() {
+    private static void pause(long millis) {
         try {
-            Thread.sleep(PAUSE_MILLIS);
+            Thread.sleep(millis);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

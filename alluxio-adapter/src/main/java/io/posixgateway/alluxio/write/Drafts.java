@@ -281,11 +281,18 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** Cuts, or lengthens by a hole; 0 or NO_DRAFT. Waits. */
-    public int truncate(Inode inode, long bytes) throws StoreException {
+    /** Cuts, or lengthens by a hole, and begins to change the file where nobody does. Waits. */
+    public void truncate(Inode inode, long bytes) throws StoreException {
         if (bytes == 0) {
             with(inode, true, Drafts::forgive);
         }
+        do {
+            begin(inode, bytes);
+        } while (truncateDraft(inode, bytes) == NO_DRAFT);
+    }
+
+    /** 0; or NO_DRAFT, where one that there was has ended meanwhile. */
+    private int truncateDraft(Inode inode, long bytes) throws StoreException {
         return inSpool(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
                 draft.spool.truncate(bytes);
