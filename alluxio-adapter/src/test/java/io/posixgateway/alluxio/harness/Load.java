@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * Readers and writers that work on a mount and check every byte, until stopped. A file's bytes follow from its number, so
@@ -28,7 +29,12 @@ public final class Load implements AutoCloseable {
     private static final int PIECE_BYTES = 16_000;
     private static final long PIECE_PAUSE_NANOS = 100_000_000;
 
+    private static final AtomicInteger LOADS = new AtomicInteger();
+
     private final Path mount;
+    /** Of this load: its files have names of their own. */
+    private final int number = LOADS.incrementAndGet();
+
     private final List<Thread> threads = new ArrayList<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final AtomicInteger wrong = new AtomicInteger();
@@ -121,8 +127,8 @@ public final class Load implements AutoCloseable {
     private void write(int writer) throws IOException {
         long number = writes.incrementAndGet();
         byte[] content = content(1000 + number);
-        Path file = mount.resolve("write-" + writer + "-" + number);
-        Path renamed = mount.resolve("done-" + writer + "-" + number);
+        Path file = mount.resolve("write-" + this.number + "-" + writer + "-" + number);
+        Path renamed = mount.resolve("done-" + this.number + "-" + writer + "-" + number);
         Files.write(file, content, StandardOpenOption.CREATE_NEW);
         check(file, content);
         Files.move(file, renamed);
@@ -177,6 +183,15 @@ public final class Load implements AutoCloseable {
                 hung.incrementAndGet();
                 failures.add(thread.getName() + " hangs");
             }
+        }
+    }
+
+    /** How many files are there that the writers of all loads on this mount removed, known after {@link #stop}. */
+    public long left() throws IOException {
+        try (Stream<Path> names = Files.list(mount)) {
+            return names.map(name -> String.valueOf(name.getFileName()))
+                    .filter(name -> name.startsWith("write-") || name.startsWith("done-"))
+                    .count();
         }
     }
 

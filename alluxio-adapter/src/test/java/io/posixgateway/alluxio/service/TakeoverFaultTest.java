@@ -115,6 +115,7 @@ class TakeoverFaultTest {
             load.stop();
             report(name, load)
                     .with("waiting_resident_kb", waitingKb)
+                    .with("left", load.left())
                     .withMillis("longest_read_before", usual)
                     .withMillis("pause", pauses)
                     .withMillis("leaving", since(left, node.leavingMillis()))
