@@ -356,7 +356,9 @@ public final class Metadata {
                 Name name = Name.of(status.name());
                 Inode child = place(directory, name, status, asked);
                 child = child != null ? child : table.child(directory, name);
-                if (child != null) {
+                if (child == null) {
+                    compare(directory, name);
+                } else {
                     names[count] = name.toBytes();
                     inodes[count++] = child;
                 }
