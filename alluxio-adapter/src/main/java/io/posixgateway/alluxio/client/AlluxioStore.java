@@ -114,6 +114,22 @@ public final class AlluxioStore implements Store {
         return seen(attempt("status", path, () -> files.getStatus(uri)));
     }
 
+    @Override
+    public void connect(int calls) throws StoreException {
+        List<CloseableResource<FileSystemMasterClient>> clients = new ArrayList<>();
+        try {
+            while (clients.size() < calls) {
+                clients.add(context.acquireMasterClientResource());
+                attempt("connect to", "Alluxio's master", () -> {
+                    clients.get(clients.size() - 1).get().connect();
+                    return calls;
+                });
+            }
+        } finally {
+            clients.forEach(CloseableResource::close);
+        }
+    }
+
     private FileStatus seen(URIStatus status) {
         if (streams) {
             recent.keep(status);

@@ -120,6 +120,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public void connect(int calls) throws StoreException {
+        store.connect(calls);
+    }
+
+    @Override
     public void delete(String path) throws StoreException {
         done(Method.DELETE, () -> store.delete(path));
     }

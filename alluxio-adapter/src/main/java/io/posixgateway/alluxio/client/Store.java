@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 public interface Store extends AutoCloseable {
     FileStatus status(String path) throws StoreException;
 
+    /** Makes connections to the master, for so many calls at the same time, before there are any. Waits. */
+    void connect(int calls) throws StoreException;
+
     /** Where the file of this id is now; ENOENT when it is gone. */
     String pathOf(long fileId) throws StoreException;
 

@@ -86,11 +86,17 @@ class OpenFilesFaultTest {
         node.control()
                 .attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
                         .putOptions("stream_from", "1M")
+                        .putOptions("transport", transport())
                         .build());
         before();
         node.killAndRestartGateway();
         between();
         node.killAndRestartGateway();
+    }
+
+    /** Over what the session travels. */
+    String transport() {
+        return "devfuse";
     }
 
     private static void prepare(Path ufs) throws IOException {
