@@ -23,7 +23,7 @@ until_true() {
   shift 2
   until "$@" >/dev/null 2>&1; do
     [ $SECONDS -lt $deadline ] || die "$what did not happen in time: $*"
-    sleep 1
+    sleep 0.5
   done
 }
 

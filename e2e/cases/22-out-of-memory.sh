@@ -11,12 +11,12 @@ group=$(on_node find /sys/fs/cgroup/memory/ /sys/fs/cgroup/ -maxdepth 8 -type d 
 limit=$group/memory.limit_in_bytes usage=$group/memory.usage_in_bytes
 on_node test -e "$limit" || limit=$group/memory.max usage=$group/memory.current
 allowed=$(on_node cat "$limit")
-# The limit comes down to what is in use, and a little more is asked for: the largest process of the group is the gateway.
+# The limit comes down to what is in use, and a little more is asked for: the largest process of the group is the gateway. The
+# next one has the limit that it would have elsewhere.
 # shellcheck disable=SC2016 # the node's shell expands it
-on_node sh -c 'echo $(($(cat "$1") + 4000000)) >"$2"' sh "$usage" "$limit"
+on_node sh -c 'echo $(($(cat "$1") + 4000000)) >"$2"; while kill -0 "$3"; do sleep 0.1; done; echo "$4" >"$2"' \
+  sh "$usage" "$limit" "$before" "$allowed" 2>/dev/null &
 kubectl -n $system exec "$(pod_of node)" -c gateway -- java -Xms300m -XX:+AlwaysPreTouch -version >/dev/null 2>&1 || true
-until_true 180 "end of the gateway" eval '[ "$(gateway_process)" != "$before" ]'
-on_node sh -c 'echo "$1" >"$2"' sh "$allowed" "$limit" || true # gone with its container
 until_true 180 "next gateway" serves_after "$before"
 # Where the kernel ends the whole container, the kubelet says why, else the container's process 1.
 reason=$(kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.status.containerStatuses[?(@.name=="gateway")].lastState.terminated.reason}')
