@@ -32,9 +32,9 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -47,10 +47,12 @@ import org.slf4j.LoggerFactory;
 /** The parts of one mounted volume, and what its operations have in common. Any thread. */
 final class Volume implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
-    private static final long FINISH_SECONDS = 5;
+    private static final Duration FINISH = Duration.ofSeconds(5);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** As long as Alluxio's client tries. */
-    private static final long RECOVERY_SECONDS = 8;
+    /** How long calls wait for a recovery: as long as Alluxio's client tries; about as long as one call of it may hang. */
+    private static final Duration REFUSED = Duration.ofSeconds(8);
+
+    private static final Duration SLOW = Duration.ofMinutes(1);
 
     final AdapterOptions options;
     final Store store;
@@ -175,19 +177,19 @@ final class Volume implements AutoCloseable {
     }
 
     /** A recovery under way, and its end. */
-    private record Recovering(DraftRecovery recovery, CountDownLatch done) {}
+    private record Recovering(DraftRecovery recovery, RecoveryGate gate) {}
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
-        CountDownLatch done = new CountDownLatch(1);
-        recovering = new Recovering(recovery, done);
+        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW);
+        recovering = new Recovering(recovery, gate);
         Thread thread = new Thread(
                 () -> {
                     while (!closing && !recovery.tried(drafts)) {
                         LockSupport.parkNanos(RETRY_NANOS);
                     }
                     recovering = null;
-                    done.countDown();
+                    gate.open();
                 },
                 "recovery");
         thread.setDaemon(true);
@@ -196,25 +198,11 @@ final class Volume implements AutoCloseable {
 
     /** False: it is not over, and this call may not wait for it. */
     private static boolean isOver(Recovering recovery, Request request) throws StoreException {
-        if (recovery.done.getCount() > 0 && !request.mayWait()) {
+        if (!recovery.gate.isOpen() && !request.mayWait()) {
             return false;
         }
-        awaitRecovery(recovery.done);
+        recovery.gate.pass();
         return true;
-    }
-
-    private static void awaitRecovery(CountDownLatch recovery) throws StoreException {
-        try {
-            if (!recovery.await(RECOVERY_SECONDS, TimeUnit.SECONDS)) {
-                throw new StoreException(
-                        Errno.EIO,
-                        "The files that an earlier process was changing are not recovered yet: Alluxio does not answer",
-                        null);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted", e);
-        }
     }
 
     /** As {@link StoredNumbering}. */
@@ -342,10 +330,10 @@ final class Volume implements AutoCloseable {
         later.shutdown();
         Recovering recovery = recovering;
         try {
-            if (recovery != null && !recovery.done.await(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (recovery != null && !recovery.gate.await(FINISH)) {
                 LOG.warn("The recovery of changed files is left to the next process");
             }
-            if (!later.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
                 later.shutdownNow();
             }
         } catch (InterruptedException e) {
