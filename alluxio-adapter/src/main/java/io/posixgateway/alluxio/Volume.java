@@ -31,6 +31,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -65,6 +66,7 @@ final class Volume implements AutoCloseable {
     final ListingAhead ahead;
     final FileReaders readers;
     final Passthrough passthrough;
+    final KernelPages pages;
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
@@ -104,6 +106,7 @@ final class Volume implements AutoCloseable {
                 blocks,
                 options.passthroughBytes(),
                 kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
+        this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
@@ -126,6 +129,11 @@ final class Volume implements AutoCloseable {
         VolumeFolder folder = kept;
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
+        }
+        folder.pages().begin(goesOn);
+        Path blockFolder = goesOn ? folder.blockFolder() : null;
+        if (blockFolder != null) {
+            readers.blocks().learn(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
         boolean waits = recovery.begin(goesOn);
@@ -233,6 +241,7 @@ final class Volume implements AutoCloseable {
         synchronized (inode) {
             if (!passedThrough(inode)) {
                 inode.opened(true);
+                pages.changes(inode);
                 return;
             }
         }
@@ -253,6 +262,20 @@ final class Volume implements AutoCloseable {
     /** Are there nodes and handles of an earlier process? */
     boolean takenOver() {
         return takenOver;
+    }
+
+    /** Asks where block files are. Waits. */
+    void learnBlocks(Inode inode) throws StoreException {
+        Path folder = readers.learn(metadata.pathOf(inode));
+        if (folder != null && kept != null) {
+            kept.blockFolderIs(folder);
+        }
+    }
+
+    /** Is there nothing here that the end of a handle of an earlier process could concern? */
+    boolean knowsNothingOf(long node) {
+        Recovering recovery = recovering;
+        return (recovery == null || !recovery.recovery.concerns(node)) && table.get(node) == null && !drafts.has(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
