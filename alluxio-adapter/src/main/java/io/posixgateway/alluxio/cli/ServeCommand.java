@@ -39,7 +39,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--keeper",
             paramLabel = "PATH",
             defaultValue = "/run/posix-gateway/keeper.sock",
-            description = "Unix socket of the keeper; default ${DEFAULT-VALUE}.")
+            description = "Unix socket of the keeper, empty for one that mounts nothing; default ${DEFAULT-VALUE}.")
     private Path keeper = Path.of("");
 
     @Option(
