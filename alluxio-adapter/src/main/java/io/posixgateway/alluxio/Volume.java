@@ -195,6 +195,12 @@ final class Volume implements AutoCloseable {
         return true;
     }
 
+    /** Is it being recovered? */
+    boolean recovers(Inode inode) {
+        Recovering recovery = recovering;
+        return recovery != null && recovery.recovery.concerns(inode.node());
+    }
+
     private static void awaitRecovery(CountDownLatch recovery) throws StoreException {
         try {
             if (!recovery.await(RECOVERY_SECONDS, TimeUnit.SECONDS)) {
