@@ -9,8 +9,9 @@ docker-check:
 	@$(VENV)/hadolint docker/*.Dockerfile
 
 docker-test: java-build
-	@echo "==> testing the bill of materials, and the images"
+	@echo "==> testing the bill of materials, the image's launcher, and the images"
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
+	@docker/launch-test
 	@docker/test
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes

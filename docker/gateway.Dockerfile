@@ -60,7 +60,7 @@ COPY . /dist/
 # hadolint ignore=DL3022
 COPY --from=native . /native/
 # hadolint ignore=DL3022
-COPY --from=docker launch.c own.c /programs/
+COPY --from=docker launch.c own.c supervise.c supervise.h /programs/
 RUN [ -z "$CROSS" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
     && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && jar --update --file /dist/lib/fuse-core-*.jar -C /cross native; }
 # RocksDB is for masters, and libraries for other systems and processors are for nobody here.
@@ -71,8 +71,9 @@ RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/n
     && cp -a /dist/. /root-files/opt/posix-gateway/ \
     && cp -a /jre /root-files/opt/jre \
     && rm /root-files/opt/posix-gateway/bin/posix-gateway \
-    && for program in launch:/root-files/opt/posix-gateway/bin/posix-gateway own:/root-files/usr/bin/own; do \
-        "$CPU-linux-gnu-gcc" -std=c17 -D_GNU_SOURCE -O2 -s -Wall -Wextra -Werror -o "${program#*:}" "/programs/${program%%:*}.c"; done \
+    && compile() { "$CPU-linux-gnu-gcc" -std=c17 -D_GNU_SOURCE -O2 -s -Wall -Wextra -Werror -o "/root-files$1" "${@:2}"; } \
+    && compile /opt/posix-gateway/bin/posix-gateway /programs/launch.c /programs/supervise.c \
+    && compile /usr/bin/own /programs/own.c \
     && chmod -R a+rX /root-files/opt
 
 FROM scratch AS files

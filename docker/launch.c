@@ -1,6 +1,9 @@
 // bin/posix-gateway of the image, which has no shell: becomes the JVM, as
 // alluxio-adapter/src/main/sh/posix-gateway does elsewhere, with the same variables: JAVA_HOME,
-// POSIX_GATEWAY_HEAP, POSIX_GATEWAY_DIRECT, POSIX_GATEWAY_JAVA_OPTS.
+// POSIX_GATEWAY_HEAP, POSIX_GATEWAY_DIRECT, POSIX_GATEWAY_JAVA_OPTS. To `serve` it stays the
+// parent.
+#include "supervise.h"
+
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,6 +86,9 @@ int main(int argc, char **argv) {
     }
     // Java encodes file names and messages as the locale says; names on Linux are UTF-8 by habit.
     setenv("LC_ALL", "C.UTF-8", 1);
+    if (argc > 1 && strcmp(argv[1], "serve") == 0) {
+        supervise(command);
+    }
     execv(java, command);
     fprintf(stderr, "posix-gateway: %s cannot be started: ", java);
     perror(NULL);

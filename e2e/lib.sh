@@ -23,7 +23,7 @@ until_true() {
   shift 2
   until "$@" >/dev/null 2>&1; do
     [ $SECONDS -lt $deadline ] || die "$what did not happen in time: $*"
-    sleep 1
+    sleep 0.5
   done
 }
 
@@ -166,12 +166,32 @@ replaced() {
     [ "$(kubectl -n $system get pod "$(pod_of "$1")" -o "jsonpath={.status.containerStatuses[?(@.name==\"$2\")].ready}")" = true ]
 }
 
-# kill_gateway: kill -9 of the node's gateway; returns when the next one serves every mount.
+# gateway_process: number, on the node, of the gateway's JVM, whose parent is process 1 of the container.
+gateway_process() {
+  local parent
+  parent=$(on_node ctr -n k8s.io task ls | awk -v id="$(container node gateway)" '$1 == id { print $2 }')
+  [ -z "$parent" ] || on_node pgrep -P "$parent"
+}
+
+# serves_after PROCESS: another JVM than this one is there and serves every mount.
+serves_after() {
+  local now
+  now=$(gateway_process)
+  [ -n "$now" ] && [ "$now" != "$1" ] && page node 9400 readyz
+}
+
+# kill_gateway: kill -9 of the JVM of the node's gateway; returns when the next one serves every mount.
 kill_gateway() {
   local before
-  before=$(container node gateway)
-  kill_container node gateway
-  until_true 180 "next gateway" replaced node gateway "$before"
+  before=$(gateway_process)
+  [ -n "$before" ] || die "the node's gateway is not found"
+  on_node kill -9 "$before"
+  until_true 180 "next gateway" serves_after "$before"
+}
+
+# restarts: how often the kubelet started the container of the node's gateway anew.
+restarts() {
+  kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.status.containerStatuses[?(@.name=="gateway")].restartCount}'
 }
 
 # fuse_mounts: how many mounts of the driver the node has.

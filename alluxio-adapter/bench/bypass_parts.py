@@ -29,8 +29,8 @@ def transfers(site: Site, name: str, label: str) -> None:
 
 def one_block(site: Site) -> None:
     for name in TRANSFERRED:
-        if name == "128 MiB" or site.scale.big_bytes >= 1 << 30:
-            transfers(site, name, name)
+        if name == "128MiB" or site.scale.big_bytes >= 1 << 30:
+            transfers(site, name, name.replace("MiB", " MiB").replace("GiB", " GiB"))
 
 
 def blocks_of_64_mib(site: Site) -> None:
@@ -39,7 +39,7 @@ def blocks_of_64_mib(site: Site) -> None:
 
 def opens(site: Site) -> None:
     """Small files, and one that is bypassed."""
-    for name, label in (("svhn", "opens of small files"), ("128 MiB", "opens of a large file")):
+    for name, label in (("svhn", "opens of small files"), ("128MiB", "opens of a large file")):
         files = len(site.sets[name].sizes)
         command = [PROGRAM, "opens", site.mount.root / name, files]
         site.run([*command, 1.0])

@@ -48,7 +48,7 @@ PARTS = {
         Part(bandwidth, alone=True),
         Part(one_block, tuple(TRANSFERRED)),
         Part(blocks_of_64_mib, ("many-blocks",)),
-        Part(opens, ("svhn", "128 MiB")),
+        Part(opens, ("svhn", "128MiB")),
     )
 }
 PAPER = [

@@ -13,7 +13,7 @@ from contenders import Mount
 LOAD = Path(__file__).resolve().parent / "target" / "load"
 LOAD_LIMIT_S = 1200
 SHAPE_FILES = 16
-TRANSFERRED = {"128 MiB": 128, "512 MiB": 512, "2 GiB": 2048}  # files of one block
+TRANSFERRED = {"128MiB": 128, "512MiB": 512, "2GiB": 2048}  # files of one block
 
 
 @dataclass(frozen=True)

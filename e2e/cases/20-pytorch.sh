@@ -32,9 +32,6 @@ trained() {
   until_true "$1" "end of the training" eval 'says "^trained" || kubectl -n "$NAMESPACE" get job train -o "jsonpath={.status.failed}" | has 1'
   says '^trained' || die "the training failed: $(log | tail -n 20)"
 }
-# A fresh pod: the kubelet delays the restart of a container that was restarted before.
-kubectl -n $system rollout restart daemonset/"$RELEASE"-node >/dev/null
-rolled_out
 before=$(metric node 9400 posix_gateway_takeovers_total '"dataset"')
 train 4
 until_true 120 "first epoch" says '^epoch 1 '

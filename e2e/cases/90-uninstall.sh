@@ -30,4 +30,5 @@ remove pod user
 remove pvc again
 uninstall
 [ "$(fuse_mounts)" = 0 ] || die "mounts are left: $(on_node grep fuse.posix-gateway /proc/1/mountinfo)"
-install
+# For who goes on in a cluster that is kept.
+[ -z "${PGW_E2E_KEEP:-}${PGW_E2E_WORK:-}" ] || install

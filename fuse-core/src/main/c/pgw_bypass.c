@@ -19,8 +19,6 @@
 
 /* So many may have connected and not yet asked; the oldest is hung up on for one more. */
 #define WAITING 64
-/* Descriptors a question may bring before the kernel drops the rest. */
-#define BROUGHT 4
 #define BACKLOG 512
 #define NAME_BYTES 24
 
@@ -100,24 +98,13 @@ void pgw_bypass_stop(struct pgw_bypass_server *server) {
     }
 }
 
-/* The descriptors of a message; those that are not wanted are closed. */
+/* The descriptor of a message that had room for one. */
 static int take_proof(struct msghdr *message) {
+    struct cmsghdr *part = CMSG_FIRSTHDR(message);
     int proof = -1;
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL;
-         part = CMSG_NXTHDR(message, part)) {
-        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-            if (proof < 0) {
-                proof = fd;
-            } else {
-                close(fd);
-            }
-        }
+    if (part != NULL && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+        part->cmsg_len >= CMSG_LEN(sizeof proof)) {
+        memcpy(&proof, CMSG_DATA(part), sizeof proof);
     }
     return proof;
 }
@@ -141,14 +128,14 @@ static void look_at(struct pgw_bypass_asked *asked) {
 static int receive(int connection, struct pgw_bypass_asked *asked) {
     union {
         struct cmsghdr align;
-        char bytes[CMSG_SPACE(BROUGHT * sizeof(int))];
+        char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     struct pgw_bypass_question question;
     struct iovec data = {.iov_base = &question, .iov_len = sizeof question};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = &control,
-                             .msg_controllen = sizeof control};
+                             .msg_controllen = CMSG_LEN(sizeof(int))};
     struct ucred peer = {0};
     socklen_t peer_bytes = sizeof peer;
     ssize_t bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -161,8 +148,8 @@ static int receive(int connection, struct pgw_bypass_asked *asked) {
     if (bytes != sizeof question || (message.msg_flags & MSG_TRUNC) != 0 ||
         question.magic != PGW_BYPASS_MAGIC || question.version != PGW_BYPASS_VERSION ||
         getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0) {
-        close_open(asked->proof);
-        return -EPROTO;
+        asked->major = PGW_BYPASS_NOTHING;
+        return asked->proof < 0 ? -EPROTO : 0;
     }
     asked->uid = peer.uid;
     asked->pid = (uint32_t)peer.pid;

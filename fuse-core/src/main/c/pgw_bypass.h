@@ -1,7 +1,8 @@
 /*
  * The gateway's end of the bypass socket: takes questions of programs that anybody may run, and
  * gives descriptors of block files. What a question brings is not trusted: the file it shows is
- * asked for nothing that its file system could keep waiting.
+ * asked for nothing that its file system could keep waiting, and not closed here: even that may
+ * wait.
  *
  * One thread calls pgw_bypass_next and answers; pgw_bypass_stop may be called by any.
  */
@@ -15,6 +16,8 @@
 
 struct pgw_bypass_server;
 
+#define PGW_BYPASS_NOTHING UINT32_MAX
+
 /* What a program asked. The connection and the proof are the caller's to close. */
 struct pgw_bypass_asked {
     int connection;
@@ -22,7 +25,7 @@ struct pgw_bypass_asked {
     int flags;      /* of the proof's open file */
     uint32_t uid;   /* of the peer */
     uint32_t pid;   /* likewise; 0: of another pid namespace */
-    uint32_t major; /* the proof's device */
+    uint32_t major; /* the proof's device; PGW_BYPASS_NOTHING: the question is none */
     uint32_t minor;
     uint32_t most_blocks;
     uint64_t inode;

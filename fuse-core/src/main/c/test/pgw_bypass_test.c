@@ -156,21 +156,64 @@ static void what_is_no_question_is_hung_up_on(void **state) {
     struct pgw_bypass_asked asked;
     struct pgw_bypass_question wrong = wanted;
     int proof = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int clients[3];
+    int clients[4];
     char byte;
     wrong.magic = 1;
     clients[0] = ask(place, &wrong, sizeof wrong, proof);
     clients[1] = ask(place, "x", 1, proof);
-    clients[2] = ask(place, &wanted, sizeof wanted, -1);
+    clients[2] = ask(place, "x", 1, -1);
+    clients[3] = ask(place, &wanted, sizeof wanted, -1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
+        assert_int_equal(asked.major, PGW_BYPASS_NOTHING);
+        close(good(asked.proof));
+        close(asked.connection);
+    }
     assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
     assert_int_equal(asked.proof, -1);
-    assert_int_equal(recv(clients[0], &byte, 1, 0), 0);
-    assert_int_equal(recv(clients[1], &byte, 1, 0), 0);
+    assert_int_equal(asked.major, 0);
     for (int i = 0; i < 3; i++) {
+        assert_int_equal(recv(clients[i], &byte, 1, 0), 0);
+    }
+    for (int i = 0; i < 4; i++) {
         close(clients[i]);
     }
     close(asked.connection);
     close(proof);
+}
+
+static void of_several_descriptors_one_is_taken(void **state) {
+    struct place *place = *state;
+    struct pgw_bypass_asked asked;
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(20 * sizeof(int))];
+    } control = {0};
+    struct pgw_bypass_question question = wanted;
+    struct iovec data = {.iov_base = &question, .iov_len = sizeof question};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int client = good(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    int last;
+    memcpy(address.sun_path, place->socket, strlen(place->socket) + 1);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    control.align.cmsg_level = SOL_SOCKET;
+    control.align.cmsg_type = SCM_RIGHTS;
+    control.align.cmsg_len = CMSG_LEN(20 * sizeof(int));
+    for (size_t i = 0; i < 20; i++) {
+        memcpy(CMSG_DATA(&control.align) + i * sizeof(int), &client, sizeof client);
+    }
+    assert_int_equal(sendmsg(client, &message, MSG_NOSIGNAL), (ssize_t)sizeof question);
+    assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
+    last = good(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    assert_true(last == asked.connection + 1 || last == asked.proof + 1);
+    close(last);
+    close(good(asked.proof));
+    close(asked.connection);
+    close(client);
 }
 
 static void many_who_ask_nothing_do_not_keep_others_away(void **state) {
@@ -245,6 +288,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_question_brings_what_the_kernel_knows_of_the_proof, begin,
                                         end),
         cmocka_unit_test_setup_teardown(what_is_no_question_is_hung_up_on, begin, end),
+        cmocka_unit_test_setup_teardown(of_several_descriptors_one_is_taken, begin, end),
         cmocka_unit_test_setup_teardown(many_who_ask_nothing_do_not_keep_others_away, begin, end),
         cmocka_unit_test_setup_teardown(blocks_are_given_whole_or_not_at_all_and_for_reading_alone,
                                         begin, end),

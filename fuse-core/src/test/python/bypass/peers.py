@@ -64,7 +64,8 @@ def refusals(path, file, other):
     expect("not_complete", path, [os.open(os.path.dirname(file), os.O_RDONLY)])
     expect("many", path, [os.open(file, os.O_RDONLY)], struct.pack("=IIQII", MAGIC, 1, 0, 0, 0))
     for garbage in (b"x", b"\xff" * 24, struct.pack("=IIQII", MAGIC, 2, 0, 128, 0), QUESTION * 2, os.urandom(4000)):
-        expect(None, path, [os.open(file, os.O_RDONLY)], garbage)
+        expect("foreign", path, [os.open(file, os.O_RDONLY)], garbage)
+        expect(None, path, [], garbage)
 
 
 def given_for_reading_alone(path, file):

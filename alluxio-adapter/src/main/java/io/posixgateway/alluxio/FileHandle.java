@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,8 @@ final class FileHandle {
     private final Passthrough.@Nullable Live live;
     private volatile boolean writes;
     private volatile @Nullable FileReader reader;
+    /** What the kernel will have pages of once it has the answer to this open; null: as before, or nobody's business. */
+    private volatile @Nullable Facts freshPages;
 
     private FileHandle(Inode inode, boolean inherited, Passthrough.@Nullable Live live) {
         this.inode = inode;
@@ -69,6 +72,21 @@ final class FileHandle {
             inode.closed(false);
             writes = true;
         }
+    }
+
+    /** The kernel is told to drop its pages, and will have none but of this content. */
+    void dropsPages(Facts opened) {
+        freshPages = opened;
+    }
+
+    /** The kernel uses the handle, so it has done that; null: it had nothing to do, or that was asked before. */
+    @Nullable
+    Facts takeFreshPages() {
+        Facts opened = freshPages;
+        if (opened != null) {
+            freshPages = null;
+        }
+        return opened;
     }
 
     /** The reader of the file's present content; null: none was made yet. */

@@ -79,7 +79,7 @@ final class FileOperations {
         if (learns) {
             learn(inode, facts);
         }
-        if (inode.keepsPages(facts) || volume.freshness.immutable()) {
+        if (volume.pages.keeps(inode, facts) || volume.freshness.immutable()) {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
@@ -105,7 +105,7 @@ final class FileOperations {
 
     private void learn(Inode inode, Facts facts) throws StoreException {
         if (facts.lengthBytes() > 0) {
-            volume.readers.learn(volume.metadata.pathOf(inode));
+            volume.learnBlocks(inode);
         }
     }
 
@@ -134,6 +134,10 @@ final class FileOperations {
             } else {
                 handle = FileHandle.reading(inode);
             }
+        }
+        Facts facts = inode.facts();
+        if (facts != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
+            handle.dropsPages(facts);
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;
@@ -187,6 +191,11 @@ final class FileOperations {
         return inherited;
     }
 
+    /** And was it not used here yet? */
+    private boolean isOfEarlierProcess(long handle) {
+        return volume.takenOver() && !numbers.gave(handle) && handles.get(handle) == null;
+    }
+
     private int absent(Request request, long handle) {
         return volume.takenOver() && !numbers.gave(handle) ? Volume.absent(request) : -Errno.EBADF;
     }
@@ -196,6 +205,7 @@ final class FileOperations {
         if (open == null) {
             return absent(request, handle);
         }
+        volume.pages.read(open);
         int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
         if (drafted != Drafts.NO_DRAFT) {
             return drafted;
@@ -238,6 +248,9 @@ final class FileOperations {
         if (!open.allowsWrite()) {
             return -Errno.EBADF;
         }
+        if (open.inherited) {
+            volume.pages.changes(open.inode);
+        }
         int written = volume.drafts.write(open.inode, request.mayWait(), offset, data);
         while (written == Drafts.NO_DRAFT) {
             if (!request.mayWait()) {
@@ -259,6 +272,9 @@ final class FileOperations {
     }
 
     private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
+        if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
+            return 0;
+        }
         FileHandle open = opened(request, node, handle);
         if (open == null && absent(request, handle) == FileSystem.WOULD_WAIT) {
             return FileSystem.WOULD_WAIT;
@@ -274,6 +290,9 @@ final class FileOperations {
     }
 
     int release(Request request, long node, long handle) throws StoreException {
+        if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
+            return 0;
+        }
         FileHandle open = opened(request, node, handle);
         if (open == null) {
             return absent(request, handle);

@@ -31,9 +31,10 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -46,10 +47,12 @@ import org.slf4j.LoggerFactory;
 /** The parts of one mounted volume, and what its operations have in common. Any thread. */
 final class Volume implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
-    private static final long FINISH_SECONDS = 5;
+    private static final Duration FINISH = Duration.ofSeconds(5);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** As long as Alluxio's client tries. */
-    private static final long RECOVERY_SECONDS = 8;
+    /** How long calls wait for a recovery: as long as Alluxio's client tries; about as long as one call of it may hang. */
+    private static final Duration REFUSED = Duration.ofSeconds(8);
+
+    private static final Duration SLOW = Duration.ofMinutes(1);
 
     final AdapterOptions options;
     final Store store;
@@ -63,6 +66,7 @@ final class Volume implements AutoCloseable {
     final ListingAhead ahead;
     final FileReaders readers;
     final Passthrough passthrough;
+    final KernelPages pages;
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
@@ -102,6 +106,7 @@ final class Volume implements AutoCloseable {
                 blocks,
                 options.passthroughBytes(),
                 kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
+        this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
@@ -124,6 +129,11 @@ final class Volume implements AutoCloseable {
         VolumeFolder folder = kept;
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
+        }
+        folder.pages().begin(goesOn);
+        Path blockFolder = goesOn ? folder.blockFolder() : null;
+        if (blockFolder != null) {
+            readers.blocks().learn(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
         boolean waits = recovery.begin(goesOn);
@@ -167,19 +177,19 @@ final class Volume implements AutoCloseable {
     }
 
     /** A recovery under way, and its end. */
-    private record Recovering(DraftRecovery recovery, CountDownLatch done) {}
+    private record Recovering(DraftRecovery recovery, RecoveryGate gate) {}
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
-        CountDownLatch done = new CountDownLatch(1);
-        recovering = new Recovering(recovery, done);
+        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW);
+        recovering = new Recovering(recovery, gate);
         Thread thread = new Thread(
                 () -> {
                     while (!closing && !recovery.tried(drafts)) {
                         LockSupport.parkNanos(RETRY_NANOS);
                     }
                     recovering = null;
-                    done.countDown();
+                    gate.open();
                 },
                 "recovery");
         thread.setDaemon(true);
@@ -188,10 +198,10 @@ final class Volume implements AutoCloseable {
 
     /** False: it is not over, and this call may not wait for it. */
     private static boolean isOver(Recovering recovery, Request request) throws StoreException {
-        if (recovery.done.getCount() > 0 && !request.mayWait()) {
+        if (!recovery.gate.isOpen() && !request.mayWait()) {
             return false;
         }
-        awaitRecovery(recovery.done);
+        recovery.gate.pass();
         return true;
     }
 
@@ -199,20 +209,6 @@ final class Volume implements AutoCloseable {
     boolean recovers(Inode inode) {
         Recovering recovery = recovering;
         return recovery != null && recovery.recovery.concerns(inode.node());
-    }
-
-    private static void awaitRecovery(CountDownLatch recovery) throws StoreException {
-        try {
-            if (!recovery.await(RECOVERY_SECONDS, TimeUnit.SECONDS)) {
-                throw new StoreException(
-                        Errno.EIO,
-                        "The files that an earlier process was changing are not recovered yet: Alluxio does not answer",
-                        null);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted", e);
-        }
     }
 
     /** As {@link StoredNumbering}. */
@@ -251,6 +247,7 @@ final class Volume implements AutoCloseable {
         synchronized (inode) {
             if (!passedThrough(inode)) {
                 inode.opened(true);
+                pages.changes(inode);
                 return;
             }
         }
@@ -271,6 +268,20 @@ final class Volume implements AutoCloseable {
     /** Are there nodes and handles of an earlier process? */
     boolean takenOver() {
         return takenOver;
+    }
+
+    /** Asks where block files are. Waits. */
+    void learnBlocks(Inode inode) throws StoreException {
+        Path folder = readers.learn(metadata.pathOf(inode));
+        if (folder != null && kept != null) {
+            kept.blockFolderIs(folder);
+        }
+    }
+
+    /** Is there nothing here that the end of a handle of an earlier process could concern? */
+    boolean knowsNothingOf(long node) {
+        Recovering recovery = recovering;
+        return (recovery == null || !recovery.recovery.concerns(node)) && table.get(node) == null && !drafts.has(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
@@ -325,10 +336,10 @@ final class Volume implements AutoCloseable {
         later.shutdown();
         Recovering recovery = recovering;
         try {
-            if (recovery != null && !recovery.done.await(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (recovery != null && !recovery.gate.await(FINISH)) {
                 LOG.warn("The recovery of changed files is left to the next process");
             }
-            if (!later.awaitTermination(FINISH_SECONDS, TimeUnit.SECONDS)) {
+            if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
                 later.shutdownNow();
             }
         } catch (InterruptedException e) {

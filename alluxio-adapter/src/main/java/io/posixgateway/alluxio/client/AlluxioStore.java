@@ -15,6 +15,7 @@ import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.LoadMetadataPType;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
 import alluxio.grpc.SetAttributePOptions;
@@ -43,6 +44,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
+    private static final ListStatusPOptions ONLY_KNOWN = ListStatusPOptions.newBuilder()
+            .setLoadMetadataType(LoadMetadataPType.NEVER)
+            .build();
+
     private final FileSystemContext context;
     private final FileSystem files;
     private final Loader loader;
@@ -114,6 +119,22 @@ public final class AlluxioStore implements Store {
         return seen(attempt("status", path, () -> files.getStatus(uri)));
     }
 
+    @Override
+    public void connect(int calls) throws StoreException {
+        List<CloseableResource<FileSystemMasterClient>> clients = new ArrayList<>();
+        try {
+            while (clients.size() < calls) {
+                clients.add(context.acquireMasterClientResource());
+                attempt("connect to", "Alluxio's master", () -> {
+                    clients.get(clients.size() - 1).get().connect();
+                    return calls;
+                });
+            }
+        } finally {
+            clients.forEach(CloseableResource::close);
+        }
+    }
+
     private FileStatus seen(URIStatus status) {
         if (streams) {
             recent.keep(status);
@@ -131,10 +152,10 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public Page list(String path, String startAfter, int most) throws StoreException {
+    public Page list(String path, String startAfter, int most, boolean load) throws StoreException {
         AlluxioURI uri = uri(path);
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder()
-                .setOptions(ListStatusPOptions.getDefaultInstance())
+                .setOptions(load ? ListStatusPOptions.getDefaultInstance() : ONLY_KNOWN)
                 .setBatchSize(most);
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);

@@ -100,8 +100,8 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public Page list(String path, String startAfter, int most) throws StoreException {
-        return timed(Method.LIST, () -> store.list(path, startAfter, most));
+    public Page list(String path, String startAfter, int most, boolean load) throws StoreException {
+        return timed(Method.LIST, () -> store.list(path, startAfter, most, load));
     }
 
     @Override
@@ -117,6 +117,11 @@ final class MeteredStore implements Store {
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         done(Method.MAKE_DIRECTORY, () -> store.makeDirectory(path, mode, xattrs));
+    }
+
+    @Override
+    public void connect(int calls) throws StoreException {
+        store.connect(calls);
     }
 
     @Override

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 public interface Store extends AutoCloseable {
     FileStatus status(String path) throws StoreException;
 
+    /** Makes connections to the master, for so many calls at the same time, before there are any. Waits. */
+    void connect(int calls) throws StoreException;
+
     /** Where the file of this id is now; ENOENT when it is gone. */
     String pathOf(long fileId) throws StoreException;
 
@@ -23,8 +26,13 @@ public interface Store extends AutoCloseable {
      */
     record Page(List<FileStatus> entries, boolean more) {}
 
-    /** @param startAfter the last name already seen; empty: from the beginning */
-    Page list(String path, String startAfter, int most) throws StoreException;
+    /**
+     * A part of a listing.
+     *
+     * @param startAfter the last name already seen; empty: from the beginning
+     * @param load names that are in the under file system and not in Alluxio yet, too
+     */
+    Page list(String path, String startAfter, int most, boolean load) throws StoreException;
 
     /** As {@link #status}, after Alluxio has compared what it holds of the path with the under file system. */
     FileStatus compared(String path) throws StoreException;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the readers of one volume; holds what they share. Any thread. */
 public final class FileReaders implements AutoCloseable, FileReader.Counters {
@@ -97,8 +98,8 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         return blocks.enabled() && !blocks.knowsFolders() && clock.getAsLong() - askedNanos.get() >= ASK_NANOS;
     }
 
-    /** Asks where the block files of a local worker are, if one has this file; no failure if not. Waits. */
-    public void learn(String path) {
+    /** Asks where the block files of a local worker are, if one has this file; null, and no failure, if not. Waits. */
+    public @Nullable Path learn(String path) {
         askedNanos.set(clock.getAsLong());
         try {
             Path folder = store.localBlockFolder(path);
@@ -106,9 +107,11 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
                 blocks.learn(folder);
                 askedNanos.set(clock.getAsLong() - ASK_NANOS);
             }
+            return folder;
         } catch (StoreException e) {
             org.slf4j.LoggerFactory.getLogger(FileReaders.class)
                     .info("No local block files, reading through streams: {}", e.getMessage());
+            return null;
         }
     }
 

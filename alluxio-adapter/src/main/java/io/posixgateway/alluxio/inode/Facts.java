@@ -175,6 +175,15 @@ public final class Facts {
         attributes.changeNanos = extra.changedNanos;
     }
 
+    /** A number that other content of the same file does not have, as far as can be seen. */
+    public long contentNumber() {
+        long number = fileId;
+        for (long part : new long[] {lengthBytes(), modifiedMillis, kind.complete ? 1 : 0}) {
+            number = (number ^ (number >>> 29)) * 0x9E3779B97F4A7C15L + part;
+        }
+        return number;
+    }
+
     /** Is the content of a file the same as in the other facts, as far as can be seen? */
     public boolean sameContent(Facts other) {
         return fileId == other.fileId

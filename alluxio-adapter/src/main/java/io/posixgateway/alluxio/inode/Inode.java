@@ -271,6 +271,12 @@ public final class Inode implements Dentries.Dentry {
         return keeps;
     }
 
+    /** Are the kernel's pages of this content, for all that happened since it was opened with it? */
+    public synchronized boolean hasPagesOf(Facts opened) {
+        Facts seen = facts;
+        return keptPages && writers() == 0 && seen != null && seen.sameContent(opened);
+    }
+
     /** Is it a regular file by what was last seen? */
     public boolean isRegular() {
         Facts seen = facts;

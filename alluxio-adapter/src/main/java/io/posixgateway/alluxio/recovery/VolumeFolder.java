@@ -8,8 +8,11 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The folder of one kept volume, held by one process at a time. */
 public final class VolumeFolder implements AutoCloseable {
@@ -17,6 +20,8 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
     private static final String PASSTHROUGH = "passthrough";
+    private static final String PAGES = "pages";
+    private static final String BLOCKS = "blocks";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -24,12 +29,14 @@ public final class VolumeFolder implements AutoCloseable {
     private final FileChannel lock;
     private final NodeLog nodes;
     private final PassthroughLog passthrough;
+    private final PageLog pages;
 
     private VolumeFolder(Path path, FileChannel lock, NodeLog nodes, PassthroughLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
         this.passthrough = passthrough;
+        this.pages = new PageLog(path.resolve(PAGES));
     }
 
     /**
@@ -108,8 +115,32 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    /** Where a worker of this host was last seen to keep its block files; null: nowhere, or that is gone. A hint. */
+    public @Nullable Path blockFolder() {
+        try {
+            Path folder = Path.of(Files.readString(path.resolve(BLOCKS)));
+            return Files.isDirectory(folder) ? folder : null;
+        } catch (IOException | InvalidPathException missing) {
+            return null;
+        }
+    }
+
+    /** Remembers it for the next process. */
+    public void blockFolderIs(Path folder) {
+        try {
+            Files.writeString(path.resolve(BLOCKS), folder.toString());
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                    .warn("The next process will have to ask for the block files of {}: {}", path, e.toString());
+        }
+    }
+
     public PassthroughLog passthrough() {
         return passthrough;
+    }
+
+    public PageLog pages() {
+        return pages;
     }
 
     /** Lets go of it; what it holds stays. */
@@ -123,10 +154,9 @@ public final class VolumeFolder implements AutoCloseable {
     public void discard() {
         nodes.close();
         try {
-            Files.deleteIfExists(path.resolve(NODES));
-            Files.deleteIfExists(path.resolve(ROOT));
-            Files.deleteIfExists(path.resolve(PASSTHROUGH));
-            Files.deleteIfExists(path.resolve(LOCK));
+            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, LOCK)) {
+                Files.deleteIfExists(path.resolve(own));
+            }
             Files.deleteIfExists(path);
         } catch (DirectoryNotEmptyException kept) {
             org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).info("{} still holds spool files", path);
@@ -136,7 +166,7 @@ public final class VolumeFolder implements AutoCloseable {
         close(lock);
     }
 
-    private static void close(java.io.@org.jspecify.annotations.Nullable Closeable resource) {
+    private static void close(java.io.@Nullable Closeable resource) {
         if (resource != null) {
             try {
                 resource.close();

@@ -32,6 +32,9 @@ public final class AlluxioVolumes {
 
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
+    /** As many calls come at once from the programs that waited for a session to be taken over. */
+    private static final int CONNECTIONS = 16;
+
     private final Map<String, String> siteProperties;
     private final @Nullable Path spool;
 
@@ -132,12 +135,12 @@ public final class AlluxioVolumes {
         return open(new AlluxioOptions(place.masters(), place.path(), place.user(), properties), values);
     }
 
-    /** A client for a volume that may be served soon, connected; the caller owns it. */
+    /** A client for a volume that may be served soon, connected for many calls at once; the caller owns it. */
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
         try {
             Store store = AlluxioMount.connect(whole(place), adapter(values));
             try {
-                store.status(place.path());
+                store.connect(CONNECTIONS);
                 return store;
             } catch (StoreException | RuntimeException e) {
                 store.close();

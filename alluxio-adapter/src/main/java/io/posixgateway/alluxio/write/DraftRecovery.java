@@ -47,7 +47,7 @@ public final class DraftRecovery {
 
     private boolean goesOn;
     private int restored;
-    private boolean complained;
+    private volatile boolean refused;
 
     public DraftRecovery(
             Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
@@ -86,14 +86,19 @@ public final class DraftRecovery {
         return drafted.contains(node);
     }
 
+    /** Did Alluxio fail to answer, not only answer slowly? Any thread. */
+    public boolean refused() {
+        return refused;
+    }
+
     /** As {@link #restore}; false: Alluxio does not answer. */
     public boolean tried(Drafts drafts) {
         try {
             restore(drafts);
             return true;
         } catch (StoreException e) {
-            if (!complained) {
-                complained = true;
+            if (!refused) {
+                refused = true;
                 LOG.warn("Changed files of an earlier process wait for Alluxio: {}", e.getMessage());
             }
             return false;

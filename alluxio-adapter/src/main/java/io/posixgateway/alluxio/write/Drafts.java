@@ -59,7 +59,12 @@ public final class Drafts implements AutoCloseable {
 
     /** Is the node being changed? Never waits. */
     public boolean has(Inode inode) {
-        return drafts.get(inode.node()) != null;
+        return has(inode.node());
+    }
+
+    /** Is the file of this node being changed? */
+    public boolean has(long node) {
+        return drafts.get(node) != null;
     }
 
     /** How many files are being changed. */

@@ -59,8 +59,8 @@ public final class Load implements AutoCloseable {
     public static Load start(Path mount, int readers, int writers) {
         Load load = new Load(mount);
         for (int i = 0; i < readers; i++) {
-            int seed = i;
-            load.thread("reader-" + i, () -> load.read(new Random(seed)));
+            Random random = new Random(i);
+            load.thread("reader-" + i, () -> load.read(random));
         }
         for (int i = 0; i < writers; i++) {
             int number = i;

@@ -69,6 +69,8 @@ class OpenFilesFaultTest {
     private FileChannel deletedLater;
     private FileChannel deletedDraft;
     private FileChannel replaced;
+    private FileChannel locked;
+    private Process flockHolder;
     private DirectoryStream<Path> listing;
     private Iterator<Path> names;
     private final List<String> seen = new ArrayList<>();
@@ -86,6 +88,7 @@ class OpenFilesFaultTest {
         node.control()
                 .attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
                         .putOptions("stream_from", "1M")
+                        .putOptions("transport", transport())
                         .build());
         before();
         node.killAndRestartGateway();
@@ -93,8 +96,13 @@ class OpenFilesFaultTest {
         node.killAndRestartGateway();
     }
 
+    /** Over what the session travels. */
+    String transport() {
+        return "devfuse";
+    }
+
     private static void prepare(Path ufs) throws IOException {
-        for (String name : List.of("changed", "read", "deleted", "deleted-later", "replaced")) {
+        for (String name : List.of("changed", "read", "deleted", "deleted-later", "replaced", "locked")) {
             Files.write(ufs.resolve(name), content(name.hashCode()));
         }
         Path many = Files.createDirectory(ufs.resolve("many"));
@@ -105,6 +113,12 @@ class OpenFilesFaultTest {
 
     @SuppressWarnings("StreamResourceLeak") // the listing stays open over the kills
     private void before() throws IOException {
+        // First: a child closes copies of what is open here, which publishes drafts.
+        flockHolder =
+                new ProcessBuilder("flock", mount.resolve("locked").toString(), "sh", "-c", "echo held; cat").start();
+        assertThat(flockHolder.inputReader().readLine()).isEqualTo("held");
+        locked = open("locked", UPDATE);
+        assertThat(locked.tryLock(10, 20, false)).isNotNull();
         created = open("created", NEW);
         write(created, 0, piece(1));
         changed = open("changed", UPDATE);
@@ -249,6 +263,36 @@ class OpenFilesFaultTest {
 
     @Test
     @Order(2)
+    void locks_are_held_as_before_and_let_go() throws Exception {
+        Path path = mount.resolve("locked");
+        assertThat(child("flock", "--nonblock", path.toString(), "true")).isEqualTo(1);
+        assertThat(posixLock(path, 5, 5)).as("beside the range").isZero();
+        assertThat(posixLock(path, 15, 1)).as("in the range").isEqualTo(11);
+        flockHolder.getOutputStream().close();
+        assertThat(flockHolder.waitFor()).isZero();
+        locked.close();
+        assertThat(child("flock", "--nonblock", path.toString(), "true")).isZero();
+        assertThat(posixLock(path, 15, 1)).isZero();
+    }
+
+    /** What a child gets that tries to lock so many bytes: 0 or an errno. */
+    private static int posixLock(Path path, long at, long bytes) throws Exception {
+        return child(
+                "python3",
+                "-c",
+                "import fcntl, sys\nwith open(sys.argv[1], 'r+b') as f:\n  try:\n    fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB,"
+                        + " int(sys.argv[3]), int(sys.argv[2]))\n  except OSError as e:\n    sys.exit(e.errno)",
+                path.toString(),
+                Long.toString(at),
+                Long.toString(bytes));
+    }
+
+    private static int child(String... command) throws Exception {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
+    }
+
+    @Test
+    @Order(3)
     void nothing_is_left_when_all_is_closed() throws Exception {
         for (FileChannel channel : open) {
             channel.close();
@@ -328,6 +372,9 @@ class OpenFilesFaultTest {
             } catch (IOException e) {
                 System.out.println("closing: " + e);
             }
+        }
+        if (flockHolder != null) {
+            flockHolder.destroyForcibly();
         }
         if (node != null) {
             node.close();

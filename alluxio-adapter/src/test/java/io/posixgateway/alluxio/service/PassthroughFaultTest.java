@@ -28,6 +28,11 @@ class PassthroughFaultTest {
     @TempDir
     private Path folder = Path.of("");
 
+    /** Over what the session travels. */
+    String transport() {
+        return "devfuse";
+    }
+
     private static byte[] filled(char with) {
         byte[] content = new byte[BYTES];
         Arrays.fill(content, (byte) with);
@@ -67,7 +72,10 @@ class PassthroughFaultTest {
             Files.createDirectory(alluxio.ufs().resolve("pass"));
             node.awaitReady();
             Path file = node.mount("vol").resolve("file");
-            node.control().attach(Node.request("vol", alluxio.masters(), "/pass"));
+            node.control()
+                    .attach(Node.request("vol", alluxio.masters(), "/pass").toBuilder()
+                            .putOptions("transport", transport())
+                            .build());
             Files.write(file, filled('a'));
             try (FileChannel first = passedThrough(file)) {
                 node.killAndRestartGateway();

@@ -1,0 +1,92 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the kernel keeps of files over a killed gateway: all of those that did not change, nothing of those that did. */
+class KeptPagesFaultTest {
+    private static final int BYTES = 300_000;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Test
+    void pages_of_files_that_stayed_as_they_were_stay() throws Exception {
+        Built.keeper();
+        assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+                Node node = new Node(folder)) {
+            Path ufs = Files.createDirectory(alluxio.ufs().resolve("pages"));
+            for (String name : new String[] {"same", "rewritten", "elsewhere", "unread"}) {
+                Files.write(ufs.resolve(name), filled(BYTES, 'a'));
+            }
+            node.awaitReady();
+            Path here = attach(node, alluxio, "here");
+            Path there = attach(node, alluxio, "there");
+            for (String name : new String[] {"same", "rewritten", "elsewhere"}) {
+                assertThat(here.resolve(name)).hasBinaryContent(filled(BYTES, 'a'));
+            }
+            try (FileChannel draft = FileChannel.open(here.resolve("rewritten"), StandardOpenOption.WRITE)) {
+                draft.write(ByteBuffer.wrap(filled(BYTES, 'b')), 0);
+                Files.write(there.resolve("elsewhere"), filled(BYTES, 'c'));
+                node.killAndRestartGateway();
+            }
+            node.awaitReady();
+            assertThat(here.resolve("same")).hasBinaryContent(filled(BYTES, 'a'));
+            assertThat(readsAfter(1, node)).as("of a file that was there").isZero();
+            assertThat(here.resolve("unread")).hasBinaryContent(filled(BYTES, 'a'));
+            assertThat(readsAfter(2, node)).as("of a file that was not").isPositive();
+            assertThat(here.resolve("rewritten")).hasBinaryContent(filled(BYTES, 'b'));
+            assertThat(here.resolve("elsewhere")).hasBinaryContent(filled(BYTES, 'c'));
+        }
+    }
+
+    private static Path attach(Node node, EmbeddedAlluxio alluxio, String volume) throws IOException {
+        Path mount = node.mount(volume);
+        node.control()
+                .attach(Node.request(volume, alluxio.masters(), "/pages").toBuilder()
+                        .putOptions("passthrough", "off")
+                        .build());
+        return mount;
+    }
+
+    /** Reads asked for, once that many opens are counted. */
+    private static long readsAfter(int opens, Node node) throws Exception {
+        String[] page = {""};
+        Waiting.until(opens + " opens are counted", Duration.ofMinutes(1), () -> {
+            page[0] = node.page("/metrics").body();
+            return count("open", page[0]) >= opens;
+        });
+        return count("read", page[0]);
+    }
+
+    private static long count(String operation, String page) {
+        Matcher found = Pattern.compile("requests_total\\{[^}]*op=\"" + operation + "\"[^}]*volume=\"here\"} (\\S+)")
+                .matcher(page);
+        return found.find() ? (long) Double.parseDouble(found.group(1)) : 0;
+    }
+
+    private static byte[] filled(int bytes, char with) {
+        byte[] content = new byte[bytes];
+        Arrays.fill(content, (byte) with);
+        return content;
+    }
+}
