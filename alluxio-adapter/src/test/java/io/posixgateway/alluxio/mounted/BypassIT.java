@@ -107,18 +107,29 @@ class BypassIT {
     void threadsAndSignalHandlers() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
             fill(mount.root());
-            String program = folder.resolve("threads").toString();
-            BypassedMount.plain(
-                    "gcc",
-                    "-O2",
-                    "-std=c17",
-                    "-D_GNU_SOURCE",
-                    "-o",
-                    program,
-                    BypassedMount.script("c/bypass/threads.c"));
+            String program = compiled("threads");
             mount.bypassed(program, mount.root().toString(), Boolean.getBoolean("pgw.bypass.long") ? "60" : "3");
             assertThat(mount.counts().opens()).isGreaterThan(100);
         }
+    }
+
+    @Test
+    void ioUringReadsTheBlockFile() throws Exception {
+        try (BypassedMount mount = mount(Map.of())) {
+            fill(mount.root());
+            String[] words = {compiled("ring"), mount.root().resolve("one").toString()};
+            long before = mount.reads();
+            String bypassed = mount.bypassed(words);
+            assertThat(mount.reads()).isEqualTo(before);
+            assertThat(bypassed).isEqualTo(BypassedMount.plain(words));
+        }
+    }
+
+    private String compiled(String name) throws Exception {
+        String program = folder.resolve(name).toString();
+        String source = BypassedMount.script("c/bypass/" + name + ".c");
+        BypassedMount.plain("gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", "-o", program, source, "-l:liburing.a");
+        return program;
     }
 
     /** This JVM's own java, reading by streams, channels and maps. */
