@@ -25,3 +25,4 @@ images-current: ## The same, unless they are there already, of these sources
 images-arm64: setup-cluster java-build ## The gateway's and the driver's images for arm64, cross-compiled and started under qemu
 	@PGW_ARCH=arm64 docker/build gateway csi
 	@docker/smoke-arm64
+	@PGW_ARCH=arm64 docker/current --note
