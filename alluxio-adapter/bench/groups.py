@@ -97,7 +97,7 @@ GROUPS = {
         4,
     ),
     "bypass": Group(
-        "reading without FUSE", ["one_block", "blocks_of_64_mib", "opens", "svhn", "parallel"], BYPASS, 3, 60
+        "reading without FUSE", ["one_block", "blocks_of_64_mib", "opens", "svhn", "parallel"], BYPASS, 3, 40
     ),
 }
 

@@ -1,6 +1,7 @@
 #include "adopt.h"
 
 #include "ask.h"
+#include "raw.h"
 #include "table.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -25,14 +25,14 @@
 
 static void close_all(const int *fds, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        syscall(SYS_close, fds[i]);
+        pgw_raw(SYS_close, fds[i]);
     }
 }
 
 /* Is the file one to ask for? Its identity, by what the kernel knows already. */
 static bool is_wanted(int fd, struct pgw_identity *identity) {
     struct statx status;
-    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+    if (pgw_raw(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
                 STATX_TYPE | STATX_SIZE | STATX_INO, &status) != 0 ||
         !S_ISREG(status.stx_mode)) {
         return false;
@@ -45,7 +45,7 @@ static bool is_wanted(int fd, struct pgw_identity *identity) {
 /* Is a block file as long as it has to be? */
 static bool is_long(int fd, uint64_t bytes) {
     struct statx status;
-    return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &status) == 0 &&
+    return pgw_raw(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &status) == 0 &&
            S_ISREG(status.stx_mode) && status.stx_size == bytes;
 }
 
@@ -139,7 +139,7 @@ static void pair(int fd, int twin) {
         given.inode == there.inode) {
         pgw_single_found(fd, &given);
     }
-    syscall(SYS_close, block);
+    pgw_raw(SYS_close, block);
 }
 
 struct linux_dirent64 {
@@ -154,9 +154,9 @@ void pgw_adopt_inherited(void) {
     _Alignas(struct linux_dirent64) char entries[4096];
     int error = errno;
     int folder =
-        (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        (int)pgw_raw(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     long bytes;
-    while (folder >= 0 && (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
+    while (folder >= 0 && (bytes = pgw_raw(SYS_getdents64, folder, entries, sizeof entries)) > 0) {
         for (long at = 0; at < bytes;) {
             struct linux_dirent64 *entry = (void *)(entries + at);
             long number = strtol(entry->d_name, NULL, 10);
@@ -167,7 +167,7 @@ void pgw_adopt_inherited(void) {
         }
     }
     if (folder >= 0) {
-        syscall(SYS_close, folder);
+        pgw_raw(SYS_close, folder);
     }
     errno = error;
 }

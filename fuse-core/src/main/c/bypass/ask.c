@@ -1,12 +1,13 @@
 #include "ask.h"
 
+#include "raw.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -49,16 +50,16 @@ static int64_t now_ns(void) {
 /* The system calls themselves: unlike libc's functions they are no cancellation points. */
 static int connected(void) {
     struct timeval limit = {.tv_usec = ANSWER_MS * 1000L};
-    int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int fd = (int)pgw_raw(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return -1;
     }
     if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
-        syscall(SYS_connect, fd, &address, sizeof address) == 0) {
+        pgw_raw(SYS_connect, fd, &address, sizeof address) == 0) {
         return fd;
     }
-    syscall(SYS_close, fd);
+    pgw_raw(SYS_close, fd);
     return -1;
 }
 
@@ -81,7 +82,7 @@ static bool send_question(int to, int proof, const struct pgw_bypass_question *q
         part->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(part), &proof, sizeof proof);
     }
-    return syscall(SYS_sendmsg, to, &message, MSG_NOSIGNAL) == (long)sizeof *question;
+    return pgw_raw(SYS_sendmsg, to, &message, MSG_NOSIGNAL) == (long)sizeof *question;
 }
 
 /* How many descriptors came with the message; they are put into `into`. */
@@ -113,13 +114,13 @@ static long receive(int from, struct pgw_bypass_answer *answer, struct iovec *ex
         message.msg_controllen = sizeof control;
     }
     do {
-        bytes = syscall(SYS_recvmsg, from, &message, MSG_CMSG_CLOEXEC);
+        bytes = pgw_raw(SYS_recvmsg, from, &message, MSG_CMSG_CLOEXEC);
     } while (bytes < 0 && errno == EINTR);
     count = bytes > 0 && blocks != NULL ? take_descriptors(&message, blocks) : 0;
     if (bytes < (long)sizeof *answer || answer->magic != PGW_BYPASS_MAGIC ||
         (blocks != NULL && answer->blocks != count)) {
         for (uint32_t i = 0; i < count; i++) {
-            syscall(SYS_close, blocks[i]);
+            pgw_raw(SYS_close, blocks[i]);
         }
         return -1;
     }
@@ -139,7 +140,7 @@ static long exchange(int proof, const struct pgw_bypass_question *question,
         if (send_question(gateway, proof, question)) {
             bytes = receive(gateway, answer, extra, blocks);
         }
-        syscall(SYS_close, gateway);
+        pgw_raw(SYS_close, gateway);
     }
     if (bytes < 0) {
         atomic_store(&silent_until_ns, now_ns() + PAUSE_NS);
@@ -240,7 +241,7 @@ bool pgw_ask(int fd, uint64_t content, uint32_t most_blocks, struct pgw_bypass_a
         return true;
     }
     for (uint32_t i = 0; i < answer->blocks; i++) {
-        syscall(SYS_close, blocks[i]);
+        pgw_raw(SYS_close, blocks[i]);
     }
     return answer->status == PGW_BYPASS_SAME && content != 0;
 }

@@ -1,5 +1,6 @@
 /* Interposed: what closes and duplicates descriptors, or sets their flags. */
 #include "next.h"
+#include "raw.h"
 #include "table.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Descriptors of ours are not open as far as the program knows. */
@@ -71,7 +71,7 @@ PGW_INTERPOSED int close_range(unsigned first, unsigned last, int flags) {
         if (((unsigned)flags & CLOSE_RANGE_CLOEXEC) == 0) {
             pgw_release((int)fd);
         } else if (pgw_twin((int)fd) != (int)fd) {
-            syscall(SYS_fcntl, pgw_twin((int)fd), F_SETFD, FD_CLOEXEC);
+            pgw_raw(SYS_fcntl, pgw_twin((int)fd), F_SETFD, FD_CLOEXEC);
         }
     }
     return close_visible(first, last, flags);
@@ -93,7 +93,7 @@ PGW_INTERPOSED int dup(int fd) {
 /* `to` will be something else, if `from` is open. */
 static void replacing(int from, int to) {
     int error = errno;
-    if (from != to && syscall(SYS_fcntl, from, F_GETFD) >= 0) {
+    if (from != to && pgw_raw(SYS_fcntl, from, F_GETFD) >= 0) {
         pgw_release(to);
         pgw_vacate(to);
     }

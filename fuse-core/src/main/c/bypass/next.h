@@ -34,6 +34,7 @@
     X(fcntl)                                                                                       \
     X(fcntl64)                                                                                     \
     X(ioctl)                                                                                       \
+    X(syscall)                                                                                     \
     X(_Fork)                                                                                       \
     X(posix_spawn_file_actions_adddup2)                                                            \
     X(read)                                                                                        \

@@ -6,13 +6,13 @@
  * and then gives back what lies behind the end.
  */
 #include "next.h"
+#include "raw.h"
 #include "table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ static size_t read_blocks(struct pgw_file *file, char *into, size_t bytes, uint6
         uint64_t within = at % file->block_bytes;
         uint64_t most = file->block_bytes - within;
         int block = atomic_load(&file->fds[at / file->block_bytes]);
-        long count = syscall(SYS_pread64, block, into + got,
+        long count = pgw_raw(SYS_pread64, block, into + got,
                              bytes - got < most ? bytes - got : (size_t)most, (off_t)within);
         if (count <= 0) {
             break;
@@ -101,13 +101,13 @@ static ssize_t read_on(int fd, const struct iovec *parts, int count) {
         return LEFT_TO_FUSE;
     }
     size_t asked = total(parts, count);
-    long end = syscall(SYS_lseek, fd, (off_t)asked, SEEK_CUR);
+    long end = pgw_raw(SYS_lseek, fd, (off_t)asked, SEEK_CUR);
     if (end >= 0) {
         uint64_t offset = (uint64_t)end - asked;
         size_t bytes = there(file, offset, asked);
         size_t got = read_parts(file, parts, count, bytes, offset);
         if (got < asked) {
-            syscall(SYS_lseek, fd, (off_t)got - (off_t)asked, SEEK_CUR);
+            pgw_raw(SYS_lseek, fd, (off_t)got - (off_t)asked, SEEK_CUR);
         }
         if (got > 0 || bytes == 0) {
             result = (ssize_t)got;

@@ -1,11 +1,12 @@
 #include "table.h"
 
+#include "raw.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -30,16 +31,16 @@ static _Atomic pid_t process;
 
 /* System calls that are no cancellation points and that nobody interposes. */
 static int raw_close(int fd) {
-    return (int)syscall(SYS_close, fd);
+    return (int)pgw_raw(SYS_close, fd);
 }
 
 static int raw_fcntl(int fd, int command, int argument) {
-    return (int)syscall(SYS_fcntl, fd, command, argument);
+    return (int)pgw_raw(SYS_fcntl, fd, command, argument);
 }
 
 bool pgw_identity_of(int fd, struct pgw_identity *identity) {
     struct statx status;
-    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status) != 0) {
+    if (pgw_raw(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status) != 0) {
         return false;
     }
     identity->device = makedev(status.stx_dev_major, status.stx_dev_minor);
@@ -49,11 +50,11 @@ bool pgw_identity_of(int fd, struct pgw_identity *identity) {
 
 bool pgw_table_is_ours(void) {
     pid_t known = atomic_load(&process);
-    return known == 0 || known == (pid_t)syscall(SYS_getpid);
+    return known == 0 || known == (pid_t)pgw_raw(SYS_getpid);
 }
 
 void pgw_table_forked(void) {
-    atomic_store(&process, (pid_t)syscall(SYS_getpid));
+    atomic_store(&process, (pid_t)pgw_raw(SYS_getpid));
 }
 
 bool pgw_table_used(void) {
@@ -100,9 +101,9 @@ static bool looks_like_twin(int fd) {
     struct statx twin;
     struct statx file;
     int error = errno;
-    bool like = syscall(SYS_statx, fd - PGW_TWINS, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+    bool like = pgw_raw(SYS_statx, fd - PGW_TWINS, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
                         STATX_TYPE | STATX_SIZE, &file) == 0 &&
-                syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                pgw_raw(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
                         STATX_TYPE | STATX_SIZE, &twin) == 0 &&
                 S_ISREG(twin.stx_mode) && S_ISREG(file.stx_mode) &&
                 twin.stx_size == file.stx_size && twin.stx_dev_major == 0;
@@ -125,12 +126,12 @@ static void allow_numbers(void) {
     static _Atomic bool allowed;
     struct rlimit limit;
     if (atomic_exchange(&allowed, true) ||
-        syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) != 0) {
+        pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) != 0) {
         return;
     }
     if (limit.rlim_cur < WANTED_LIMIT && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max < WANTED_LIMIT ? limit.rlim_max : WANTED_LIMIT;
-        syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
+        pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
     }
 }
 
@@ -156,7 +157,7 @@ bool pgw_single_begin(int fd, int block, bool close_on_exec) {
     allow_numbers();
     if (fd < PGW_DESCRIPTORS && pgw_identity_of(block, &identity) &&
         duplicate_at(fd, PGW_TWINS + fd, close_on_exec)) {
-        begun = syscall(SYS_dup3, block, fd, close_on_exec ? O_CLOEXEC : 0) == fd;
+        begun = pgw_raw(SYS_dup3, block, fd, close_on_exec ? O_CLOEXEC : 0) == fd;
         if (begun) {
             set_single(fd, &identity);
         } else {
@@ -176,8 +177,8 @@ void pgw_single_end(int fd) {
     int twin = pgw_twin(fd);
     long flags = raw_fcntl(fd, F_GETFD, 0);
     if (twin != fd && flags >= 0) {
-        syscall(SYS_lseek, twin, syscall(SYS_lseek, fd, 0, SEEK_CUR), SEEK_SET);
-        syscall(SYS_dup3, twin, fd, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+        pgw_raw(SYS_lseek, twin, pgw_raw(SYS_lseek, fd, 0, SEEK_CUR), SEEK_SET);
+        pgw_raw(SYS_dup3, twin, fd, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
         pgw_release(fd);
     }
     errno = error;
@@ -313,7 +314,7 @@ static void move_held(int number) {
         }
         for (uint32_t b = 0; b < file->blocks; b++) {
             if (atomic_load(&file->fds[b]) == number) {
-                int other = pgw_hold((int)syscall(SYS_dup, number));
+                int other = pgw_hold((int)pgw_raw(SYS_dup, number));
                 atomic_store(&file->fds[b], other);
                 atomic_store(&held[number - PGW_HELD], false);
             }

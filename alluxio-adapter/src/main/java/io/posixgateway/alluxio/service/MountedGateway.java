@@ -42,6 +42,11 @@ public final class MountedGateway implements Gateway, AutoCloseable {
             throws IOException {
         Path folder = socket.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
+            Path above = folder.getParent();
+            if (above != null) {
+                // The bypass socket is below it, too, and for everybody.
+                Files.createDirectories(above);
+            }
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
