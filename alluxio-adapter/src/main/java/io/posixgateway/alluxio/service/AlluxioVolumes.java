@@ -141,6 +141,7 @@ public final class AlluxioVolumes {
             Store store = AlluxioMount.connect(whole(place), adapter(values));
             try {
                 store.connect(CONNECTIONS);
+                store.status(place.path());
                 return store;
             } catch (StoreException | RuntimeException e) {
                 store.close();
