@@ -17,7 +17,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-check bench-compare bench-core bench-figure15 bench-peers bench-shapes bench-start bench-train setup build test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-peers bench-requests bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -70,12 +70,19 @@ fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byt
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
+bench-requests: ## What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300)
+	@$(MVN) -Dquick package -pl fuse-core -Dtest=HitBenchTest -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.jmh.millis=$(or $(MILLIS),300) $(ARGS)
+
 bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
 	@$(MVN) -Dquick package -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
 stress-alluxio: build ## Random operations on open files against a model, over Alluxio (SECONDS=600)
 	@$(MVN) -Dquick package -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
+
+bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
+	@$(MVN) -Dquick package -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.bypass.long=true $(ARGS)
 
 stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
 	@$(MVN) -Dquick package -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
@@ -107,6 +114,9 @@ bench-train: bench-peers ## PyTorch: the paper's training, one process and two
 
 bench-shapes: bench-peers ## fio: JuiceFS's tests of reading
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group shapes $(ARGS)
+
+bench-bypass: bench-peers ## Reading without FUSE beside reading through it (ARGS=--quick)
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group bypass $(ARGS)
 
 bench-compare: ## Two result files of a benchmark: make bench-compare A=old.json B=new.json
 	@$(VENV)/python $(BENCH)/results.py compare $(A) $(B)

@@ -31,6 +31,7 @@ class Contender:
     options: str = ""
     properties: tuple[str, ...] = ()
     heap: str = "-Xmx1g"
+    reads: str = ""  # bypass: programs have the library; direct: transfers are O_DIRECT
 
 
 METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
@@ -59,6 +60,17 @@ CONTENDERS = [
     Contender("gateway-ahead-1m", "gateway, read_ahead=1M", "gateway", "read_ahead=1M"),
     Contender("gateway-ahead-64m", "gateway, read_ahead=64M", "gateway", "read_ahead=64M,buffer_size=1G"),
     Contender("gateway-no-prefetch", "gateway, prefetch=off", "gateway", "prefetch=off"),
+    *(
+        Contender(
+            f"{way}-{transport}", f"{label}, {transport}", "gateway", f"transport={transport},{options}", reads=way
+        )
+        for transport in ("devfuse", "libfuse")
+        for way, label, options in (
+            ("cached", "FUSE with page cache", "passthrough=off"),
+            ("direct", "FUSE, O_DIRECT", "passthrough=off"),
+            ("bypass", "bypass", "passthrough=off,bypass=auto"),
+        )
+    ),
     Contender("null-uring", "null file system, uring", "null", "uring"),
     Contender("null-devfuse", "null file system, devfuse", "null", "devfuse"),
     Contender("null-libfuse", "null file system, libfuse", "null", "libfuse"),
@@ -117,6 +129,14 @@ class Mount:
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.rmdir(self.root)
+
+    def environment(self) -> dict[str, str]:
+        """Of programs that read here."""
+        if self.contender.reads != "bypass":
+            return dict(os.environ)
+        place = self.folder / "bypass"
+        library = {"LD_PRELOAD": str(place / "libposixgw-bypass.so"), "POSIX_GATEWAY_BYPASS": str(place / "socket")}
+        return {**os.environ, **library}
 
     def cpu_seconds(self) -> float:
         """What the server has used so far, in user space and in the kernel; 0 for tmpfs."""
@@ -186,6 +206,7 @@ def gateway(contender: Contender, masters: str, mount: Path, folder: Path, remot
         options.append("short_circuit=off")
     command = [str(GATEWAY), "mount", f"alluxio://{masters}/", str(mount), "--foreground"]
     command += ["--property", "alluxio.user.hostname=127.0.0.1", "-o", ",".join(options)]
+    command += ["--bypass-socket", f"{folder}/bypass/socket"]
     return command
 
 

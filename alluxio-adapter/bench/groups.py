@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bypass_parts import blocks_of_64_mib, one_block, opens
 from contenders import Contender
 from paper_parts import figure15, imagenet, parallel
-from parts import Site, big, coco, create, metadata, million, remote, svhn
+from parts import TRANSFERRED, Site, big, coco, create, metadata, million, remote, svhn
 from shapes import bandwidth, random_large, random_small, sequential
 
 
@@ -45,6 +46,9 @@ PARTS = {
         Part(random_small, ("shapes",)),
         Part(random_large, ("shapes",), far=True),
         Part(bandwidth, alone=True),
+        Part(one_block, tuple(TRANSFERRED)),
+        Part(blocks_of_64_mib, ("many-blocks",)),
+        Part(opens, ("svhn", "128MiB")),
     )
 }
 PAPER = [
@@ -58,6 +62,10 @@ PAPER = [
 ]
 USUAL = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
+BYPASS = [
+    "tmpfs",
+    *(f"{way}-{transport}" for transport in ("devfuse", "libfuse") for way in ("cached", "direct", "bypass")),
+]
 NULLS = ["null-uring", "null-devfuse", "null-libfuse"]
 
 
@@ -87,6 +95,9 @@ GROUPS = {
         ["tmpfs", "alluxiofuse", *AHEAD, *NULLS],
         3,
         4,
+    ),
+    "bypass": Group(
+        "reading without FUSE", ["one_block", "blocks_of_64_mib", "opens", "svhn", "parallel"], BYPASS, 3, 60
     ),
 }
 

@@ -25,7 +25,13 @@ def trained(site: Site, script: str, data: str, *more: int) -> list[dict]:
     place = [site.mount.root / data, site.work / f"{data}.json", site.scale.epochs]
     command = [PYTHON, "-W", "ignore", str(TRAIN / script), *map(str, place), *map(str, more)]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False, start_new_session=True
+        command,
+        capture_output=True,
+        text=True,
+        timeout=LOAD_LIMIT_S,
+        check=False,
+        start_new_session=True,
+        env=site.mount.environment(),
     )
     if done.returncode != 0:
         raise RuntimeError(f"{site.mount.contender.name}: {' '.join(command)}: {done.stderr[-2000:]}")

@@ -13,6 +13,7 @@ from contenders import Mount
 LOAD = Path(__file__).resolve().parent / "target" / "load"
 LOAD_LIMIT_S = 1200
 SHAPE_FILES = 16
+TRANSFERRED = {"128MiB": 128, "512MiB": 512, "2GiB": 2048}  # files of one block
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
     return tuple(max(100, int(mean * draw.lognormvariate(-0.125, 0.5))) for _ in range(count))
 
 
+def transferred_bytes(scale: Scale, mib: int) -> int:
+    """With --quick, one size is enough."""
+    return (mib if scale.big_bytes >= 1 << 30 else 128) << 20
+
+
 def datasets(scale: Scale) -> dict[str, Dataset]:
     small = 16 << 20
     every = [
@@ -65,6 +71,7 @@ def datasets(scale: Scale) -> dict[str, Dataset]:
         Dataset("coco", 2_000_000, spread_sizes(2, scale.large_files, 160_000), small),
         Dataset("one-block", 3_000_000, (scale.big_bytes,), 2 << 30),
         Dataset("many-blocks", 3_000_000, (scale.big_bytes,), 64 << 20),
+        *(Dataset(name, 6_000_000, (transferred_bytes(scale, mib),), 4 << 30) for name, mib in TRANSFERRED.items()),
         Dataset("shapes", 4_000_000, (scale.shape_bytes,) * SHAPE_FILES, 64 << 20),
     ]
     return {each.name: each for each in every}
@@ -84,8 +91,18 @@ class Site:
 
     def load(self, *arguments) -> dict:
         """Runs the load; a wrong byte or a failed call ends the benchmark."""
-        command = [str(LOAD), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False)
+        return self.run([LOAD, *arguments])
+
+    def run(self, words: list) -> dict:
+        command = list(map(str, words))
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=LOAD_LIMIT_S,
+            check=False,
+            env=self.mount.environment(),
+        )
         if done.returncode != 0:
             who = self.mount.contender.name
             raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout}{done.stderr}")

@@ -87,7 +87,8 @@ def table_of_targets(table: dict) -> list[str]:
     lines = []
     for target, load, value in verdicts(table):
         verdict = "reached" if target.reached(value) else "**not reached**"
-        lines.append(f"| {load} | {LABELS[target.against]} | {value:.2f} | {target.wanted()} | {verdict} |")
+        of = f", {LABELS[target.ours]}" if target.ours else ""
+        lines.append(f"| {load}{of} | {LABELS[target.against]} | {value:.2f} | {target.wanted()} | {verdict} |")
     threads = [row[ours_in(row)]["threads"] for load, row in table.items() if "64 readers" in load and ours_in(row)]
     if threads:
         verdict = "reached" if max(threads) <= MOST_THREADS else "**not reached**"

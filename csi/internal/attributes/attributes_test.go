@@ -22,6 +22,8 @@ func TestWhatUsersWriteIsUnderstood(t *testing.T) {
 		{name: "mount options of the volume and of its attributes mean the same", given: map[string]string{MountOptions: "uid=1000,passthrough"},
 			flags:   []string{"gid=1000,allow_other,rw", "default_permissions=off"},
 			options: map[string]string{"uid": "1000", "gid": "1000", "passthrough": "on", "default_permissions": "off"}},
+		{name: "bypass true is auto", given: map[string]string{Bypass: "true"}, flags: []string{"bypass=auto"}, options: map[string]string{"bypass": "auto"}},
+		{name: "bypass false is off", given: map[string]string{Bypass: "false"}, options: map[string]string{"bypass": "off"}},
 		{name: "ro among mount options makes it read-only", flags: []string{"ro"}, options: map[string]string{}, ro: true},
 		{name: "readOnly makes it read-only", given: map[string]string{ReadOnly: "true"}, options: map[string]string{}, ro: true},
 		{name: "readOnly false does not", given: map[string]string{ReadOnly: "false"}, options: map[string]string{}},

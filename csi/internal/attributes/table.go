@@ -33,6 +33,7 @@ const (
 	PathPattern   = "pathPattern"
 	OnDelete      = "onDelete"
 	DirectoryMode = "directoryMode"
+	Bypass        = "bypass"
 )
 
 // DefaultPermissions is an option that the mount itself has too.
@@ -80,6 +81,8 @@ var Declarations = []Declaration{
 	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits hidden from all files."},
 	{Name: "passthrough", Option: "passthrough", Allowed: "auto, on, off", Default: "auto", check: oneOf("auto", "on", "off"),
 		Doc: "The kernel reads block files of one-block files by itself: from 1 MiB on (auto), all, none. The gateway needs CAP_SYS_ADMIN."},
+	{Name: Bypass, Option: "bypass", Allowed: "true, false, auto, on, off", Default: "false", check: oneOf("true", "false", "auto", "on", "off"),
+		Doc: "Pods whose programs have the bypass library read block files of a local worker without FUSE: files from 1 MiB on (true, auto), all (on). The chart's node.gateway.bypass makes socket and library; see docs/bypass.md."},
 	{Name: "shortCircuit", Option: "short_circuit", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
 		Doc: "Read a local worker's block files directly."},
 	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Streams from remote workers read ahead."},

@@ -108,11 +108,26 @@ func (v *Volume) setOption(declared *Declaration, value string) error {
 		v.ReadOnly = v.ReadOnly || value == "true"
 		return nil
 	}
+	if declared.Name == Bypass {
+		value = bypassOption(value)
+	}
 	if before, twice := v.Options[declared.Option]; twice && before != value {
 		return fmt.Errorf("%s is given twice, as %q and %q: give it once", declared.Option, before, value)
 	}
 	v.Options[declared.Option] = value
 	return nil
+}
+
+// bypassOption is what the gateway calls a value of this attribute.
+func bypassOption(value string) string {
+	switch value {
+	case "true":
+		return "auto"
+	case "false":
+		return "off"
+	default:
+		return value
+	}
 }
 
 // setMountOptions takes "name=value,name,...".

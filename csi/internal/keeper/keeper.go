@@ -137,6 +137,7 @@ func (k *Keeper) take(id string) (keeperapi.Taken, []*os.File, error) {
 	s.takes++
 	return keeperapi.Taken{
 		ID: id, Target: s.target, MemoryBytes: s.memoryBytes, ReadOnly: s.readOnly, Takes: s.takes - 1,
+		Device: s.device,
 	}, []*os.File{s.fuse, s.memory}, nil
 }
 

@@ -108,6 +108,8 @@ type Taken struct {
 	ReadOnly    bool   `json:"read_only"`
 	// Takes counts the takes before this one.
 	Takes int64 `json:"takes"`
+	// Device is "major:minor" of the mount, which tells whose an open file is.
+	Device string `json:"device,omitempty"`
 }
 
 // Record answers OpRecord.

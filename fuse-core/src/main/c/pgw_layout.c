@@ -1,5 +1,6 @@
 #include "pgw_layout.h"
 
+#include "bypass/protocol.h"
 #include "pgw_wire.h"
 
 #include <errno.h>
@@ -278,6 +279,19 @@ static const struct {
     NUMBER(ESTALE),
     NUMBER(EDQUOT),
     NUMBER(ECANCELED),
+    NUMBER(PGW_BYPASS_GIVEN),
+    NUMBER(PGW_BYPASS_SAME),
+    NUMBER(PGW_BYPASS_DEVICES_ARE),
+    NUMBER(PGW_BYPASS_FOREIGN),
+    NUMBER(PGW_BYPASS_NOT_READING),
+    NUMBER(PGW_BYPASS_NOT_COMPLETE),
+    NUMBER(PGW_BYPASS_SMALL),
+    NUMBER(PGW_BYPASS_BLOCKS_MANY),
+    NUMBER(PGW_BYPASS_NOT_LOCAL),
+    NUMBER(PGW_BYPASS_UNSAFE),
+    NUMBER(PGW_BYPASS_LIMITED),
+    NUMBER(PGW_BYPASS_STATUSES),
+    NUMBER(PGW_BYPASS_BLOCKS),
 };
 
 long pgw_layout_find(const char *name) {

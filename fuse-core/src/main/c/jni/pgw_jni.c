@@ -27,5 +27,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
     if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK) {
         return JNI_ERR;
     }
-    return pgw_jni_system_load(env) && pgw_jni_transport_load(env, vm) ? JNI_VERSION_1_8 : JNI_ERR;
+    return pgw_jni_system_load(env) && pgw_jni_transport_load(env, vm) && pgw_jni_bypass_load(env)
+               ? JNI_VERSION_1_8
+               : JNI_ERR;
 }

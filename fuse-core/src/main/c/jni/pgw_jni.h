@@ -36,5 +36,6 @@ bool pgw_jni_register(JNIEnv *env, const char *class_name, const JNINativeMethod
 /* Each file of the border registers its natives; called once by JNI_OnLoad. */
 bool pgw_jni_system_load(JNIEnv *env);
 bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm);
+bool pgw_jni_bypass_load(JNIEnv *env);
 
 #endif

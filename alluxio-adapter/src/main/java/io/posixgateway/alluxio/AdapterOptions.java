@@ -16,6 +16,7 @@ import java.util.Map;
  * @param openTrustNanos how old may be what an open believes with close-to-open consistency
  * @param writeType of Alluxio, for what is written
  * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
+ * @param bypassBytes the smallest file that programs with the bypass library read by themselves; 0: they read none
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
@@ -32,6 +33,7 @@ public record AdapterOptions(
         String writeType,
         boolean shortCircuit,
         long passthroughBytes,
+        long bypassBytes,
         long readAheadBytes,
         long bufferBytes,
         int cacheEntries,
@@ -44,7 +46,7 @@ public record AdapterOptions(
         int umask) {
     private static final long STREAM_FROM_BYTES = 64L << 20;
     private static final int MOST_ID = 0x7FFF_FFFE;
-    private static final long PASSTHROUGH_AUTO_BYTES = 1 << 20;
+    private static final long OWN_READS_AUTO_BYTES = 1 << 20;
 
     /** The options, once and for all: command line, control API and documentation read them here. */
     public static final OptionTable TABLE = new OptionTable(
@@ -87,6 +89,15 @@ public record AdapterOptions(
                             "auto",
                             "on",
                             "off"),
+                    Option.oneOf(
+                            "bypass",
+                            "off",
+                            "Programs with libposixgw-bypass.so preloaded read block files of a worker on this host by"
+                                    + " themselves: of files of at least 1 MiB (auto), of all (on), of none (off). Needs"
+                                    + " short_circuit.",
+                            "off",
+                            "auto",
+                            "on"),
                     Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
                     new Option(
                             "read_ahead",
@@ -146,7 +157,8 @@ public record AdapterOptions(
                 values.millis("open_trust") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
-                passthroughBytes(values.text("passthrough")),
+                ownReads(values.text("passthrough")),
+                ownReads(values.text("bypass")),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 (int) values.number("cache_entries"),
@@ -167,10 +179,11 @@ public record AdapterOptions(
         return streamFromBytes == 0 || outlivesProcess ? Long.MAX_VALUE : STREAM_FROM_BYTES;
     }
 
-    private static long passthroughBytes(String choice) {
+    /** Of whoever reads block files beside this process. */
+    private static long ownReads(String choice) {
         return switch (choice) {
             case "on" -> 1;
-            case "auto" -> PASSTHROUGH_AUTO_BYTES;
+            case "auto" -> OWN_READS_AUTO_BYTES;
             default -> 0;
         };
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
@@ -421,6 +422,16 @@ public final class AlluxioFileSystem implements FileSystem {
      */
     public PathFacts inspect(String path) throws StoreException {
         return new Inspection(volume).of(path);
+    }
+
+    /** The block files of a file, if programs may read them without us. Never waits. */
+    public BlockSet blockSet(long node) {
+        return new LocalContent(volume).of(node);
+    }
+
+    /** From which length on programs may do so; 0: never. */
+    public long bypassBytes() {
+        return volume.options.bypassBytes();
     }
 
     /** Where a node is in Alluxio, as far as is known; empty: not known. Never waits for Alluxio. */

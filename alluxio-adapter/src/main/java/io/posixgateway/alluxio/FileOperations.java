@@ -155,7 +155,7 @@ final class FileOperations {
         return volume.passthrough.suits(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
     }
 
-    private static FileReader.Extent extent(Facts facts) {
+    static FileReader.Extent extent(Facts facts) {
         return new FileReader.Extent(
                 facts.raw().id(), facts.raw().lengthBytes(), facts.raw().blockBytes());
     }

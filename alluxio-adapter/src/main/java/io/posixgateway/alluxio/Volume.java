@@ -205,6 +205,12 @@ final class Volume implements AutoCloseable {
         return true;
     }
 
+    /** Is it being recovered? */
+    boolean recovers(Inode inode) {
+        Recovering recovery = recovering;
+        return recovery != null && recovery.recovery.concerns(inode.node());
+    }
+
     /** As {@link StoredNumbering}. */
     private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
         @Override

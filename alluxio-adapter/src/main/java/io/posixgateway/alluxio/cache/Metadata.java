@@ -264,7 +264,7 @@ public final class Metadata {
             Inode found = status == null ? null : place(directory, name, status, asked);
             boolean yesterday = status == null ? moves.directoryMovedSince(asked.moves) : found == null;
             if (!yesterday || tries == MOST_TRIES) {
-                return found != null ? found : nothing(directory, name);
+                return status == null ? nothing(directory, name) : table.child(directory, name);
             }
         }
     }

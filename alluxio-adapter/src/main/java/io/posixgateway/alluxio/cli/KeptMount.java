@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperClient;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.ServiceException;
@@ -44,11 +45,13 @@ final class KeptMount {
     private final boolean own;
     private final Path socket;
     private final KeeperClient keeper;
+    private final BypassEndpoint bypass;
     /** This process ends, and the mount does not. */
     private volatile boolean leaving;
 
     /** @param where socket of the keeper, or {@link #OWN} */
-    KeptMount(String where, Path target, Path log) {
+    KeptMount(String where, Path target, Path log, BypassEndpoint bypass) {
+        this.bypass = bypass;
         this.target = target;
         this.log = log;
         this.id = target.toString().replaceAll("[^A-Za-z0-9._-]", ":");
@@ -74,7 +77,7 @@ final class KeptMount {
                 options.on("allow_other"),
                 options.on("default_permissions")));
         Volumes volumes = new Volumes(
-                source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"));
+                source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"), bypass);
         Volume volume = volumes.attach(request(place, given));
         Thread atExit = new Thread(
                 () -> {
@@ -101,7 +104,7 @@ final class KeptMount {
 
     /** Takes orders until the mount has ended; false: interrupted. */
     private boolean steered(Volume volume) {
-        MountedSession.Steered steered = MountSocket.steer(volume, target);
+        MountedSession.Steered steered = MountSocket.steer(volume, target, bypass);
         try {
             return ended(volume);
         } finally {

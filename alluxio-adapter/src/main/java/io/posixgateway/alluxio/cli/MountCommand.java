@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
@@ -104,7 +105,8 @@ final class MountCommand implements Callable<Integer> {
             return MountedSession.behind(name, mountPoint, flags, out);
         }
         try {
-            KeptMount mount = new KeptMount(keeper, MountTable.withoutLinks(mountPoint), flags.logFile(mountPoint));
+            KeptMount mount = new KeptMount(
+                    keeper, MountTable.withoutLinks(mountPoint), flags.logFile(mountPoint), flags.bypass());
             Map<String, String> given = flags.given();
             String spool = given.remove("spool");
             Path folder = spool == null ? null : Path.of(spool);
@@ -139,7 +141,9 @@ final class MountCommand implements Callable<Integer> {
                 .build();
         Volume volume = Volume.mounted(
                 request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
-        return MountSocket.steer(volume, target);
+        BypassEndpoint bypass = flags.bypass();
+        bypass.add(volume);
+        return MountSocket.steer(volume, target, bypass);
     }
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {

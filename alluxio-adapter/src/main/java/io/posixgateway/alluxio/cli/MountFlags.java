@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.service.BypassEndpoint;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +46,17 @@ final class MountFlags {
 
     @Option(names = "--log-file", paramLabel = "FILE", description = "Where a process in the background logs.")
     private @Nullable Path logFile;
+
+    @Option(
+            names = "--bypass-socket",
+            paramLabel = "PATH",
+            description = "With -o bypass: where programs with libposixgw-bypass.so find block files.")
+    private @Nullable Path bypassSocket;
+
+    /** Where programs find block files. */
+    BypassEndpoint bypass() {
+        return new BypassEndpoint(bypassSocket == null ? MountSocket.bypass() : bypassSocket);
+    }
 
     /** The options, checked against the table. */
     OptionValues read(OptionTable table) {

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.Volume;
 import java.io.IOException;
@@ -19,13 +20,20 @@ final class MountSocket {
     private MountSocket() {}
 
     /** Lets a mount take orders at its socket; one that cannot have a socket is still a mount. */
-    static MountedSession.Steered steer(Volume volume, Path mountPoint) {
+    static MountedSession.Steered steer(Volume volume, Path mountPoint, BypassEndpoint bypass) {
         try {
-            return MountedGateway.start(volume, of(mountPoint), Main.version())::close;
+            return MountedGateway.start(volume, of(mountPoint), Main.version(), bypass)::close;
         } catch (IOException e) {
             LOG.warn("stats, info, warmup, profile and doctor do not reach this mount: {}", e.toString());
-            return () -> {};
+            return bypass::close;
         }
+    }
+
+    /** Where programs find block files, unless the user says otherwise. */
+    static Path bypass() {
+        return UmountCommand.isRoot()
+                ? Path.of("/run/posix-gateway/bypass/socket")
+                : folder().resolve("bypass").resolve("socket");
     }
 
     /** @param mountPoint absolute, its folder without symbolic links */

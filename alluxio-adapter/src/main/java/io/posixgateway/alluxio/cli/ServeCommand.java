@@ -56,6 +56,14 @@ final class ServeCommand implements Callable<Integer> {
             description = "Folder of access logs, which are off until switched on; default ${DEFAULT-VALUE}.")
     private Path accessLogs = Path.of("");
 
+    @Option(
+            names = "--bypass-socket",
+            paramLabel = "PATH",
+            description =
+                    "Where programs with libposixgw-bypass.so find block files of volumes with bypass; default: socket"
+                            + " in the folder bypass beside --socket.")
+    private @Nullable Path bypassSocket;
+
     @Option(names = "--spool", paramLabel = "DIR", description = "Folder of files being written.")
     private @Nullable Path spool;
 
@@ -74,7 +82,7 @@ final class ServeCommand implements Callable<Integer> {
             Rehearsal.run();
         }
         GatewayService.Addresses addresses =
-                new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs);
+                new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
         try (GatewayService service =
                 GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version())) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
@@ -83,6 +91,12 @@ final class ServeCommand implements Callable<Integer> {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
         return 0;
+    }
+
+    private Path bypassSocket() {
+        return bypassSocket != null
+                ? bypassSocket
+                : socket.resolveSibling("bypass").resolve("socket");
     }
 
     private Path lead() {

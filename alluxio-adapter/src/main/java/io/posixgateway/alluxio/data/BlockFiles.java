@@ -43,6 +43,11 @@ public final class BlockFiles implements AutoCloseable {
         }
     }
 
+    /** Where block files are, as far as known; empty where none are wanted. */
+    public List<Path> folders() {
+        return most > 0 ? List.copyOf(folders) : List.of();
+    }
+
     /** Are block files wanted, and is a folder known? */
     public boolean knowsFolders() {
         return !folders.isEmpty();

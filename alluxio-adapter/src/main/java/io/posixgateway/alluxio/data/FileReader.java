@@ -49,7 +49,7 @@ public final class FileReader implements AutoCloseable {
     /** Which file, and how it is cut. */
     public record Extent(long fileId, long lengthBytes, long blockBytes) {
         /** The block it begins with. */
-        long firstBlock() {
+        public long firstBlock() {
             return fileId >>> SEQUENCE_BITS << SEQUENCE_BITS;
         }
     }

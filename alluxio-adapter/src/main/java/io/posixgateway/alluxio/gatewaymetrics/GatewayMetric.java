@@ -9,6 +9,10 @@ import java.util.Locale;
 public enum GatewayMetric {
     BUILD(Type.INFO, "build", "Always 1; the version is a label.", "version"),
     READY(Type.GAUGE, "ready", "1 when every session of the keeper is served, else 0."),
+    BYPASS_STRANGERS(
+            Type.COUNTER,
+            "bypass_strangers",
+            "Questions at the bypass socket about files of no volume with bypass, or more than a program may ask."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
     VOLUME(
             Type.INFO,
@@ -152,6 +156,17 @@ public enum GatewayMetric {
             "access_log_dropped_lines",
             "Lines of the access log that were lost, as their reader was too slow.",
             Scope.VOLUME),
+    BYPASS_OPENS(
+            Type.COUNTER,
+            "bypass_opens",
+            "Files opened by programs that read their block files without FUSE (bypass).",
+            Scope.VOLUME),
+    BYPASS_REFUSED(
+            Type.COUNTER,
+            "bypass_refused",
+            "Files that such programs read through FUSE after all, by reason.",
+            Scope.VOLUME,
+            "reason"),
     READ_BYTES(
             Type.COUNTER,
             "read_bytes",

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.gatewaymetrics;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.VolumeCounts;
+import io.posixgateway.alluxio.bypass.BypassCounts;
+import io.posixgateway.alluxio.bypass.Verdict;
 import io.posixgateway.alluxio.cache.CacheCounts;
 import io.posixgateway.alluxio.client.RpcMetrics;
 import io.posixgateway.alluxio.client.Store;
@@ -58,6 +60,7 @@ final class VolumeSamples {
         add(GatewayMetric.INTERRUPTED, volume.watch().interrupted());
         add(GatewayMetric.ABORTED, volume.watch().aborts());
         add(GatewayMetric.ACCESS_DROPPED, volume.accessLog().dropped());
+        bypass(volume.bypassCounts());
         session(volume.session().metrics());
         for (Opcode opcode : Opcode.values()) {
             operation(volume.session().metrics(), opcode);
@@ -94,6 +97,16 @@ final class VolumeSamples {
         add(GatewayMetric.BUFFER_LIMIT, counts.buffers().totalBytes());
         add(GatewayMetric.READ_AHEAD, counts.buffers().readAheadBytes());
         add(GatewayMetric.READ_AHEAD_WASTED, counts.buffers().wastedBytes());
+    }
+
+    private void bypass(BypassCounts counts) {
+        add(GatewayMetric.BYPASS_OPENS, counts.opens());
+        for (Verdict verdict : Verdict.values()) {
+            long refused = counts.refused(verdict);
+            if (refused > 0) {
+                add(GatewayMetric.BYPASS_REFUSED, refused, verdict.label());
+            }
+        }
     }
 
     private void questions(String kind, CacheCounts counts) {

@@ -26,6 +26,9 @@ public interface Gateway {
     /** Leaves the volumes to the next process and ends this one; how many there were. */
     int drain() throws ServiceException;
 
+    /** Questions at the bypass socket about files of others, or more than allowed. */
+    long bypassStrangers();
+
     /** All metrics in Prometheus's text format. */
     String metrics() throws IOException;
 }

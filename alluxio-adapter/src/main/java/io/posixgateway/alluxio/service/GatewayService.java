@@ -37,11 +37,18 @@ public final class GatewayService implements Gateway, AutoCloseable {
      * @param http address of /metrics, /healthz and /readyz
      * @param lead file whose lock says which of several processes serves
      * @param accessLogs folder of access logs that are switched on
+     * @param bypassSocket Unix socket of programs that read without FUSE
      */
     public record Addresses(
-            Path controlSocket, Path keeperSocket, InetSocketAddress http, Path lead, Path accessLogs) {}
+            Path controlSocket,
+            Path keeperSocket,
+            InetSocketAddress http,
+            Path lead,
+            Path accessLogs,
+            Path bypassSocket) {}
 
     private final ExecutorService background = backgroundPool();
+    private final BypassEndpoint bypass;
     private final Volumes volumes;
     private final Takeover takeover;
     private final String version;
@@ -61,7 +68,8 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         this.version = version;
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS);
-        this.volumes = new Volumes(source, keeper, background, addresses.accessLogs());
+        this.bypass = new BypassEndpoint(addresses.bypassSocket());
+        this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
         this.watchdog = new Watchdog(volumes::all);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
@@ -179,6 +187,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     @Override
+    public long bypassStrangers() {
+        return bypass.strangers();
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metricsPage().text();
     }
@@ -222,6 +235,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     public void close() {
         drain();
         watchdog.close();
+        bypass.close();
         HttpPages open = pages;
         if (open != null) {
             open.close();

@@ -108,7 +108,8 @@ public final class KeeperClient {
                 fds[1],
                 answer.get("target").getAsString(),
                 answer.get("read_only").getAsBoolean(),
-                answer.get("takes").getAsInt());
+                answer.get("takes").getAsInt(),
+                answer.has("device") ? answer.get("device").getAsString() : null);
     }
 
     /** What was stored with the session; empty: nothing. */

@@ -23,7 +23,8 @@ public final class MountOptions {
                     Option.oneOf(
                             "transport",
                             "auto",
-                            "How requests travel from the kernel; auto takes the first the kernel allows of uring, devfuse, libfuse.",
+                            "How requests travel from the kernel; auto takes the first the kernel allows of uring, devfuse,"
+                                    + " libfuse. A session that a keeper holds takes devfuse for auto, and cannot have libfuse.",
                             "auto",
                             "uring",
                             "devfuse",

@@ -20,9 +20,11 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     private final MetricsPage metrics;
     private final ControlServer control;
     private final Watchdog watchdog;
+    private final BypassEndpoint bypass;
 
-    private MountedGateway(Volume volume, Path socket, String version) throws IOException {
+    private MountedGateway(Volume volume, Path socket, String version, BypassEndpoint bypass) throws IOException {
         this.volume = volume;
+        this.bypass = bypass;
         this.version = version;
         this.socket = socket;
         this.metrics = new MetricsPage(this);
@@ -33,15 +35,17 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     /**
      * Listens; what an earlier process left at the socket's path is replaced.
      *
+     * @param bypass where the volume's files are offered already, if at all; closed with this
      * @throws IOException saying why nobody can listen there
      */
-    public static MountedGateway start(Volume volume, Path socket, String version) throws IOException {
+    public static MountedGateway start(Volume volume, Path socket, String version, BypassEndpoint bypass)
+            throws IOException {
         Path folder = socket.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
-        MountedGateway gateway = new MountedGateway(volume, socket, version);
+        MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
         gateway.watchdog.start();
         gateway.control.start();
         return gateway;
@@ -89,6 +93,11 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     }
 
     @Override
+    public long bypassStrangers() {
+        return bypass.strangers();
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metrics.text();
     }
@@ -97,6 +106,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     @Override
     public void close() {
         watchdog.close();
+        bypass.close();
         control.close();
         volume.accessLog().close();
         try {

@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.VolumeCounts;
+import io.posixgateway.alluxio.bypass.BlockSet;
+import io.posixgateway.alluxio.bypass.BypassCounts;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
@@ -23,6 +25,7 @@ public final class Volume {
     private final int takeovers;
     private final VolumeWatch watch;
     private final AccessLog accessLog;
+    private final BypassCounts bypassCounts = new BypassCounts();
     private volatile long takeoverMillis;
 
     Volume(Parts parts, Capacity capacity, WatchLimits limits, int takeovers) {
@@ -142,6 +145,21 @@ public final class Volume {
     /** What the file system holds and has read. */
     public AlluxioFileSystem.Counts counts() {
         return files.counts();
+    }
+
+    /** See {@link AlluxioFileSystem#blockSet}. */
+    BlockSet blockSet(long node) {
+        return files.blockSet(node);
+    }
+
+    /** See {@link AlluxioFileSystem#bypassBytes}. */
+    long bypassBytes() {
+        return files.bypassBytes();
+    }
+
+    /** What programs were told that wanted to read without us. */
+    public BypassCounts bypassCounts() {
+        return bypassCounts;
     }
 
     /** Forgets what is cached at and below the path; entries forgotten. */

@@ -48,6 +48,7 @@ public final class Volumes {
     private final KeeperClient keeper;
     private final Executor background;
     private final Path accessLogs;
+    private final BypassEndpoint bypass;
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
@@ -58,8 +59,11 @@ public final class Volumes {
     /**
      * @param background runs what must not hold up a caller
      * @param accessLogs folder of access logs that are switched on
+     * @param bypass which the caller closes
      */
-    public Volumes(AlluxioVolumes source, KeeperClient keeper, Executor background, Path accessLogs) {
+    public Volumes(
+            AlluxioVolumes source, KeeperClient keeper, Executor background, Path accessLogs, BypassEndpoint bypass) {
+        this.bypass = bypass;
         this.accessLogs = accessLogs;
         this.source = source;
         this.keeper = keeper;
@@ -236,6 +240,7 @@ public final class Volumes {
                     WatchLimits.of(target.options()),
                     kept.takes());
             served.put(name, volume);
+            bypass.add(volume);
             long tookMillis = (System.nanoTime() - began) / 1_000_000;
             LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
             return volume;
@@ -278,6 +283,7 @@ public final class Volumes {
     }
 
     private void leave(Volume volume) {
+        bypass.remove(volume);
         volume.accessLog().close();
         volume.leaveToNext();
         served.remove(volume.name(), volume);
@@ -285,6 +291,7 @@ public final class Volumes {
 
     private void forget(@Nullable Volume volume) {
         if (volume != null) {
+            bypass.remove(volume);
             volume.accessLog().close();
             volume.session().close();
             served.remove(volume.name(), volume);

@@ -15,7 +15,7 @@ import org.opentest4j.TestAbortedException;
 /** Every operation with its exact error number, on Alluxio, over the JNI-FUSE transport. */
 class AlluxioConformanceIT {
     /** What Alluxio cannot do, each answered with an error rather than a false success. */
-    private static Map<String, String> exceptions() {
+    static Map<String, String> exceptions() {
         String links = "Alluxio has no hard links: EPERM";
         String room = "room cannot be reserved nor holes punched in Alluxio: EOPNOTSUPP";
         Map<String, String> known = new LinkedHashMap<>();

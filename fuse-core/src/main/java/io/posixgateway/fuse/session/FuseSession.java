@@ -136,7 +136,7 @@ public final class FuseSession implements AutoCloseable {
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
         SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        KeptConnection connection = new KeptConnection(kept.fuseFd(), memory);
+        KeptConnection connection = new KeptConnection(kept.fuseFd(), memory, kept.device());
         KeptTransport way;
         try {
             way = KeptTransport.choose(fitting, kept, memory);

@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 final class KeptConnection implements Connection {
     private final int fd;
     private final SessionMemory memory;
+    private final @Nullable String device;
 
-    /** Takes both. */
-    KeptConnection(int fd, SessionMemory memory) {
+    /** Takes descriptor and memory. */
+    KeptConnection(int fd, SessionMemory memory, @Nullable String device) {
         this.fd = fd;
         this.memory = memory;
+        this.device = device;
     }
 
     @Override
@@ -21,7 +23,7 @@ final class KeptConnection implements Connection {
 
     @Override
     public @Nullable String device() {
-        return null;
+        return device;
     }
 
     @Override

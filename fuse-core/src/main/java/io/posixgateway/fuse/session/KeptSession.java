@@ -1,5 +1,7 @@
 package io.posixgateway.fuse.session;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A session that somebody else (the keeper) mounted and holds: who has these two descriptors can serve it.
  *
@@ -8,5 +10,12 @@ package io.posixgateway.fuse.session;
  * @param target where it is mounted, as its keeper sees it; for messages
  * @param readOnly mounted read-only
  * @param takes how often it was taken before
+ * @param device "major:minor" of the mount; null: the keeper does not tell
  */
-public record KeptSession(int fuseFd, int memoryFd, String target, boolean readOnly, int takes) {}
+public record KeptSession(
+        int fuseFd,
+        int memoryFd,
+        String target,
+        boolean readOnly,
+        int takes,
+        @Nullable String device) {}

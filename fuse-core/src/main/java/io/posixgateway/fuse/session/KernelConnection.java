@@ -27,7 +27,7 @@ public final class KernelConnection {
         this.folder = control.resolve(Long.toString(number));
     }
 
-    /** Of a session; of a kept one the number is unknown where the kernel (before 6.16) does not tell it. */
+    /** Of a session; unknown of a kept one where neither the keeper nor the kernel (before 6.16) tells it. */
     static KernelConnection of(Connection connection) {
         String device = connection.device();
         long number =

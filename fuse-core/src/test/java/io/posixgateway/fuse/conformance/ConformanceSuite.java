@@ -27,11 +27,19 @@ public final class ConformanceSuite {
      */
     public static List<DynamicTest> run(Path directory, Map<String, String> exceptions)
             throws IOException, InterruptedException {
+        return run(List.of(), directory, exceptions);
+    }
+
+    /** @param before words that the command begins with, such as "env" and variables */
+    public static List<DynamicTest> run(List<String> before, Path directory, Map<String, String> exceptions)
+            throws IOException, InterruptedException {
         List<DynamicTest> tests = new ArrayList<>();
         TreeSet<String> unknown = new TreeSet<>(exceptions.keySet());
         String printed;
         try (Scripts scripts = new Scripts()) {
-            printed = Command.run(SECONDS, "python3", scripts.path("suite.py"), directory.toString());
+            List<String> words = new ArrayList<>(before);
+            words.addAll(List.of("python3", scripts.path("suite.py"), directory.toString()));
+            printed = Command.run(SECONDS, words.toArray(String[]::new));
         }
         for (String line : printed.lines().toList()) {
             String[] words = line.split(" ", 3);

@@ -1,0 +1,26 @@
+package io.posixgateway.alluxio.bypass;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The block files of one file.
+ *
+ * @param verdict GIVEN, or why there are none to be given
+ * @param content changes with the file's content
+ * @param firstBlock id of the first block; the others follow
+ * @param folders where block files are
+ */
+public record BlockSet(
+        Verdict verdict,
+        long content,
+        long lengthBytes,
+        long blockBytes,
+        int blocks,
+        long firstBlock,
+        List<Path> folders) {
+    /** There are none to be given. */
+    public static BlockSet refused(Verdict verdict) {
+        return new BlockSet(verdict, 0, 0, 0, 0, 0, List.of());
+    }
+}

@@ -1,0 +1,217 @@
+package io.posixgateway.alluxio.bypass;
+
+import io.posixgateway.fuse.jni.Bypass;
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Stat;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers what programs ask at the bypass socket: shown a file that was opened through FUSE for reading, it gives the block
+ * files. What was opened is proof that the kernel let the peer read it.
+ *
+ * <p>One thread. The file shown may belong to a file system whose server lets everybody wait: it is asked for nothing, and
+ * closed on threads that have nothing else to do. When all of them are stuck, nothing is answered any more, and programs
+ * read through FUSE.
+ */
+public final class BypassServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BypassServer.class);
+    private static final int QUESTIONS_PER_SECOND = 10_000;
+    private static final int CLOSERS = 8;
+    private static final int CLOSINGS = 256;
+    private static final int O_PATH = 010000000;
+    private static final long FOLDERS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final long server;
+    private final Supplier<List<BypassVolume>> volumes;
+    private final Thread thread = new Thread(this::run, "bypass");
+    private final ReadOnlyFolders folders = new ReadOnlyFolders();
+    private final PeerLimit limit = new PeerLimit(QUESTIONS_PER_SECOND, System::nanoTime);
+    private final LongAdder strangers = new LongAdder();
+    private final ThreadPoolExecutor closers = closers();
+    private long foldersNanos = System.nanoTime();
+    private boolean closed;
+
+    private BypassServer(long server, Supplier<List<BypassVolume>> volumes) {
+        this.server = server;
+        this.volumes = volumes;
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Listens and answers.
+     *
+     * @param volumes those with bypass now
+     * @throws IOException nobody can listen there
+     */
+    public static BypassServer start(Path socket, Supplier<List<BypassVolume>> volumes) throws IOException {
+        long server = Bypass.listen(Native.pathBytes(socket.toString()));
+        if (server < 0) {
+            throw new IOException("cannot listen at " + socket + ": " + Native.errorText(server));
+        }
+        BypassServer started = new BypassServer(server, volumes);
+        started.thread.start();
+        return started;
+    }
+
+    private static ThreadPoolExecutor closers() {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                CLOSERS, CLOSERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(CLOSINGS), task -> {
+                    Thread closer = new Thread(task, "bypass-closer");
+                    closer.setDaemon(true);
+                    return closer;
+                });
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
+    }
+
+    private void run() {
+        long[] asked = new long[Bypass.FIELDS];
+        boolean goesOn = true;
+        while (goesOn) {
+            int result = Bypass.next(server, asked);
+            if (result == 0) {
+                goesOn = serve(asked);
+            } else {
+                goesOn = false;
+                if (result != -Errno.ECANCELED) {
+                    LOG.warn("The bypass socket is left: {}", Native.errorText(result));
+                }
+            }
+        }
+        folders.close();
+    }
+
+    /** False: there is nobody left to close what peers show. */
+    private boolean serve(long[] asked) {
+        try {
+            answer(asked);
+        } catch (RuntimeException e) {
+            LOG.warn("A question at the bypass socket failed", e);
+        }
+        Native.close((int) asked[Bypass.CONNECTION]);
+        int proof = (int) asked[Bypass.PROOF];
+        if (proof < 0) {
+            return true;
+        }
+        try {
+            closers.execute(() -> Native.close(proof));
+            return true;
+        } catch (RejectedExecutionException e) {
+            LOG.warn("The bypass socket is left: files that programs have shown cannot be closed");
+            return false;
+        }
+    }
+
+    private void answer(long[] asked) {
+        int connection = (int) asked[Bypass.CONNECTION];
+        if (!limit.allows(asked[Bypass.UID], asked[Bypass.PID])) {
+            Bypass.tell(connection, Verdict.LIMITED.number());
+            strangers.increment();
+        } else if (asked[Bypass.PROOF] < 0) {
+            Bypass.tellDevices(connection, devices());
+        } else {
+            BypassVolume volume = asked[Bypass.MAJOR] == 0 ? volumeOf(asked[Bypass.MINOR]) : null;
+            if (volume == null) {
+                Bypass.tell(connection, Verdict.FOREIGN.number());
+                strangers.increment();
+            } else {
+                volume.counts().count(answer(connection, asked, volume));
+            }
+        }
+    }
+
+    private long[] devices() {
+        List<BypassVolume> all = volumes.get();
+        long[] pairs = new long[2 * all.size()];
+        for (int i = 0; i < all.size(); i++) {
+            pairs[2 * i] = all.get(i).device();
+            pairs[2 * i + 1] = all.get(i).leastBytes();
+        }
+        return pairs;
+    }
+
+    private @Nullable BypassVolume volumeOf(long device) {
+        for (BypassVolume volume : volumes.get()) {
+            if (volume.device() == device) {
+                return volume;
+            }
+        }
+        return null;
+    }
+
+    private Verdict answer(int connection, long[] asked, BypassVolume volume) {
+        BlockSet blocks = judged(asked, volume);
+        Verdict verdict = blocks.verdict();
+        if (verdict == Verdict.GIVEN && blocks.content() == asked[Bypass.CONTENT]) {
+            verdict = Verdict.SAME;
+        }
+        if (verdict == Verdict.GIVEN) {
+            return give(connection, blocks);
+        }
+        Bypass.tell(connection, verdict.number());
+        return verdict;
+    }
+
+    private static BlockSet judged(long[] asked, BypassVolume volume) {
+        long flags = asked[Bypass.FLAGS];
+        if (flags < 0 || (flags & Stat.O_ACCMODE) != Stat.O_RDONLY || (flags & O_PATH) != 0) {
+            return BlockSet.refused(Verdict.NOT_READING);
+        }
+        if (asked[Bypass.INODE] <= 0) {
+            return BlockSet.refused(Verdict.NOT_COMPLETE);
+        }
+        BlockSet blocks = volume.blocks(asked[Bypass.INODE]);
+        boolean many = blocks.blocks() > Math.min(asked[Bypass.PEER_MOST_BLOCKS], Bypass.MOST_BLOCKS);
+        return many ? BlockSet.refused(Verdict.BLOCKS_MANY) : blocks;
+    }
+
+    private Verdict give(int connection, BlockSet blocks) {
+        int[] fds = folders.of(blocks.folders());
+        if (fds.length == 0) {
+            Bypass.tell(connection, Verdict.UNSAFE.number());
+            return Verdict.UNSAFE;
+        }
+        long[] file = {blocks.content(), blocks.lengthBytes(), blocks.blockBytes(), blocks.blocks(), blocks.firstBlock()
+        };
+        Verdict given = Verdict.of(Bypass.give(connection, file, fds));
+        if (given != Verdict.GIVEN && System.nanoTime() - foldersNanos > FOLDERS_NANOS) {
+            folders.forget();
+            foldersNanos = System.nanoTime();
+        }
+        return given;
+    }
+
+    /** Questions about files of others, or more than allowed. */
+    public long strangers() {
+        return strangers.sum();
+    }
+
+    /** Stops answering; the socket's file stays, as it may be a successor's by now. Idempotent; one thread. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        Bypass.stop(server);
+        try {
+            thread.join();
+            Bypass.close(server);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        closers.shutdown();
+    }
+}

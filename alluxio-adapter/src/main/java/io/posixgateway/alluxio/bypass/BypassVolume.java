@@ -1,0 +1,15 @@
+package io.posixgateway.alluxio.bypass;
+
+/** A volume whose files may be read without FUSE. Any thread; nothing waits. */
+public interface BypassVolume {
+    /** The minor device number of its mount; the major one is 0. */
+    long device();
+
+    /** Smaller files are read through FUSE. */
+    long leastBytes();
+
+    /** Where a file's content is now. */
+    BlockSet blocks(long node);
+
+    BypassCounts counts();
+}

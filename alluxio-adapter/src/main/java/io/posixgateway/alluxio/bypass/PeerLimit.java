@@ -1,0 +1,38 @@
+package io.posixgateway.alluxio.bypass;
+
+import java.util.function.LongSupplier;
+
+/**
+ * How many questions a peer may ask: so many in a second, and as many at once. Peers share one of a fixed number of places,
+ * so that many of them take no memory. One thread.
+ */
+final class PeerLimit {
+    private static final int PLACES = 1024;
+
+    private final long intervalNanos;
+    private final long burstNanos;
+    private final LongSupplier clock;
+    /** When the place will be as good as unused. */
+    private final long[] paidNanos = new long[PLACES];
+
+    PeerLimit(int perSecond, LongSupplier clock) {
+        this.intervalNanos = 1_000_000_000L / perSecond;
+        this.burstNanos = 1_000_000_000L;
+        this.clock = clock;
+        java.util.Arrays.fill(paidNanos, clock.getAsLong() - burstNanos);
+    }
+
+    boolean allows(long uid, long pid) {
+        int place = (int) (((uid * 31 + pid) * 0x9E37_79B9_7F4A_7C15L) >>> 54);
+        long now = clock.getAsLong();
+        long paid = paidNanos[place];
+        if (paid - now < 0) {
+            paid = now;
+        }
+        if (paid - now > burstNanos) {
+            return false;
+        }
+        paidNanos[place] = paid + intervalNanos;
+        return true;
+    }
+}

@@ -1,0 +1,47 @@
+package io.posixgateway.alluxio.bypass;
+
+import java.util.Locale;
+
+/** What a program is told; the numbers are those of {@code fuse-core/src/main/c/bypass/protocol.h}. */
+public enum Verdict {
+    GIVEN(0),
+    SAME(1),
+    DEVICES_ARE(2),
+    FOREIGN(3),
+    NOT_READING(4),
+    NOT_COMPLETE(5),
+    SMALL(6),
+    BLOCKS_MANY(7),
+    NOT_LOCAL(8),
+    UNSAFE(9),
+    LIMITED(10);
+
+    private final int number;
+
+    Verdict(int number) {
+        this.number = number;
+    }
+
+    int number() {
+        return number;
+    }
+
+    static Verdict of(int number) {
+        for (Verdict verdict : values()) {
+            if (verdict.number == number) {
+                return verdict;
+            }
+        }
+        throw new IllegalArgumentException("no verdict has the number " + number);
+    }
+
+    /** Is it a refusal? */
+    boolean refuses() {
+        return number > DEVICES_ARE.number;
+    }
+
+    /** As a label of metrics. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

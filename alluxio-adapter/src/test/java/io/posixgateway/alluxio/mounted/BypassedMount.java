@@ -1,0 +1,119 @@
+package io.posixgateway.alluxio.mounted;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.bypass.BlockSet;
+import io.posixgateway.alluxio.bypass.BypassCounts;
+import io.posixgateway.alluxio.bypass.BypassServer;
+import io.posixgateway.alluxio.bypass.BypassVolume;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.fuse.conformance.Command;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.jni.NativeLoader;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A mount whose files programs may read without FUSE, and the library for them. */
+final class BypassedMount implements AutoCloseable {
+    private static final int SECONDS = 240;
+
+    private final MountedFileSystem mounted;
+    private final BypassCounts counts = new BypassCounts();
+    private final Path library = NativeLoader.extract("libposixgw-bypass.so");
+    private final Path socket;
+    private @Nullable BypassServer server;
+
+    /** @param blockSize of files that are written, such as 1MB */
+    BypassedMount(Path socket, String blockSize, Map<String, String> options) throws Exception {
+        Map<String, String> all = new HashMap<>(Map.of("bypass", "on", "passthrough", "off"));
+        all.putAll(options);
+        AlluxioOptions place = SharedAlluxio.at(SharedAlluxio.folder());
+        AlluxioFileSystem fs = AlluxioMount.open(
+                new AlluxioOptions(
+                        place.masters(),
+                        place.path(),
+                        place.user(),
+                        Map.of("alluxio.user.block.size.bytes.default", blockSize)),
+                SharedAlluxio.options(all));
+        this.mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO);
+        this.socket = socket;
+        BypassVolume volume =
+                new Served(fs, mounted.session().kernelConnection().number(), counts);
+        this.server = BypassServer.start(socket, () -> List.of(volume));
+    }
+
+    private record Served(AlluxioFileSystem fs, long device, BypassCounts counts) implements BypassVolume {
+        @Override
+        public long leastBytes() {
+            return fs.bypassBytes();
+        }
+
+        @Override
+        public BlockSet blocks(long node) {
+            return fs.blockSet(node);
+        }
+    }
+
+    Path root() {
+        return mounted.root();
+    }
+
+    Path socket() {
+        return socket;
+    }
+
+    BypassCounts counts() {
+        return counts;
+    }
+
+    /** READs that the kernel has sent. */
+    long reads() {
+        return mounted.session().metrics().requests(Opcode.READ);
+    }
+
+    /** The gateway's end goes; the mount stays. */
+    void stopServing() {
+        if (server != null) {
+            server.close();
+            server = null;
+        }
+    }
+
+    /** A program of fuse-core's tests. */
+    static String script(String name) {
+        return Built.root().resolve("fuse-core/src/test").resolve(name).toString();
+    }
+
+    /** Words that a command with the library begins with. */
+    List<String> withLibrary() {
+        return List.of("env", "LD_PRELOAD=" + library, "POSIX_GATEWAY_BYPASS=" + socket);
+    }
+
+    /** What a program prints that has the library. */
+    String bypassed(String... words) throws Exception {
+        List<String> all = new ArrayList<>(withLibrary());
+        all.addAll(List.of(words));
+        return plain(all.toArray(String[]::new));
+    }
+
+    /** What it prints without. */
+    static String plain(String... words) throws Exception {
+        return Command.run(SECONDS, words);
+    }
+
+    @Override
+    public void close() throws IOException {
+        stopServing();
+        mounted.close();
+        Files.deleteIfExists(library);
+    }
+}

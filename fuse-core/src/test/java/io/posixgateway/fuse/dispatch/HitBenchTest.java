@@ -1,0 +1,56 @@
+package io.posixgateway.fuse.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Collection;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * JMH finds no byte that a hit puts on the heap. {@code -Dpgw.jmh.millis=N} sets how long an iteration is; all shapes and
+ * file systems are measured only when it is given ({@code make bench-requests}).
+ */
+class HitBenchTest {
+    private static final Integer MILLIS = Integer.getInteger("pgw.jmh.millis");
+    /** Per request; the least object has 16, and what a fork does beside its requests is told with them. */
+    private static final double NOTHING = 1;
+
+    @Test
+    void noRequestThatIsAnsweredAtOnceAllocates() throws Exception {
+        int millis = MILLIS == null ? 200 : MILLIS;
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .include(HitBench.class.getName())
+                .forks(1)
+                .warmupIterations(2)
+                .warmupTime(TimeValue.milliseconds(millis))
+                .measurementIterations(MILLIS == null ? 1 : 5)
+                .measurementTime(TimeValue.milliseconds(millis))
+                .addProfiler(GCProfiler.class)
+                .jvmArgs("-Xms256m", "-Xmx256m")
+                .verbosity(MILLIS == null ? VerboseMode.SILENT : VerboseMode.NORMAL);
+        if (MILLIS == null) {
+            options.param("shape", "APART").param("files", "null");
+        }
+        Collection<RunResult> results = new Runner(options.build()).run();
+        assertThat(results).isNotEmpty();
+        for (RunResult result : results) {
+            double bytes = Objects.requireNonNull(result.getSecondaryResults().get("gc.alloc.rate.norm"))
+                    .getScore();
+            String what = Stream.of("request", "shape", "files")
+                    .map(result.getParams()::getParam)
+                    .collect(Collectors.joining(" "));
+            System.out.printf(
+                    "%-28s %7.1f ns %5.3f B%n", what, result.getPrimaryResult().getScore(), bytes);
+            assertThat(bytes).as(what).isLessThan(NOTHING);
+        }
+    }
+}
