@@ -116,18 +116,37 @@ class Stress:
         self.say(f"read {handle.descriptor} at {at} {count}")
         found, wanted = os.pread(handle.descriptor, count, at), handle.node.content[at : at + count]
         if found != wanted:
-            size, again = os.fstat(handle.descriptor).st_size, os.pread(handle.descriptor, count, at)
-            names = [
-                f"{folder}/{name}"
-                for folder, nodes in enumerate(self.folders)
-                for name in nodes
-                if nodes[name] is handle.node
-            ]
-            self.check(
-                False,
-                f"{len(found)} bytes differ from the model's {len(wanted)} of {len(handle.node.content)}, at "
-                f"{names}; now {size} bytes, and {'the same' if again == wanted else 'other'} {len(again)}",
-            )
+            self.check(False, self.difference(handle, at, found, wanted))
+
+    def difference(self, handle, at, found, wanted):
+        """Where bytes that were read differ from the model's, and what others see there."""
+        differing = [i for i in range(min(len(found), len(wanted))) if found[i] != wanted[i]]
+        first, last = (at + differing[0], at + differing[-1]) if differing else (None, None)
+        told = [
+            f"{len(found)} bytes at {at} differ from the model's {len(wanted)} of {len(handle.node.content)}",
+            f"from {first} to {last}, {len(differing)} of them, {sum(found[i] == 0 for i in differing)} are 0",
+            f"now {os.fstat(handle.descriptor).st_size} bytes",
+            self.compared("read again", os.pread(handle.descriptor, len(wanted), at), found, wanted),
+        ]
+        for folder, nodes in enumerate(self.folders):
+            for name in nodes:
+                if nodes[name] is handle.node:
+                    for root in (self.root, self.ufs):
+                        path = self.path(folder, name, root)
+                        try:
+                            flags = os.O_RDONLY | (os.O_DIRECT if root == self.root else 0)
+                            other = os.open(path, flags)
+                            told.append(self.compared(path, os.pread(other, len(wanted), at), found, wanted))
+                            os.close(other)
+                        except OSError as failure:
+                            told.append(str(failure))
+        return "; ".join(told)
+
+    @staticmethod
+    def compared(what, seen, found, wanted):
+        if seen == wanted:
+            return f"{what}: as the model"
+        return f"{what}: {'the same' if seen == found else 'something else'}, {len(seen)} bytes"
 
     def map(self):
         """Changes a page through a shared mapping."""

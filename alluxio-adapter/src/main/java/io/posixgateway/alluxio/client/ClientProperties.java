@@ -29,7 +29,7 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.writer.close.timeout", "30sec"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
             Map.entry("alluxio.user.file.master.client.pool.size.min", "16"),
-            Map.entry("alluxio.user.worker.list.refresh.interval", "10sec"),
+            Map.entry("alluxio.user.worker.list.refresh.interval", "2sec"),
             Map.entry("alluxio.user.metrics.collection.enabled", "false"),
             Map.entry("alluxio.user.update.file.accesstime.disabled", "true"));
 
