@@ -242,7 +242,7 @@ final class NameOperations {
     }
 
     private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
-        Store.Page page = volume.store.list(path, "", MOST_HIDDEN, true);
+        Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
         for (FileStatus status : page.entries()) {
             if (!HiddenNames.is(status.name())) {
                 return false;

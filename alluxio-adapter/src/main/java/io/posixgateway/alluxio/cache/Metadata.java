@@ -117,7 +117,6 @@ public final class Metadata {
      * is asked for again. Never waits.
      */
     public void namesChanged(Inode directory) {
-        directory.dentries().changed(freshness.nowNanos());
         Facts before = directory.facts();
         if (before != null) {
             FileStatus raw = before.raw();
@@ -347,7 +346,7 @@ public final class Metadata {
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
         Asked asked = ask(directory);
-        Store.Page answer = page(directory, startAfter, true);
+        Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
         byte[][] names = new byte[entries.size()][];
         Inode[] inodes = new Inode[entries.size()];
@@ -370,11 +369,11 @@ public final class Metadata {
         return new Listed(new ListingPage(names, inodes, count), last, answer.more());
     }
 
-    private Store.Page page(Inode directory, String startAfter, boolean load) throws StoreException {
+    private Store.Page page(Inode directory, String startAfter) throws StoreException {
         for (int tries = 1; ; tries++) {
             long moved = moves.count();
             try {
-                return store.list(pathOf(directory), startAfter, PAGE, load);
+                return store.list(pathOf(directory), startAfter, PAGE);
             } catch (StoreException e) {
                 boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved);
                 if (!yesterday || tries == MOST_TRIES) {
@@ -412,13 +411,10 @@ public final class Metadata {
     /**
      * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
      * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
-     *
-     * <p>Where this mount changes names, Alluxio does not load others from the under file system for this: it may bring one
-     * back to life that is removed meanwhile.
      */
     Confirmed confirm(Inode directory, String startAfter) throws StoreException {
         Asked asked = ask(directory);
-        Store.Page page = page(directory, startAfter, directory.dentries().atRest(asked.nanos));
+        Store.Page page = page(directory, startAfter);
         String last = startAfter;
         for (FileStatus status : page.entries()) {
             last = status.name();
@@ -451,7 +447,7 @@ public final class Metadata {
             return;
         }
         Inode child = dentry.child();
-        if (child == null && dentry.sinceNanos() - asked.nanos >= 0) {
+        if (child == null && dentry.seenNanos() - asked.nanos >= 0) {
             compare(directory, name);
         }
         Facts before = child == null ? null : child.facts();

@@ -15,7 +15,6 @@ import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
-import alluxio.grpc.LoadMetadataPType;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
 import alluxio.grpc.SetAttributePOptions;
@@ -44,10 +43,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
-    private static final ListStatusPOptions ONLY_KNOWN = ListStatusPOptions.newBuilder()
-            .setLoadMetadataType(LoadMetadataPType.NEVER)
-            .build();
-
     private final FileSystemContext context;
     private final FileSystem files;
     private final Loader loader;
@@ -152,10 +147,10 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public Page list(String path, String startAfter, int most, boolean load) throws StoreException {
+    public Page list(String path, String startAfter, int most) throws StoreException {
         AlluxioURI uri = uri(path);
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder()
-                .setOptions(load ? ListStatusPOptions.getDefaultInstance() : ONLY_KNOWN)
+                .setOptions(ListStatusPOptions.getDefaultInstance())
                 .setBatchSize(most);
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);

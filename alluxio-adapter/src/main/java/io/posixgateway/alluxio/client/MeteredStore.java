@@ -100,8 +100,8 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public Page list(String path, String startAfter, int most, boolean load) throws StoreException {
-        return timed(Method.LIST, () -> store.list(path, startAfter, most, load));
+    public Page list(String path, String startAfter, int most) throws StoreException {
+        return timed(Method.LIST, () -> store.list(path, startAfter, most));
     }
 
     @Override

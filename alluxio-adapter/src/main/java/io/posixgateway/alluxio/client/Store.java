@@ -26,13 +26,8 @@ public interface Store extends AutoCloseable {
      */
     record Page(List<FileStatus> entries, boolean more) {}
 
-    /**
-     * A part of a listing.
-     *
-     * @param startAfter the last name already seen; empty: from the beginning
-     * @param load names that are in the under file system and not in Alluxio yet, too
-     */
-    Page list(String path, String startAfter, int most, boolean load) throws StoreException;
+    /** @param startAfter the last name already seen; empty: from the beginning */
+    Page list(String path, String startAfter, int most) throws StoreException;
 
     /** As {@link #status}, after Alluxio has compared what it holds of the path with the under file system. */
     FileStatus compared(String path) throws StoreException;

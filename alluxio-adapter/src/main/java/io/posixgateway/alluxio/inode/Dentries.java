@@ -17,10 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
-    private static final long NEVER = Long.MIN_VALUE / 2;
-    /** So long at most Alluxio works on a listing. */
-    private static final long LISTING_NANOS = 60_000_000_000L;
-
     private static final @Nullable Inode[] NONE = new @Nullable Inode[2];
 
     /** What is known of one name. */
@@ -31,19 +27,10 @@ public final class Dentries {
 
         /** When this was seen, by the volume's clock. */
         long seenNanos();
-
-        /** No answer to an earlier question says more than this does, even where it is no longer believed. */
-        default long sinceNanos() {
-            return seenNanos();
-        }
     }
 
-    /**
-     * Nothing has this name.
-     *
-     * @param sinceNanos when that was found out
-     */
-    record Missing(long seenNanos, long sinceNanos) implements Dentry {
+    /** Nothing has this name. */
+    record Missing(long seenNanos) implements Dentry {
         @Override
         public @Nullable Inode child() {
             return null;
@@ -60,7 +47,6 @@ public final class Dentries {
     private boolean complete;
 
     private long completeNanos;
-    private long changedNanos = NEVER;
     /** Names that Alluxio was asked for in vain since then. */
     private int asked;
 
@@ -147,7 +133,7 @@ public final class Dentries {
             missing = absent;
         }
         removals++;
-        absent.put(name.copy(), new Missing(nowNanos, nowNanos));
+        absent.put(name.copy(), new Missing(nowNanos));
     }
 
     /** Takes the child out if it is here. */
@@ -181,7 +167,7 @@ public final class Dentries {
 
     /** Makes what is known of a child's name as old as can be. */
     synchronized void doubt(Inode child) {
-        child.seenNanos = NEVER;
+        child.seenNanos = Long.MIN_VALUE / 2;
     }
 
     /**
@@ -252,32 +238,11 @@ public final class Dentries {
         return listedNanos;
     }
 
-    /**
-     * Drops the listing, and believes no more that names are missing. Those that went just now stay, for answers that are
-     * older: Alluxio may have begun to load the directory before.
-     */
+    /** Drops the listing and the names known to be missing. */
     public synchronized void dropListing() {
         listing = null;
         complete = false;
-        Map<Name, Missing> absent = missing;
-        if (absent == null) {
-            return;
-        }
-        long last =
-                absent.values().stream().mapToLong(Missing::sinceNanos).max().orElse(NEVER);
-        absent.values().removeIf(name -> last - name.sinceNanos > LISTING_NANOS);
-        absent.replaceAll((name, before) -> new Missing(NEVER, before.sinceNanos));
-        missing = absent.isEmpty() ? null : absent;
-    }
-
-    /** This mount changed a name now. */
-    public synchronized void changed(long nowNanos) {
-        changedNanos = nowNanos;
-    }
-
-    /** Did this mount change no name for a while? */
-    public synchronized boolean atRest(long nowNanos) {
-        return nowNanos - changedNanos > LISTING_NANOS;
+        missing = null;
     }
 
     /** How many children are known. */

@@ -243,7 +243,7 @@ public final class InodeTable {
      */
     public synchronized boolean attachSeen(Inode directory, Name name, Inode child, long askedNanos, long nowNanos) {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry != null && dentry.child() != child && dentry.sinceNanos() - askedNanos > 0) {
+        if (dentry != null && dentry.child() != child && dentry.seenNanos() - askedNanos > 0) {
             return false;
         }
         attach(directory, name, child, nowNanos);

@@ -118,7 +118,7 @@ public final class AlluxioHost {
         try (FileSource source = store.open(path, sink.fileId())) {
             source.read(0, ByteBuffer.allocate(WARM_BYTES));
         }
-        store.list(path.substring(0, path.lastIndexOf('/')), "", 1000, true);
+        store.list(path.substring(0, path.lastIndexOf('/')), "", 1000);
         store.delete(path);
     }
 
@@ -168,7 +168,7 @@ public final class AlluxioHost {
             long count = 0;
             String last = "";
             while (true) {
-                Store.Page page = store.list(path, last, 1000, true);
+                Store.Page page = store.list(path, last, 1000);
                 count += page.entries().size();
                 if (!page.more()) {
                     return count;

@@ -53,28 +53,6 @@ class InodeTableTest {
     }
 
     @Test
-    void anAnswerOlderThanARemovalBringsNoNameBackEvenWhenNothingIsBelievedAnyMore() {
-        Name name = Name.of("gone");
-        Inode gone = at(table.root(), "gone", 30, false);
-        table.missing(table.root(), name, 100);
-        table.root().dentries().dropListing();
-        assertThat(table.attachSeen(table.root(), name, gone, 99, 101)).isFalse();
-        assertThat(table.child(table.root(), name)).isNull();
-        assertThat(table.attachSeen(table.root(), name, gone, 102, 103)).isTrue();
-        assertThat(table.child(table.root(), name)).isSameAs(gone);
-    }
-
-    @Test
-    void removalsOfLongAgoAreNotRemembered() {
-        long minute = 60_000_000_000L;
-        table.missing(table.root(), Name.of("old"), 0);
-        table.missing(table.root(), Name.of("young"), 2 * minute);
-        table.root().dentries().dropListing();
-        assertThat(table.root().dentries().find(Name.of("old"))).isNull();
-        assertThat(table.root().dentries().find(Name.of("young"))).isNotNull();
-    }
-
-    @Test
     void whatTheKernelKnowsIsKeptAndTheRestIsBounded() {
         Inode known = at(table.root(), "known", 1000, false);
         known.lookedUp();
