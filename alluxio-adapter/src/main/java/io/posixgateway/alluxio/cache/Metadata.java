@@ -263,6 +263,9 @@ public final class Metadata {
             Inode found = status == null ? null : place(directory, name, status, asked);
             boolean yesterday = status == null ? moves.directoryMovedSince(asked.moves) : found == null;
             if (!yesterday || tries == MOST_TRIES) {
+                if (found != null) {
+                    return found;
+                }
                 return status == null ? nothing(directory, name) : table.child(directory, name);
             }
         }
