@@ -359,9 +359,7 @@ public final class Metadata {
                 Name name = Name.of(status.name());
                 Inode child = place(directory, name, status, asked);
                 child = child != null ? child : table.child(directory, name);
-                if (child == null) {
-                    compare(directory, name);
-                } else {
+                if (child != null) {
                     names[count] = name.toBytes();
                     inodes[count++] = child;
                 }
