@@ -203,11 +203,14 @@ final class DirectoryHandle {
 
     /** Adds the next entry; false: no room. */
     private boolean addChild(Request request, DirectoryWriter writer) throws StoreException {
+        page.page().name(next, name);
         Inode child = page.page().inode(next);
         if (child.unlinked()) {
+            child = directory.dentries().holder(name);
+        }
+        if (child == null) {
             return true;
         }
-        page.page().name(next, name);
         Facts facts = volume.metadata.known(child);
         int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
@@ -37,11 +38,9 @@ final class FileOperations {
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        if (!volume.drafts.has(inode)) {
-            int checked = check(request, inode, writes, reply);
-            if (checked != 0) {
-                return checked;
-            }
+        int refused = volume.drafts.has(inode) ? 0 : check(request, inode, writes, reply);
+        if (refused != 0) {
+            return refused;
         }
         if (writes) {
             volume.startWriting(inode);
@@ -49,15 +48,36 @@ final class FileOperations {
         } else if (!registerReader(inode, reply)) {
             throw volume.turnAway(inode);
         }
-        if (cut) {
-            try {
+        return begin(request, inode, reply.handle, cut);
+    }
+
+    /** The handle is there, and counts. */
+    private int begin(Request request, Inode inode, long handle, boolean cut) throws StoreException {
+        try {
+            int lost = inode.isGoing() || inode.unlinked() ? outlive(request, inode) : 0;
+            if (lost != 0) {
+                drop(handle);
+            } else if (cut) {
                 volume.drafts.truncate(inode, 0);
-            } catch (StoreException e) {
-                drop(reply.handle);
-                throw e;
             }
+            return lost;
+        } catch (StoreException e) {
+            drop(handle);
+            throw e;
         }
-        return 0;
+    }
+
+    /** The file loses its name: 0 if it goes on for those who have it open; ESTALE, and the kernel looks for the name again. */
+    private int outlive(Request request, Inode inode) throws StoreException {
+        if (inode.isGoing()) {
+            if (!request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            volume.metadata.moves().stay(inode, () -> inode);
+        }
+        boolean goesOn =
+                volume.drafts.has(inode) || volume.passedThrough(inode) || HiddenNames.is(volume.table.lastName(inode));
+        return inode.unlinked() && !goesOn ? -Errno.ESTALE : 0;
     }
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */

@@ -38,7 +38,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        Dentries.Dentry known = volume.metadata.known(directory, name);
+        Dentries.Dentry known = known(request, directory, name);
         if (known != null) {
             Inode child = known.child();
             if (child == null) {
@@ -56,6 +56,20 @@ final class NameOperations {
         volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
         return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);
+    }
+
+    /** What is known of a name. While what has it is being taken away: what is known afterwards; null for those who do not wait. */
+    private Dentries.@Nullable Dentry known(Request request, Inode directory, Name name) throws StoreException {
+        Dentries.Dentry known = volume.metadata.known(directory, name);
+        Inode child = known == null ? null : known.child();
+        if (child == null || !child.isGoing()) {
+            return known;
+        }
+        if (!request.mayWait()) {
+            return null;
+        }
+        moves.stay(child, () -> child);
+        return volume.metadata.known(directory, name);
     }
 
     private int missing(Entry entry, long seenNanos) {
@@ -189,7 +203,12 @@ final class NameOperations {
 
     private int take(Inode child, Place place, Taking taking) throws StoreException {
         alone(child, place, place, () -> {
-            taking.from(volume.metadata.pathOf(place.directory, place.name));
+            child.startGoing();
+            try {
+                taking.from(volume.metadata.pathOf(place.directory, place.name));
+            } finally {
+                child.endGoing();
+            }
             volume.table.missing(place.directory, place.name, volume.freshness.nowNanos());
         });
         volume.metadata.namesChanged(place.directory);
@@ -280,7 +299,7 @@ final class NameOperations {
             if (target == null || target.isDirectory()) {
                 move(child, from, to, target);
             } else {
-                alone(target, to, to, () -> move(child, from, to, target));
+                alone(target, to, to, () -> moveOver(child, from, to, target));
             }
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
             volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
@@ -300,6 +319,20 @@ final class NameOperations {
             moving.run();
         } else {
             moves.stay(from.directory, () -> moves.stay(to.directory, moving));
+        }
+    }
+
+    /** The name stays in listings meanwhile. */
+    private void moveOver(Inode child, Place from, Place to, Inode target) throws StoreException {
+        Dentries names = to.directory.dentries();
+        names.replacing(to.name, child);
+        target.startGoing();
+        try {
+            move(child, from, to, target);
+            volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+        } finally {
+            target.endGoing();
+            names.replaced(to.name, volume.freshness.nowNanos());
         }
     }
 

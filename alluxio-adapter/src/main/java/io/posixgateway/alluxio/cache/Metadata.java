@@ -367,7 +367,15 @@ public final class Metadata {
         }
         String last =
                 entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
-        return new Listed(new ListingPage(names, inodes, count), last, answer.more());
+        ListingPage page = new ListingPage(names, inodes, count);
+        for (Name name : directory.dentries().replacedSince(asked.nanos)) {
+            String text = name.toString();
+            Inode holder = directory.dentries().holder(name);
+            if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
+                page = page.with(name, holder);
+            }
+        }
+        return new Listed(page, last, answer.more());
     }
 
     private Store.Page page(Inode directory, String startAfter) throws StoreException {

@@ -49,7 +49,8 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileMaker maker;
     private final String user;
-    private final RecentStatuses recent = new RecentStatuses(System::nanoTime);
+    private final OpenStreams open = new OpenStreams();
+    private final RecentStatuses recent = new RecentStatuses(System::nanoTime, open);
     /** Are there files that no local worker has? */
     private volatile boolean streams;
 
@@ -111,7 +112,8 @@ public final class AlluxioStore implements Store {
     @Override
     public FileStatus status(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        return seen(attempt("status", path, () -> files.getStatus(uri)));
+        long renames = open.renames();
+        return seen(attempt("status", path, () -> files.getStatus(uri)), renames);
     }
 
     @Override
@@ -130,9 +132,9 @@ public final class AlluxioStore implements Store {
         }
     }
 
-    private FileStatus seen(URIStatus status) {
+    private FileStatus seen(URIStatus status, long renames) {
         if (streams) {
-            recent.keep(status);
+            recent.keep(new StreamSource.Asked(status, renames));
         }
         return neutral(status);
     }
@@ -155,8 +157,12 @@ public final class AlluxioStore implements Store {
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
+        long renames = open.renames();
         ListStatusPartialResult result = attempt("list", path, () -> files.listStatusPartial(uri, options.build()));
-        return new Page(result.getListings().stream().map(this::seen).toList(), result.isTruncated());
+        List<FileStatus> entries = result.getListings().stream()
+                .map(status -> seen(status, renames))
+                .toList();
+        return new Page(entries, result.isTruncated());
     }
 
     @Override
@@ -206,10 +212,15 @@ public final class AlluxioStore implements Store {
         if (overFile) {
             options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
         }
-        attempt("rename to " + to, from, () -> {
-            files.rename(source, target, options.build());
-            return to;
-        });
+        open.moved(from);
+        try {
+            attempt("rename to " + to, from, () -> {
+                files.rename(source, target, options.build());
+                return to;
+            });
+        } finally {
+            open.moved(from);
+        }
     }
 
     @Override
@@ -250,12 +261,13 @@ public final class AlluxioStore implements Store {
     @Override
     public FileSource open(String path, long fileId) throws StoreException {
         streams = true;
-        URIStatus known = recent.find(fileId);
-        URIStatus status = known == null ? statusToOpen(path, fileId) : known;
-        return new StreamSource(files, status, () -> statusToOpen(path, fileId));
+        StreamSource.Asked known = recent.find(fileId);
+        StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
+        return new StreamSource(files, open, asked, () -> askToOpen(path, fileId));
     }
 
-    private URIStatus statusToOpen(String path, long fileId) throws StoreException {
+    private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {
+        long renames = open.renames();
         URIStatus status = statusToRead(path, fileId);
         if (status == null) {
             status = statusToRead(movedTo(path, fileId), fileId);
@@ -263,7 +275,7 @@ public final class AlluxioStore implements Store {
         if (status == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return status;
+        return new StreamSource.Asked(status, renames);
     }
 
     /** Null: the file is not there. */

@@ -18,28 +18,32 @@ final class RecentStatuses {
     private static final int SEQUENCE_BITS = 24;
 
     private final LongSupplier clock;
+    private final OpenStreams streams;
     private final AtomicReferenceArray<@Nullable Seen> places = new AtomicReferenceArray<>(PLACES);
 
-    private record Seen(long nanos, URIStatus status) {}
+    private record Seen(long nanos, StreamSource.Asked asked) {}
 
-    RecentStatuses(LongSupplier clock) {
+    RecentStatuses(LongSupplier clock, OpenStreams streams) {
         this.clock = clock;
+        this.streams = streams;
     }
 
-    void keep(URIStatus status) {
+    void keep(StreamSource.Asked asked) {
+        URIStatus status = asked.status();
         int blocks = status.getFileBlockInfos().size();
         if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MOST_BLOCKS) {
-            places.set(place(status.getFileId()), new Seen(clock.getAsLong(), status));
+            places.set(place(status.getFileId()), new Seen(clock.getAsLong(), asked));
         }
     }
 
-    /** Null: nothing is known, or it is too old. */
-    @Nullable
-    URIStatus find(long fileId) {
+    /** Null: nothing is known, or it is too old, or this mount renamed it since. */
+    StreamSource.@Nullable Asked find(long fileId) {
         Seen seen = places.get(place(fileId));
-        boolean known =
-                seen != null && seen.status.getFileId() == fileId && clock.getAsLong() - seen.nanos < KEPT_NANOS;
-        return known ? seen.status : null;
+        boolean known = seen != null
+                && seen.asked.status().getFileId() == fileId
+                && clock.getAsLong() - seen.nanos < KEPT_NANOS
+                && !streams.movedSince(seen.asked.renames(), seen.asked.status().getPath());
+        return known ? seen.asked : null;
     }
 
     private static int place(long fileId) {

@@ -5,35 +5,67 @@ import alluxio.client.file.FileSystem;
 import alluxio.client.file.URIStatus;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.OpenFilePOptions;
+import alluxio.grpc.ReadPType;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
  *
- * <p>A stream that failed is given up; the next read asks the master again where the file's blocks are, and opens a new one.
+ * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
+ * are, and opens a new one. A file that was changed a moment ago may still have a name for the time being, as files have that
+ * are written beside the one they replace: what workers lack of it they send, but do not keep, see {@link OpenStreams}.
  */
 final class StreamSource implements FileSource {
+    /** So long after its last change a file may still get another name. */
+    private static final long SETTLED_MILLIS = 30_000;
+
+    private static final int MOST_TRIES = 4;
+    private static final OpenFilePOptions AS_CONFIGURED = OpenFilePOptions.getDefaultInstance();
+    private static final OpenFilePOptions NOT_KEPT =
+            OpenFilePOptions.newBuilder().setReadType(ReadPType.NO_CACHE).build();
+
     private final FileSystem files;
-    private final String path;
+    private final OpenStreams others;
     private final Asking asking;
     /** Null: to be asked for. */
-    private @Nullable URIStatus status;
+    private @Nullable Asked asked;
 
+    private volatile String path;
     private @Nullable FileInStream stream;
+    private volatile boolean moved;
+
+    /**
+     * What the master said of the file.
+     *
+     * @param renames {@link OpenStreams#renames} before it was asked
+     */
+    record Asked(URIStatus status, long renames) {}
 
     /** Asks the master; waits. */
     interface Asking {
-        URIStatus ask() throws StoreException;
+        Asked ask() throws StoreException;
     }
 
-    StreamSource(FileSystem files, URIStatus status, Asking asking) {
+    StreamSource(FileSystem files, OpenStreams others, Asked asked, Asking asking) {
         this.files = files;
-        this.path = status.getPath();
-        this.status = status;
+        this.others = others;
+        this.path = asked.status.getPath();
+        this.asked = asked;
         this.asking = asking;
+    }
+
+    /** Where the file was when the stream was opened. Any thread. */
+    String path() {
+        return path;
+    }
+
+    /** The file is, or will be, elsewhere. Any thread. */
+    void moved() {
+        moved = true;
     }
 
     @Override
@@ -53,7 +85,7 @@ final class StreamSource implements FileSource {
             return into.position() - start;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
-            status = null;
+            asked = null;
             throw broken(e);
         }
     }
@@ -72,7 +104,7 @@ final class StreamSource implements FileSource {
             return total;
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
-            status = null;
+            asked = null;
             throw broken(e);
         }
     }
@@ -83,25 +115,46 @@ final class StreamSource implements FileSource {
     }
 
     private FileInStream stream() throws IOException, AlluxioException, StoreException {
-        FileInStream open = stream;
-        if (open == null) {
-            URIStatus known = status;
-            if (known == null) {
-                known = asking.ask();
-                status = known;
+        for (int tries = 1; ; tries++) {
+            FileInStream open = stream == null ? open() : stream;
+            if (!moved || tries == MOST_TRIES) {
+                return open;
             }
-            open = files.openFile(known, OpenFilePOptions.getDefaultInstance());
-            stream = open;
+            close();
+            asked = null;
         }
+    }
+
+    private FileInStream open() throws IOException, AlluxioException, StoreException {
+        moved = false;
+        Asked known = asked;
+        if (known == null) {
+            known = asking.ask();
+            asked = known;
+        }
+        path = known.status.getPath();
+        others.opened(this);
+        if (others.movedSince(known.renames, path)) {
+            moved = true;
+        }
+        long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
+        FileInStream open = files.openFile(known.status, age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
+        stream = open;
         return open;
     }
 
     @Override
     public void close() {
+        others.closed(this);
         FileInStream open = stream;
         stream = null;
         if (open == null) {
             return;
+        }
+        Asked opened = asked;
+        if (moved && opened != null) {
+            // What names no blocks has no worker fetch them by a path that may be another file's.
+            opened.status.getFileInfo().setFileBlockInfos(List.of());
         }
         try {
             open.close();

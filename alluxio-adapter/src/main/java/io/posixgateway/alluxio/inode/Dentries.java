@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
+    private static final int MOST_REPLACED = 32;
+    /** No listing takes longer. */
+    private static final long LISTED_NANOS = 60_000_000_000L;
+
     private static final @Nullable Inode[] NONE = new @Nullable Inode[2];
 
     /** What is known of one name. */
@@ -37,7 +41,17 @@ public final class Dentries {
         }
     }
 
+    /**
+     * A file at a name that is being replaced, or was.
+     *
+     * @param by what is there afterwards
+     * @param over is it done?
+     * @param untilNanos when it was
+     */
+    private record Replacement(Inode by, boolean over, long untilNanos) {}
+
     private @Nullable Inode[] places = NONE;
+    private @Nullable Map<Name, Replacement> replacements;
     private int children;
     private @Nullable Map<Name, Missing> missing;
     private Inode @Nullable [] listing;
@@ -243,6 +257,60 @@ public final class Dentries {
         listing = null;
         complete = false;
         missing = null;
+    }
+
+    /**
+     * The file of this name is about to be replaced: what Alluxio lists from now on may lack the name, though it is never free.
+     *
+     * @param by what will be there
+     */
+    public synchronized void replacing(Name name, Inode by) {
+        Map<Name, Replacement> all = replacements;
+        if (all == null) {
+            all = new HashMap<>(2);
+            replacements = all;
+        }
+        all.put(name.copy(), new Replacement(by, false, 0));
+    }
+
+    /** It is, or will not be; known by the children. */
+    public synchronized void replaced(Name name, long nowNanos) {
+        listing = null;
+        Map<Name, Replacement> all = replacements;
+        Replacement known = all == null ? null : all.get(name);
+        if (all == null || known == null) {
+            return;
+        }
+        all.put(name.copy(), new Replacement(known.by, true, nowNanos));
+        if (all.size() > MOST_REPLACED) {
+            all.values().removeIf(one -> one.over && nowNanos - one.untilNanos > LISTED_NANOS);
+        }
+    }
+
+    /** The names whose files were being replaced at this moment or later; some more. */
+    public synchronized List<Name> replacedSince(long nanos) {
+        Map<Name, Replacement> all = replacements;
+        if (all == null) {
+            return List.of();
+        }
+        List<Name> names = new ArrayList<>();
+        all.forEach((name, one) -> {
+            if (!one.over || one.untilNanos - nanos >= 0) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
+    /** What has this name, or is about to have it while what had it goes; null: nothing that is known. */
+    public synchronized @Nullable Inode holder(Name name) {
+        Dentry dentry = find(name);
+        Inode child = dentry == null ? null : dentry.child();
+        if (child != null && !child.unlinked()) {
+            return child;
+        }
+        Replacement one = replacements == null ? null : replacements.get(name);
+        return one == null || one.over ? null : one.by;
     }
 
     /** How many children are known. */

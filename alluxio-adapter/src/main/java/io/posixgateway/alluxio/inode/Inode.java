@@ -49,9 +49,10 @@ public final class Inode implements Dentries.Dentry {
 
         int readers;
         int writers;
+        volatile boolean going;
 
         boolean isEmpty() {
-            return fileId == AS_NODE && loosePath == null && readers == 0 && writers == 0;
+            return fileId == AS_NODE && loosePath == null && readers == 0 && writers == 0 && !going;
         }
     }
 
@@ -180,6 +181,25 @@ public final class Inode implements Dentries.Dentry {
 
     public void markUnlinked() {
         unlinked = true;
+    }
+
+    /**
+     * Its name is about to be taken away, and with it the file unless somebody has it open. Who opens it sees either this, once
+     * it counts as a handle, or is seen by those who take the name, who count the handles after it.
+     */
+    public synchronized void startGoing() {
+        rare().going = true;
+    }
+
+    /** It has gone, or stays. */
+    public synchronized void endGoing() {
+        rare().going = false;
+        tidy();
+    }
+
+    public boolean isGoing() {
+        Rare own = rare;
+        return own != null && own.going;
     }
 
     /** Made by this process: all its handles are known. */

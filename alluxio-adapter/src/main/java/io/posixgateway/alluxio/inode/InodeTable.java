@@ -118,14 +118,28 @@ public final class InodeTable {
     }
 
     /** The node's content is about to be in another file of Alluxio: whoever finds that file has found this node. */
-    public void expect(Inode inode, long newFileId) {
+    public synchronized void expect(Inode inode, long newFileId) {
         laterIds.put(newFileId + BASE, inode);
+        Inode parent = inode.parent;
+        Name name = name(inode);
+        if (parent != null && name != null) {
+            parent.dentries().replacing(name, inode);
+        }
     }
 
     /** It is not, after all. */
-    public void expectNoMore(Inode inode, long newFileId) {
+    public synchronized void expectNoMore(Inode inode, long newFileId, long nowNanos) {
         if (inode.fileId() != newFileId && laterIds.get(newFileId + BASE) == inode) {
             laterIds.remove(newFileId + BASE);
+        }
+        listed(inode, nowNanos);
+    }
+
+    private void listed(Inode inode, long nowNanos) {
+        Inode parent = inode.parent;
+        Name name = name(inode);
+        if (parent != null && name != null) {
+            parent.dentries().replaced(name, nowNanos);
         }
     }
 
@@ -138,6 +152,7 @@ public final class InodeTable {
         if (parent != null) {
             parent.dentries().put(inode, nowNanos);
         }
+        listed(inode, nowNanos);
     }
 
     private void unlist(Inode inode) {

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
@@ -21,6 +22,29 @@ public final class ListingPage {
         this.names = names;
         this.inodes = inodes;
         this.count = count;
+    }
+
+    /** The same with a name that is here, at its place in the order. */
+    public ListingPage with(Name added, Inode inode) {
+        String wanted = added.toString();
+        int at = 0;
+        while (at < count && new String(names[at], StandardCharsets.UTF_8).compareTo(wanted) < 0) {
+            at++;
+        }
+        boolean here = at < count && added.isOf(names[at]);
+        if (here && !inodes[at].unlinked()) {
+            return this;
+        }
+        byte[][] moreNames = new byte[count + 1][];
+        Inode[] moreInodes = new Inode[count + 1];
+        System.arraycopy(names, 0, moreNames, 0, at);
+        System.arraycopy(inodes, 0, moreInodes, 0, at);
+        moreNames[at] = added.toBytes();
+        moreInodes[at] = inode;
+        int rest = here ? at + 1 : at;
+        System.arraycopy(names, rest, moreNames, at + 1, count - rest);
+        System.arraycopy(inodes, rest, moreInodes, at + 1, count - rest);
+        return new ListingPage(moreNames, moreInodes, at + 1 + count - rest);
     }
 
     public int count() {

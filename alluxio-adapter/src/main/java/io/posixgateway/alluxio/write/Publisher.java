@@ -196,7 +196,7 @@ public final class Publisher {
     }
 
     private void retract(Inode inode, long fileId) {
-        table.expectNoMore(inode, fileId);
+        table.expectNoMore(inode, fileId, metadata.nowNanos());
         try {
             if (nodes != null) {
                 nodes.moved(inode.node(), inode.fileId());

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -109,5 +111,59 @@ class InodeTableTest {
             assertThat(large.child(large.root(), name)).as("seed %d", seed).isSameAs(model.get("f" + i));
         }
         assertThat(large.root().dentries().snapshot()).containsExactlyInAnyOrderElementsOf(model.values());
+    }
+
+    @Test
+    void aNameThatIsBeingReplacedHasAHolderAllTheTime() {
+        Name name = Name.of("f");
+        Inode before = at(table.root(), "f", 20, false);
+        Inode next = table.of(21, false);
+        Dentries names = table.root().dentries();
+        names.replacing(name, next);
+        assertThat(names.holder(name)).isSameAs(before);
+        assertThat(names.replacedSince(100)).containsExactly(name);
+        before.markUnlinked();
+        assertThat(names.holder(name)).isSameAs(next);
+        table.detach(before);
+        assertThat(names.holder(name)).isSameAs(next);
+        table.attach(table.root(), name, next, 50);
+        names.replaced(name, 50);
+        assertThat(names.holder(name)).isSameAs(next);
+        assertThat(names.replacedSince(50)).containsExactly(name);
+        assertThat(names.replacedSince(51)).isEmpty();
+        table.missing(table.root(), name, 52);
+        assertThat(names.holder(name)).isNull();
+    }
+
+    @Test
+    void aListingThatLackedANameBeingReplacedIsNotKept() {
+        Inode f = at(table.root(), "f", 20, false);
+        Inode g = table.of(21, false);
+        table.attach(table.root(), Name.of("g"), g, 6);
+        Dentries names = table.root().dentries();
+        names.keepListing(List.of(g), 5);
+        assertThat(names.listing()).isNotNull();
+        table.replaced(f, 22, 7);
+        assertThat(names.listing()).isNull();
+    }
+
+    @Test
+    void aPageTakesANameAtItsPlace() {
+        Inode a = at(table.root(), "a", 20, false);
+        Inode b = at(table.root(), "b", 21, false);
+        Inode c = at(table.root(), "c", 22, false);
+        ListingPage page = new ListingPage(new byte[][] {{'a'}, {'c'}}, new Inode[] {a, c}, 2);
+        assertThat(page.with(Name.of("a"), b)).isSameAs(page);
+        ListingPage more = page.with(Name.of("b"), b);
+        assertThat(inodes(more)).containsExactly(a, b, c);
+        c.markUnlinked();
+        assertThat(inodes(more.with(Name.of("c"), a))).containsExactly(a, b, a);
+        assertThat(inodes(ListingPage.EMPTY.with(Name.of("z"), a))).containsExactly(a);
+    }
+
+    private static List<Inode> inodes(ListingPage page) {
+        List<Inode> all = new ArrayList<>();
+        page.addTo(all);
+        return all;
     }
 }

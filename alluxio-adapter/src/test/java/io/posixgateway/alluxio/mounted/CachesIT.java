@@ -91,10 +91,14 @@ class CachesIT {
         }
     }
 
-    /** With everything known, an epoch costs the kernel one OPEN and one RELEASE for each file, and no read. */
+    /**
+     * With everything known, an epoch costs the kernel one OPEN and one RELEASE for each file, and no read, but for a page that
+     * it dropped because it was short of memory.
+     */
     @Test
     void aLaterEpochIsOpensAndReleasesOnly() throws Exception {
         int files = 50;
+        int dropped = 5;
         String folder = SharedAlluxio.folder();
         for (int i = 0; i < files; i++) {
             Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello " + i);
@@ -113,10 +117,23 @@ class CachesIT {
                 if (opcode != Opcode.FORGET && opcode != Opcode.BATCH_FORGET) {
                     assertThat(after.getOrDefault(opcode, 0L) - before.getOrDefault(opcode, 0L))
                             .as(opcode.name())
-                            .isEqualTo(counted ? files : 0);
+                            .isBetween(
+                                    counted ? (long) files : 0, counted ? files : opcode == Opcode.READ ? dropped : 0L);
                 }
             }
+            for (int i = 0; i < files; i++) {
+                assertThat(flagsOfAnOpen(fs, "f" + i) & OpenReply.KEEP_CACHE).isNotZero();
+            }
         }
+    }
+
+    private static int flagsOfAnOpen(AlluxioFileSystem fs, String name) {
+        Entry entry = new Entry();
+        assertThat(fs.lookup(INLINE, FileSystem.ROOT, Name.of(name), entry)).isZero();
+        OpenReply open = new OpenReply();
+        assertThat(fs.open(INLINE, entry.node, 0, open)).isZero();
+        assertThat(fs.release(INLINE, entry.node, open.handle)).isZero();
+        return open.flags;
     }
 
     private static Map<Opcode, Long> requests(SessionMetrics metrics) {
