@@ -5,28 +5,58 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The threads on which requests may wait: at most as many as the session allows, made when none is idle, ended after a minute
- * without work.
+ * without work. One that has waited for a second no longer counts, so that a server that is slow or hangs does not hold up
+ * what others would answer; there are never more than {@value #MOST_TIMES} times as many as the session allows.
  *
  * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
  */
 final class HandoverPool {
     private static final long IDLE_SECONDS = 60;
+    private static final long STUCK_NANOS = 1_000_000_000L;
+    private static final int MOST_TIMES = 8;
+    /** Of all pools; without work it is not there. */
+    private static final ScheduledThreadPoolExecutor RELIEF = relief();
 
+    private final int threads;
     private final SessionMetrics metrics;
+    private final long stuckNanos;
     private final AtomicInteger made = new AtomicInteger();
-    private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
+    private final Set<Worker> alive = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean watched = new AtomicBoolean();
+    private final IdleFirst queue = new IdleFirst();
     private final ThreadPoolExecutor executor;
 
     HandoverPool(int threads, SessionMetrics metrics) {
+        this(threads, metrics, STUCK_NANOS);
+    }
+
+    /** @param stuckNanos after so long a thread that waits does not count */
+    HandoverPool(int threads, SessionMetrics metrics, long stuckNanos) {
+        this.threads = threads;
         this.metrics = metrics;
-        executor = new ThreadPoolExecutor(
-                0, threads, IDLE_SECONDS, TimeUnit.SECONDS, new IdleFirst(), this::thread, HandoverPool::queue);
+        this.stuckNanos = stuckNanos;
+        executor = new Timed(threads, queue, Worker::new, (work, full) -> queue(work));
+    }
+
+    private static ScheduledThreadPoolExecutor relief() {
+        ScheduledThreadPoolExecutor relief = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "fuse-pool-relief");
+            thread.setDaemon(true);
+            return thread;
+        });
+        relief.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        relief.allowCoreThreadTimeOut(true);
+        return relief;
     }
 
     /** Takes work at once only when a thread waits for it; else the executor makes one, as long as it may. */
@@ -39,32 +69,105 @@ final class HandoverPool {
         }
     }
 
-    /** No thread is idle, and there are as many as there may be. */
-    private static void queue(Runnable work, ThreadPoolExecutor executor) {
-        if (!executor.isShutdown() && executor.getQueue() instanceof IdleFirst queue) {
-            queue.put(work);
-            if (!executor.isShutdown() || !queue.remove(work)) {
-                return;
+    /** A thread, and since when it is at its present work; 0: it has none. */
+    private final class Worker extends Thread {
+        private volatile long sinceNanos;
+
+        Worker(Runnable work) {
+            super(work, "fuse-pool-" + made.incrementAndGet());
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            alive.add(this);
+            metrics.workerStarted();
+            try {
+                super.run();
+            } finally {
+                metrics.workerEnded();
+                alive.remove(this);
             }
         }
-        throw new RejectedExecutionException("The pool is closed");
     }
 
-    private Thread thread(Runnable work) {
-        Thread thread = new Thread(
-                () -> {
-                    alive.add(Thread.currentThread());
-                    metrics.workerStarted();
-                    try {
-                        work.run();
-                    } finally {
-                        metrics.workerEnded();
-                        alive.remove(Thread.currentThread());
-                    }
-                },
-                "fuse-pool-" + made.incrementAndGet());
-        thread.setDaemon(true);
-        return thread;
+    /** Notes when work begins and ends. */
+    private static final class Timed extends ThreadPoolExecutor {
+        Timed(int threads, IdleFirst queue, ThreadFactory factory, RejectedExecutionHandler full) {
+            super(0, threads, IDLE_SECONDS, TimeUnit.SECONDS, queue, factory, full);
+        }
+
+        @Override
+        protected void beforeExecute(Thread thread, Runnable work) {
+            if (thread instanceof Worker worker) {
+                worker.sinceNanos = System.nanoTime() | 1;
+            }
+        }
+
+        @Override
+        protected void afterExecute(Runnable work, Throwable failure) {
+            if (Thread.currentThread() instanceof Worker worker) {
+                worker.sinceNanos = 0;
+            }
+        }
+    }
+
+    /** No thread is idle, and there are as many as there may be. */
+    private void queue(Runnable work) {
+        if (executor.isShutdown()) {
+            throw new RejectedExecutionException("The pool is closed");
+        }
+        queue.put(work);
+        if (executor.isShutdown() && queue.remove(work)) {
+            throw new RejectedExecutionException("The pool is closed");
+        }
+        watch();
+    }
+
+    private void watch() {
+        if (watched.compareAndSet(false, true)) {
+            RELIEF.schedule(this::relieve, stuckNanos / 4, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Makes threads in the place of those that are stuck, as long as there is work for them. */
+    private void relieve() {
+        watched.set(false);
+        int most = Math.min(threads * MOST_TIMES, threads + stuck());
+        executor.setMaximumPoolSize(most);
+        for (int room = most - executor.getPoolSize(); room > 0 && !executor.isShutdown(); room--) {
+            Runnable work = queue.poll();
+            if (work == null) {
+                break;
+            }
+            start(work);
+        }
+        if ((most > threads || !queue.isEmpty()) && !executor.isTerminated()) {
+            watch();
+        }
+    }
+
+    private void start(Runnable work) {
+        try {
+            executor.execute(work);
+        } catch (RejectedExecutionException closed) {
+            queue.put(work);
+        }
+    }
+
+    /** So many threads there may be now. */
+    int most() {
+        return executor.getMaximumPoolSize();
+    }
+
+    private int stuck() {
+        long now = System.nanoTime();
+        int count = 0;
+        for (Worker worker : alive) {
+            long since = worker.sinceNanos;
+            count += since != 0 && now - since > stuckNanos ? 1 : 0;
+        }
+        return count;
     }
 
     /** Runs it on a thread of the pool; false: the pool is closed. */

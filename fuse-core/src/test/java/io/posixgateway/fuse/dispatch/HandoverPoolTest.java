@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class HandoverPoolTest {
     private static final int THREADS = 4;
 
-    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics());
+    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics(), Long.MAX_VALUE / 2);
     private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
 
     private void await(CountDownLatch latch) {
@@ -63,5 +63,46 @@ class HandoverPoolTest {
         }
         assertThat(pool.finish(30)).isTrue();
         assertThat(seen).hasSize(1);
+    }
+
+    @Test
+    void whatIsStuckIsReplacedAsLongAsItLasts() throws InterruptedException {
+        HandoverPool relieved = new HandoverPool(THREADS, new SessionMetrics(), 20_000_000);
+        CountDownLatch go = new CountDownLatch(1);
+        for (int i = 0; i < 2 * THREADS; i++) {
+            relieved.execute(() -> await(go));
+        }
+        CountDownLatch others = new CountDownLatch(3 * THREADS);
+        for (int i = 0; i < 3 * THREADS; i++) {
+            relieved.execute(others::countDown);
+        }
+        await(others);
+        assertThat(relieved.most()).isBetween(2 * THREADS, 4 * THREADS);
+        go.countDown();
+        while (relieved.most() > THREADS) {
+            Thread.sleep(1);
+        }
+        assertThat(relieved.finish(30)).isTrue();
+    }
+
+    @Test
+    void thereIsABoundOfWhatIsReplaced() throws InterruptedException {
+        HandoverPool relieved = new HandoverPool(1, new SessionMetrics(), 1_000_000);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger running = new AtomicInteger();
+        for (int i = 0; i < 20; i++) {
+            relieved.execute(() -> {
+                running.incrementAndGet();
+                await(go);
+            });
+        }
+        while (running.get() < 8) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(50);
+        assertThat(running).hasValue(8);
+        go.countDown();
+        assertThat(relieved.finish(30)).isTrue();
+        assertThat(running).hasValue(20);
     }
 }
