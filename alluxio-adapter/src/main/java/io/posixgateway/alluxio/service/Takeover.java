@@ -29,7 +29,7 @@ final class Takeover implements Runnable {
 
     private static final long MOST_PAUSE_MILLIS = 500;
     /** How old a session may be, at most, for which nothing is prepared yet. */
-    private static final long LOOK_MILLIS = 5000;
+    private static final long LOOK_MILLIS = 2000;
 
     private final KeeperClient keeper;
     private final Volumes volumes;

@@ -138,7 +138,7 @@ public final class Volumes {
             }
             Store client = source.connect(target.place(), target.options());
             discard(prepared.put(request.getVolume(), new Prepared(request, client)));
-            LOG.info("Volume {} can be taken over", request.getVolume());
+            LOG.debug("Volume {} can be taken over", request.getVolume());
             if (serving) {
                 endPreparation();
             }
@@ -180,7 +180,7 @@ public final class Volumes {
                 .map(one -> one.request().getVolume())
                 .filter(name -> !names.contains(name))
                 .forEach(name -> {
-                    LOG.info("Volume {} is gone", name);
+                    LOG.debug("Volume {} is gone", name);
                     discard(prepared.remove(name));
                 });
     }

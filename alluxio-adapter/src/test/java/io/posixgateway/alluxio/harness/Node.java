@@ -110,10 +110,10 @@ public final class Node implements AutoCloseable {
                 folder.resolve("spool").toString());
     }
 
-    /** Starts another gateway, as it stands behind the first one in a container. The caller ends it. */
+    /** Starts another gateway, as it stands behind the first one in a container; it says more than others. The caller ends it. */
     public Program startStandby() throws IOException {
         List<String> arguments = new ArrayList<>(serve());
-        arguments.add("--standby");
+        arguments.addAll(List.of("--standby", "--log-level", "DEBUG"));
         return Program.gateway(folder, arguments.toArray(new String[0]));
     }
 
