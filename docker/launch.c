@@ -1,7 +1,7 @@
 // bin/posix-gateway of the image, which has no shell: becomes the JVM, as
 // alluxio-adapter/src/main/sh/posix-gateway does elsewhere, with the same variables: JAVA_HOME,
 // POSIX_GATEWAY_HEAP, POSIX_GATEWAY_DIRECT, POSIX_GATEWAY_JAVA_OPTS. To `serve` it stays the
-// parent.
+// parent, with POSIX_GATEWAY_STANDBY=true of two.
 #include "supervise.h"
 
 #include <limits.h>
@@ -61,6 +61,19 @@ static const char *find_home(void) {
     return path;
 }
 
+// The same with one argument more; NULL: no standby is wanted.
+static char **standby_command(void) {
+    static char *standby[ARGUMENTS_MAX + 2];
+    if (strcmp(setting("POSIX_GATEWAY_STANDBY", "false"), "true") != 0) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        standby[i] = command[i];
+    }
+    standby[count] = "--standby";
+    return standby;
+}
+
 int main(int argc, char **argv) {
     const char *home = find_home();
     char *java = text("%s/bin/java", setting("JAVA_HOME", "/opt/jre"));
@@ -87,7 +100,7 @@ int main(int argc, char **argv) {
     // Java encodes file names and messages as the locale says; names on Linux are UTF-8 by habit.
     setenv("LC_ALL", "C.UTF-8", 1);
     if (argc > 1 && strcmp(argv[1], "serve") == 0) {
-        supervise(command);
+        supervise(command, standby_command());
     }
     execv(java, command);
     fprintf(stderr, "posix-gateway: %s cannot be started: ", java);

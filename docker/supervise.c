@@ -1,7 +1,9 @@
 // Process 1 of the gateway's container while it serves. The mounts outlive the JVM, and programs
 // wait until the next one serves: so it is started by its parent, within milliseconds, where the
-// kubelet would look, clean up, and after the second time wait. What the kubelet is to see are ends
-// that a new start does not mend: they are handed on, and so is a JVM that dies again and again.
+// kubelet would look, clean up, and after the second time wait. Better still, the next one is there
+// already: a standby, warm and without work. The lock that says who serves wakes it. What the
+// kubelet is to see are ends that a new start does not mend: they are handed on, and so is a JVM
+// that dies again and again.
 #include "supervise.h"
 
 #include <errno.h>
@@ -18,7 +20,13 @@
 // The JVM's exit code when memory ran out (ExitOnOutOfMemoryError, OutOfMemory.EXIT).
 enum { OUT_OF_MEMORY = 3 };
 // So many lives in a row that were shorter than this are a defect that a new start does not mend.
-enum { SHORT_LIFE_MS = 10000, SHORT_LIVES = 5 };
+// One that lived longer gets a standby, whose start takes no time from it any more.
+#ifndef SHORT_LIFE_MS
+#define SHORT_LIFE_MS 10000 // tests make it shorter
+#endif
+enum { SHORT_LIVES = 5 };
+// A standby that died while it waited is followed by another one only then.
+enum { STANDBY_AGAIN_MS = 60000 };
 // Shells tell of a signal in this way.
 enum { KILLED_BY = 128 };
 
@@ -27,11 +35,25 @@ static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 static const int crashes[] = {SIGKILL, SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-// One life of the child.
+// One JVM.
 struct life {
-    pid_t pid;
-    long long begin_ms;
-    long oom_kills; // of the container, at its begin
+    pid_t pid;          // 0: there is none
+    long long begin_ms; // as what it is: serving, or standby
+    bool ended;
+    int status; // when it ended
+};
+
+// What runs. The standby was started later, so that it stands behind the serving one for the lock.
+struct pair {
+    char **command;
+    char **standby_command; // NULL: no standby
+    sigset_t awaited;
+    sigset_t normal; // signals as they were, for children
+    struct life serving;
+    struct life standby;
+    long long standby_ms; // when one is started, if there is none
+    int short_lives;
+    bool ending;
 };
 
 static long long now_ms(void) {
@@ -62,8 +84,16 @@ static long count_oom_kills(void) {
     return kills;
 }
 
+// Did it kill one since this was last asked?
+static bool has_killed(void) {
+    static long known;
+    long before = known;
+    known = count_oom_kills();
+    return known > before;
+}
+
 static struct life start(char **command, const sigset_t *normal) {
-    struct life life = {.begin_ms = now_ms(), .oom_kills = count_oom_kills()};
+    struct life life = {.begin_ms = now_ms()};
     pid_t parent = getpid();
     life.pid = fork();
     if (life.pid < 0) {
@@ -97,73 +127,126 @@ static bool is_crash(int status) {
                                : WEXITSTATUS(status) == OUT_OF_MEMORY;
 }
 
-static void tell(const struct life *life, int status, const char *then) {
-    const char *why = "";
+static void tell(const struct life *life, const char *then) {
+    const char *why;
     char how[64];
-    if (WIFSIGNALED(status)) {
-        snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-        if (count_oom_kills() > life->oom_kills) {
-            why = ", by the memory limit of the container";
-        }
+    if (WIFSIGNALED(life->status)) {
+        snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(life->status),
+                 strsignal(WTERMSIG(life->status)));
+        why = has_killed() ? ", by the memory limit of the container" : "";
     } else {
-        snprintf(how, sizeof(how), "ended with code %d", WEXITSTATUS(status));
-        why = WEXITSTATUS(status) == OUT_OF_MEMORY ? ", out of memory" : "";
+        snprintf(how, sizeof(how), "ended with code %d", WEXITSTATUS(life->status));
+        why = WEXITSTATUS(life->status) == OUT_OF_MEMORY ? ", out of memory" : "";
     }
     long long lived_ms = now_ms() - life->begin_ms;
     fprintf(stderr, "posix-gateway: the JVM (process %d) %s%s after %lld.%03lld s; %s\n", life->pid,
             how, why, lived_ms / 1000, lived_ms % 1000, then);
 }
 
-// Takes the ends of all children, of which process 1 inherits some. True: the JVM's was among them.
-static bool reap(pid_t pid, int *status) {
-    bool found = false;
-    int seen;
+static void mark_if(struct life *life, pid_t ended, int status) {
+    if (life->pid == ended) {
+        life->ended = true;
+        life->status = status;
+    }
+}
+
+// Takes the ends of all children, of which process 1 inherits some.
+static void reap(struct pair *pair) {
+    int status;
     pid_t ended;
-    while ((ended = waitpid(-1, &seen, WNOHANG)) > 0) {
-        if (ended == pid) {
-            *status = seen;
-            found = true;
-        }
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+        mark_if(&pair->serving, ended, status);
+        mark_if(&pair->standby, ended, status);
     }
-    return found;
 }
 
-// Waits for the end of the JVM, whom signals are handed. Returns its wait status.
-static int await_end(pid_t pid, const sigset_t *awaited, bool *ending) {
-    int status = 0;
-    while (!reap(pid, &status)) {
-        int signal = sigwaitinfo(awaited, NULL);
-        if (signal > 0 && signal != SIGCHLD) {
-            *ending = *ending || signal != SIGQUIT;
-            kill(pid, signal);
+// Nobody serves: the standby already goes on, or a JVM is started, unless that would be of no use.
+static void follow(struct pair *pair) {
+    const struct life *past = &pair->serving;
+    long long now = now_ms();
+    pair->short_lives = now - past->begin_ms < SHORT_LIFE_MS ? pair->short_lives + 1 : 0;
+    bool crash = !pair->ending && is_crash(past->status);
+    if (!crash || pair->short_lives == SHORT_LIVES) {
+        if (crash) {
+            tell(past, "not started again after so many short lives in a row");
         }
+        exit(WIFSIGNALED(past->status) ? KILLED_BY + WTERMSIG(past->status)
+                                       : WEXITSTATUS(past->status));
     }
-    return status;
+    bool waits = pair->standby.pid != 0;
+    tell(past, waits ? "the standby goes on" : "started anew");
+    pair->serving = waits ? pair->standby : start(pair->command, &pair->normal);
+    pair->serving.begin_ms = now;
+    pair->standby = (struct life){0};
+    pair->standby_ms = now + SHORT_LIFE_MS;
 }
 
-void supervise(char **command) {
-    sigset_t awaited;
-    sigset_t normal;
-    sigemptyset(&awaited);
-    sigaddset(&awaited, SIGCHLD);
+static void bury(struct pair *pair) {
+    tell(&pair->standby, "it was the standby; another one is started in a minute");
+    pair->standby = (struct life){0};
+    pair->standby_ms = now_ms() + STANDBY_AGAIN_MS;
+}
+
+// The next signal; 0: it is time for a standby.
+static int await(const struct pair *pair) {
+    if (pair->standby_command == NULL || pair->standby.pid != 0 || pair->ending) {
+        return sigwaitinfo(&pair->awaited, NULL);
+    }
+    long long left_ms = pair->standby_ms - now_ms();
+    if (left_ms <= 0) {
+        return 0;
+    }
+    struct timespec left = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
+    return sigtimedwait(&pair->awaited, NULL, &left);
+}
+
+// The standby is gone before the serving one lets go: its turn is that of another pod's, which may
+// be newer.
+static void hand_on(struct pair *pair, int signal) {
+    pid_t standby = pair->standby.pid;
+    if (signal != SIGQUIT) {
+        pair->ending = true;
+        if (standby != 0) {
+            kill(standby, SIGKILL);
+            waitpid(standby, NULL, 0);
+            pair->standby = (struct life){0};
+        }
+    } else if (standby != 0) {
+        kill(standby, signal);
+    }
+    kill(pair->serving.pid, signal);
+}
+
+static void block_signals(struct pair *pair) {
+    sigemptyset(&pair->awaited);
+    sigaddset(&pair->awaited, SIGCHLD);
     for (int i = 0; i < LENGTH(forwarded); i++) {
-        sigaddset(&awaited, forwarded[i]);
+        sigaddset(&pair->awaited, forwarded[i]);
     }
     signal(SIGCHLD, SIG_DFL); // ignored, ends of children would not be told
-    sigprocmask(SIG_BLOCK, &awaited, &normal);
-    bool ending = false;
-    int short_lives = 0;
+    sigprocmask(SIG_BLOCK, &pair->awaited, &pair->normal);
+}
+
+void supervise(char **command, char **standby_command) {
+    struct pair pair = {.command = command, .standby_command = standby_command};
+    block_signals(&pair);
+    has_killed(); // what was before
+    pair.serving = start(command, &pair.normal);
+    pair.standby_ms = pair.serving.begin_ms + SHORT_LIFE_MS;
     for (;;) {
-        struct life life = start(command, &normal);
-        int status = await_end(life.pid, &awaited, &ending);
-        short_lives = now_ms() - life.begin_ms < SHORT_LIFE_MS ? short_lives + 1 : 0;
-        if (ending || !is_crash(status) || short_lives == SHORT_LIVES) {
-            if (!ending && is_crash(status)) {
-                tell(&life, status, "not started again after so many short lives in a row");
+        int signal = await(&pair);
+        if (signal == 0) {
+            pair.standby = start(standby_command, &pair.normal);
+        } else if (signal == SIGCHLD) {
+            reap(&pair);
+            if (pair.standby.ended) {
+                bury(&pair);
             }
-            exit(WIFSIGNALED(status) ? KILLED_BY + WTERMSIG(status) : WEXITSTATUS(status));
+            if (pair.serving.ended) {
+                follow(&pair);
+            }
+        } else if (signal > 0) {
+            hand_on(&pair, signal);
         }
-        tell(&life, status, "started anew");
     }
 }

@@ -166,11 +166,21 @@ replaced() {
     [ "$(kubectl -n $system get pod "$(pod_of "$1")" -o "jsonpath={.status.containerStatuses[?(@.name==\"$2\")].ready}")" = true ]
 }
 
-# gateway_process: number, on the node, of the gateway's JVM, whose parent is process 1 of the container.
+# gateway_process: number, on the node, of the gateway's JVM that serves: the older one of those that process 1 of the container
+# started.
 gateway_process() {
   local parent
   parent=$(on_node ctr -n k8s.io task ls | awk -v id="$(container node gateway)" '$1 == id { print $2 }')
-  [ -z "$parent" ] || on_node pgrep -P "$parent"
+  [ -z "$parent" ] || on_node pgrep -o -P "$parent"
+}
+
+# gateway_log: of the container that there is now.
+gateway_log() { kubectl -n $system logs "$(pod_of node)" -c gateway; }
+
+# standby_is_ready: a JVM waits behind the one that serves, of which the first of a pod may have waited itself.
+standby_is_ready() {
+  gateway_log | awk '/Ready; waiting for the end/ { ready++ } /the standby goes on|it was the standby/ { ready-- }
+    /Leading: taking over/ && !led++ && ready { ready-- } END { exit !(ready > 0) }'
 }
 
 # serves_after PROCESS: another JVM than this one is there and serves every mount.

@@ -35,6 +35,7 @@ trained() {
 before=$(metric node 9400 posix_gateway_takeovers_total '"dataset"')
 train 4
 until_true 120 "first epoch" says '^epoch 1 '
+until_true 60 "standby" standby_is_ready
 kill_gateway
 ! says '^epoch 4 ' || die "the training ended before the gateway was killed"
 trained 400

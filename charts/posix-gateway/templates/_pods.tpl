@@ -1,15 +1,15 @@
 {{/* Parts of pods that several workloads share. */}}
 
-{{/* The JVM's budgets in MiB, following the container's limit: {"heap": n, "direct": n}, or {} without a limit. Takes (list . resources). */}}
+{{/* The JVM's budgets in MiB, following the container's limit: {"heap": n, "direct": n}, or {} without a limit. Takes (list . resources standby). */}}
 {{- define "posix-gateway.memoryBudgets" -}}
 {{- $gateway := (first .).Values.node.gateway -}}
-{{- $limit := dig "limits" "memory" "" (last .) -}}
+{{- $limit := dig "limits" "memory" "" (index . 1) -}}
 {{- if gt (add $gateway.heapPercent $gateway.directPercent) 90 -}}
 {{- fail (printf "node.gateway: heapPercent %v + directPercent %v leave less than 10 percent of the memory limit for threads, code and the C library; lower one of them" $gateway.heapPercent $gateway.directPercent) -}}
 {{- end -}}
 {{- $budgets := dict -}}
 {{- if $limit -}}
-{{- $mebibytes := include "posix-gateway.mebibytes" $limit | int64 -}}
+{{- $mebibytes := sub (include "posix-gateway.mebibytes" $limit | int64) (ternary 256 0 (last .)) -}}
 {{- $budgets = dict "heap" (div (mul $mebibytes $gateway.heapPercent) 100) "direct" (div (mul $mebibytes $gateway.directPercent) 100) -}}
 {{- end -}}
 {{- toJson $budgets -}}
@@ -116,7 +116,7 @@ tolerations:
 {{- end }}
 {{- end -}}
 
-{{/* Environment of a gateway. Takes (list . resources). */}}
+{{/* Environment of a gateway. Takes (list . resources standby), the last true where a second JVM waits. */}}
 {{- define "posix-gateway.gatewayEnv" -}}
 {{- $root := first . -}}
 {{- $options := $root.Values.node.gateway.javaOptions -}}
@@ -125,6 +125,10 @@ tolerations:
   value: {{ .heap }}m
 - name: POSIX_GATEWAY_DIRECT
   value: {{ .direct }}m
+{{ end -}}
+{{- if last . -}}
+- name: POSIX_GATEWAY_STANDBY
+  value: "true"
 {{ end -}}
 {{- if ne $root.Values.node.localityFrom "none" -}}
 {{- $options = append $options "-Dalluxio.user.hostname=$(NODE_ADDRESS)" -}}

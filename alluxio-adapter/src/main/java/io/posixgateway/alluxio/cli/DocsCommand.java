@@ -40,7 +40,8 @@ final class DocsCommand implements Callable<Integer> {
                 + "| `JAVA_HOME` | `java` of the PATH | the Java to run, 17 or newer |\n"
                 + "| `POSIX_GATEWAY_HEAP` | `1g` | most heap |\n"
                 + "| `POSIX_GATEWAY_DIRECT` | `1g` | most memory of direct buffers |\n"
-                + "| `POSIX_GATEWAY_JAVA_OPTS` | – | more options of the JVM |\n";
+                + "| `POSIX_GATEWAY_JAVA_OPTS` | – | more options of the JVM |\n"
+                + "| `POSIX_GATEWAY_STANDBY` | `false` | in the image, of `serve`: `true` keeps a second JVM ready |\n";
     }
 
     private static String metrics() {

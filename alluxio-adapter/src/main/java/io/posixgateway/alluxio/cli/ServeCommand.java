@@ -73,6 +73,12 @@ final class ServeCommand implements Callable<Integer> {
             description = "Client settings: an alluxio-site.properties.")
     private @Nullable Path siteProperties;
 
+    @Option(
+            names = "--standby",
+            description =
+                    "For a second one behind the same --http: leaves that to the first one until it serves itself.")
+    private boolean standby;
+
     @Option(names = "--rehearse", hidden = true, description = "Load all classes first, for the class-data archive.")
     private boolean rehearse;
 
@@ -84,7 +90,7 @@ final class ServeCommand implements Callable<Integer> {
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
         try (GatewayService service =
-                GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version())) {
+                GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version(), standby)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {

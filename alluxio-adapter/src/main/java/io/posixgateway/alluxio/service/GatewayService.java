@@ -81,16 +81,18 @@ public final class GatewayService implements Gateway, AutoCloseable {
      * Begins to serve what an earlier process served, then takes orders; while another process leads it gets ready and waits
      * for that one's end, however it comes.
      *
+     * @param standby the address of the pages is another process's as long as that leads
      * @throws IOException an address is taken
      */
-    public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
+    public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version, boolean standby)
+            throws IOException {
         GatewayService service = new GatewayService(source, addresses, version);
         service.watchdog.start();
         try {
             if (service.lead.tryTake()) {
-                service.begin(false);
+                service.begin(standby);
             } else {
-                daemon(service::waitForLead, "waiting").start();
+                daemon(() -> service.waitForLead(standby), "waiting").start();
             }
             return service;
         } catch (IOException e) {
@@ -105,10 +107,12 @@ public final class GatewayService implements Gateway, AutoCloseable {
         return thread;
     }
 
-    private void waitForLead() {
+    private void waitForLead(boolean standby) {
         try {
-            pagesIfFree();
-            daemon(takeover::prepare, "preparing").start();
+            if (!standby) {
+                pagesIfFree();
+            }
+            daemon(this::prepare, "preparing").start();
             lead.take();
             begin(true);
         } catch (IOException e) {
@@ -116,6 +120,14 @@ public final class GatewayService implements Gateway, AutoCloseable {
                 failure = e;
                 ended.countDown();
             }
+        }
+    }
+
+    private void prepare() {
+        try {
+            takeover.prepare();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

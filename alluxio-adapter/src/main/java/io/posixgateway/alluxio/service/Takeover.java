@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +28,8 @@ final class Takeover implements Runnable {
     private static final long FIRST_PAUSE_MILLIS = 20;
 
     private static final long MOST_PAUSE_MILLIS = 500;
+    /** How old a session may be, at most, for which nothing is prepared yet. */
+    private static final long LOOK_MILLIS = 2000;
 
     private final KeeperClient keeper;
     private final Volumes volumes;
@@ -33,6 +37,7 @@ final class Takeover implements Runnable {
     private final BooleanSupplier ending;
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
     private final CountDownLatch tried = new CountDownLatch(1);
+    private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean prepared;
     private volatile boolean done;
 
@@ -57,10 +62,12 @@ final class Takeover implements Runnable {
 
     @Override
     public void run() {
+        begun.countDown();
         long began = System.nanoTime();
         long pauseMillis = FIRST_PAUSE_MILLIS;
         while (!done && !ending.getAsBoolean()) {
-            done = each(volumes::resume);
+            Set<String> ids = served();
+            done = ids != null && each(ids, volumes::resume, executor);
             tried.countDown();
             if (!done) {
                 pause(pauseMillis);
@@ -77,14 +84,24 @@ final class Takeover implements Runnable {
     }
 
     /**
-     * While another process serves: loads what serving will need and connects to Alluxio, so that taking over later takes no
-     * time. Waits; nothing is changed, and what fails here is tried again when it counts.
+     * While another process serves, which may be for weeks: loads what serving will need and connects to Alluxio, so that
+     * taking over later takes no time. Nothing is changed, and what fails here is tried again when it counts. Returns when
+     * this process serves or ends.
      */
-    void prepare() {
+    void prepare() throws InterruptedException {
         Rehearsal.run();
-        each(volumes::prepare);
-        prepared = true;
-        LOG.info("Ready; waiting for the end of the process that serves");
+        do {
+            Set<String> ids = served();
+            if (ids != null) {
+                volumes.discardAllBut(ids);
+                // Here: the executor's threads are for taking over, and Alluxio may be away.
+                each(ids, volumes::prepare, Runnable::run);
+            }
+            if (!prepared) {
+                prepared = true;
+                LOG.info("Ready; waiting for the end of the process that serves");
+            }
+        } while (!begun.await(LOOK_MILLIS, TimeUnit.MILLISECONDS) && !ending.getAsBoolean());
     }
 
     /** Was everything prepared that can be? */
@@ -92,20 +109,29 @@ final class Takeover implements Runnable {
         return prepared;
     }
 
-    private boolean each(Step step) {
+    /** The sessions that were served before; null: the keeper does not say. */
+    private @Nullable Set<String> served() {
         try {
-            List<CompletableFuture<Boolean>> attempts = new ArrayList<>();
+            Set<String> ids = new HashSet<>();
             for (KeeperClient.Session session : keeper.list()) {
                 if (session.hasRecord()) {
-                    attempts.add(CompletableFuture.supplyAsync(() -> did(step, session.id()), executor));
+                    ids.add(session.id());
                 }
             }
             complained.remove("");
-            return attempts.stream().map(CompletableFuture::join).reduce(true, Boolean::logicalAnd);
+            return ids;
         } catch (KeeperException e) {
             complain("", "No sessions can be taken over yet: " + e.getMessage());
-            return false;
+            return null;
         }
+    }
+
+    private boolean each(Set<String> ids, Step step, Executor executor) {
+        List<CompletableFuture<Boolean>> attempts = new ArrayList<>();
+        for (String id : ids) {
+            attempts.add(CompletableFuture.supplyAsync(() -> did(step, id), executor));
+        }
+        return attempts.stream().map(CompletableFuture::join).reduce(true, Boolean::logicalAnd);
     }
 
     private boolean did(Step step, String id) {

@@ -16,6 +16,7 @@ import io.posixgateway.fuse.session.MountException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -125,7 +126,7 @@ public final class Volumes {
      */
     private record Prepared(AttachRequest request, Store client) {}
 
-    /** Connects to the Alluxio of a volume that another process serves and this one may serve later; done at most once. */
+    /** Connects to the Alluxio of a volume that another process serves and this one may serve later; once, unless it changes. */
     void prepare(AttachRequest request) throws ServiceException {
         Prepared there = prepared.get(request.getVolume());
         if (there == null || !there.request().equals(request)) {
@@ -137,6 +138,7 @@ public final class Volumes {
             }
             Store client = source.connect(target.place(), target.options());
             discard(prepared.put(request.getVolume(), new Prepared(request, client)));
+            LOG.debug("Volume {} can be taken over", request.getVolume());
             if (serving) {
                 endPreparation();
             }
@@ -170,6 +172,17 @@ public final class Volumes {
     void endPreparation() {
         serving = true;
         prepared.keySet().forEach(name -> discard(prepared.remove(name)));
+    }
+
+    /** Of what was prepared only these volumes are still there. */
+    void discardAllBut(Set<String> names) {
+        prepared.values().stream()
+                .map(one -> one.request().getVolume())
+                .filter(name -> !names.contains(name))
+                .forEach(name -> {
+                    LOG.debug("Volume {} is gone", name);
+                    discard(prepared.remove(name));
+                });
     }
 
     private static void discard(@Nullable Prepared unused) {

@@ -94,8 +94,11 @@ public final class Node implements AutoCloseable {
     }
 
     private Program nextGateway() throws IOException {
-        return Program.gatewayToBe(
-                folder,
+        return Program.gatewayToBe(folder, serve().toArray(new String[0]));
+    }
+
+    private List<String> serve() {
+        return List.of(
                 "serve",
                 "--socket",
                 controlSocket().toString(),
@@ -105,6 +108,13 @@ public final class Node implements AutoCloseable {
                 "127.0.0.1:" + httpPort,
                 "--spool",
                 folder.resolve("spool").toString());
+    }
+
+    /** Starts another gateway, as it stands behind the first one in a container; it says more than others. The caller ends it. */
+    public Program startStandby() throws IOException {
+        List<String> arguments = new ArrayList<>(serve());
+        arguments.addAll(List.of("--standby", "--log-level", "DEBUG"));
+        return Program.gateway(folder, arguments.toArray(new String[0]));
     }
 
     /** kill -9 of the gateway, and a new one at once. */

@@ -122,6 +122,22 @@ class ServeIT {
     }
 
     @Test
+    void a_standby_gets_ready_for_what_is_attached_while_it_waits() throws Exception {
+        data("meanwhile");
+        try (Program standby = node.startStandby()) {
+            standby.awaitOutput("Ready; waiting", LIMIT);
+            node.mount("meanwhile");
+            node.control().attach(Node.request("meanwhile", masters, "/meanwhile"));
+            standby.awaitOutput("Volume meanwhile can be taken over", LIMIT);
+            node.control()
+                    .detach(DetachRequest.newBuilder().setVolume("meanwhile").build());
+            standby.awaitOutput("Volume meanwhile is gone", LIMIT);
+            node.unmount("meanwhile");
+            assertThat(standby.output()).doesNotContain("listens at");
+        }
+    }
+
+    @Test
     void a_volume_is_attached_served_and_detached_and_every_call_may_be_repeated() throws Exception {
         data("attached");
         Path mount = node.mount("vol-1");
