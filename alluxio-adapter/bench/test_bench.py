@@ -3,10 +3,13 @@
 import copy
 import json
 import re
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
 import jsonschema
+import pack
 import publish
 import results
 from contenders import CONTENDERS
@@ -77,6 +80,19 @@ class Page(unittest.TestCase):
         self.assertEqual(1, len(publish.told_by_hand("x", "a\nreads 900 MB/s\n", [])))
         self.assertEqual([], publish.told_by_hand("x", "a\nreads 900 MB/s\n", ["900 MB/s"]))
         self.assertEqual([], publish.told_by_hand("x", "<!-- a: begin -->\n9 MB/s\n<!-- a: end -->\n", []))
+
+
+class Package(unittest.TestCase):
+    def test_what_is_measured_there_has_the_commit_of_here(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "packed.json").write_text('{"commit": "1234567"}')
+            self.assertEqual("1234567", pack.commit_of(Path(folder)))
+
+    def test_its_script_is_a_script_and_knows_the_groups(self):
+        subprocess.run(["sh", "-n"], input=pack.RUN, text=True, check=True)
+        told = subprocess.run(["sh", "-s"], input=pack.RUN, text=True, capture_output=True, check=False)
+        self.assertNotEqual(0, told.returncode)
+        self.assertIn("which: core, alluxio, figure15, train or shapes", told.stderr)
 
 
 class Groups(unittest.TestCase):
