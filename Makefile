@@ -17,7 +17,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-peers bench-requests bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-package bench-peers bench-requests bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -117,6 +117,9 @@ bench-shapes: bench-peers ## fio: JuiceFS's tests of reading
 
 bench-bypass: bench-peers ## Reading without FUSE beside reading through it (ARGS=--quick)
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group bypass $(ARGS)
+
+bench-package: bench-peers ## One archive of the benchmarks, for a machine without Java or network (PACKAGE=path.tar.gz)
+	@$(VENV)/python $(BENCH)/pack.py $(or $(PACKAGE),$(BENCH)/target/posix-gateway-bench.tar.gz)
 
 bench-compare: ## Two result files of a benchmark: make bench-compare A=old.json B=new.json
 	@$(VENV)/python $(BENCH)/results.py compare $(A) $(B)

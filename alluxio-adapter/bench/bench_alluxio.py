@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import fields, replace
 from pathlib import Path
 
 from contenders import CONTENDERS, ROOT, Contender, Mount
@@ -33,7 +34,7 @@ class Run:
 
     def __init__(self, options: argparse.Namespace):
         self.options = options
-        self.scale = Scale.quick() if options.quick else Scale()
+        self.scale = replace(Scale.quick() if options.quick else Scale(), **options.scale)
         self.contenders = [each for each in CONTENDERS if each.name in options.contenders]
         self.sets = datasets(self.scale)
         self.state = options.out / "results.json"
@@ -95,6 +96,7 @@ class Run:
     def run_part(self, part: str, site: Site) -> None:
         PARTS[part].run(site)
         self.facts["device"] = site.device or self.facts.get("device", "")
+        self.facts["accelerator"] = site.accelerator or self.facts.get("accelerator", "")
         for load, seen in site.results.items():
             name = site.mount.contender.name
             self.samples.append({"round": site.round, "contender": name, "part": part, "load": load, **seen})
@@ -130,6 +132,15 @@ class Run:
         return 0
 
 
+def scaled(words: str) -> dict[str, int]:
+    """Amounts of Scale, by name."""
+    amounts = {name: int(amount) for name, amount in (word.split("=") for word in words.split(","))}
+    unknown = set(amounts) - {each.name for each in fields(Scale)}
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such amounts: {', '.join(sorted(unknown))}")
+    return amounts
+
+
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known = [each.name for each in CONTENDERS]
@@ -140,6 +151,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--contenders", help=f"instead of the group's: of {','.join(known)}")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier start measured")
     parser.add_argument("--minutes", type=float, default=0, help="stop before the mount that would take longer")
+    parser.add_argument("--scale", type=scaled, default={}, help="other amounts, as pictures=3200,records=3000")
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), help="a tmpfs with 4 GiB to spare")
     parser.add_argument("--out", type=Path, help="folder of the results; default target/results/GROUP")
     options = parser.parse_args()

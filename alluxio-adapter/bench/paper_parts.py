@@ -1,13 +1,16 @@
 """The loads of the JNI-FUSE paper's end-to-end figures: reading by 1 to 64 threads (15), training (16, 17)."""
 
+import importlib.util
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 from parts import LOAD_LIMIT_S, Site
 
 TRAIN = Path(__file__).resolve().parent / "train"
-PYTHON = "/usr/bin/python3"  # Debian's, with python3-torch
+DEBIANS_PYTHON = "/usr/bin/python3"  # with python3-torch
+PYTHON = sys.executable if importlib.util.find_spec("torch") else DEBIANS_PYTHON
 READERS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -36,7 +39,7 @@ def trained(site: Site, script: str, data: str, *more: int) -> list[dict]:
     if done.returncode != 0:
         raise RuntimeError(f"{site.mount.contender.name}: {' '.join(command)}: {done.stderr[-2000:]}")
     said = json.loads(done.stdout.splitlines()[-1])
-    site.device = said["device"]
+    site.device, site.accelerator = said["device"], said["accelerator"]
     return said["epochs"]
 
 

@@ -88,6 +88,7 @@ class Site:
     round: int
     results: dict[str, dict] = field(default_factory=dict)
     device: str = ""
+    accelerator: str = ""
 
     def load(self, *arguments) -> dict:
         """Runs the load; a wrong byte or a failed call ends the benchmark."""

@@ -1,7 +1,9 @@
 """Puts results into docs/benchmarks.md: the text between a benchmark's markers is made from its result file.
 
-python publish.py FOLDER...    of each: results.json becomes docs/benchmarks/NAME.json, the plots stand beside it
-python publish.py --check      is the page what the result files say, and is no figure told elsewhere?
+python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, plots beside it
+python publish.py --machine NAME FOLDER...   of another machine: docs/benchmarks/MACHINE/NAME.json, in its own sections
+python publish.py --again                    the kept files in today's words
+python publish.py --check                    is the page what the files say, and is no figure told elsewhere?
 """
 
 import re
@@ -18,7 +20,7 @@ import report  # noqa: E402  of bench-core
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 KEPT = ROOT / "docs" / "benchmarks"
-MARKED = re.compile(r"<!-- (\w+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
+MARKED = re.compile(r"<!-- ([\w/]+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
 TELLING = ["README.md", "CHANGELOG.md", "fuse-core/README.md", "docs/*.md"]
 # A speed, a rate, a size in memory, a comparison. Settings and what a test holds are none: .ci/figures-allowed.
 FIGURE = re.compile(r"\d ?(files|reads|writes|pictures)/s|\d ?[KMG]i?B/s|\d ?µs|times as fast|times faster|MB resident")
@@ -28,42 +30,49 @@ ALLOWED = ROOT / ".ci" / "figures-allowed"
 def section(name: str) -> str:
     """The text of a benchmark, from its kept result file, and its plots."""
     results = read(KEPT / f"{name}.json")
-    text = report.text_of(results) if name == "core" else report_alluxio.text_of(results, name)
+    group = results["benchmark"]
+    text = report.text_of(results) if group == "core" else report_alluxio.text_of(results, group)
     plots = sorted(KEPT.glob(f"{name}-*.png"))
-    pictures = "".join(f"![{plot.stem}](benchmarks/{plot.name})\n" for plot in plots)
+    pictures = "".join(f"![{plot.stem}](benchmarks/{plot.relative_to(KEPT)})\n" for plot in plots)
     return f"{text}\n{pictures}" if pictures else text
 
 
-def publish(folder: Path) -> None:
+def publish(folder: Path, machine: str) -> None:
     results = read(folder / "results.json")
-    name = results["benchmark"]
-    KEPT.mkdir(exist_ok=True)
+    name = f"{machine}/{results['benchmark']}" if machine else results["benchmark"]
+    (KEPT / machine).mkdir(parents=True, exist_ok=True)
     (KEPT / f"{name}.json").write_text(compact(results))
     for old in KEPT.glob(f"{name}-*.png"):
         old.unlink()
     for plot in folder.glob("*.png"):
         shutil.copy(plot, KEPT / f"{name}-{plot.name}")
+    write_section(name)
+    print(f"{PAGE}: {name} of commit {results['environment']['commit']}")
+
+
+def write_section(name: str) -> None:
     page = PAGE.read_text()
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     if begin not in page:
         raise SystemExit(f"{PAGE} has no line {begin.strip()}")
     before, after = page.split(begin)[0], page.split(end)[1]
     PAGE.write_text(f"{before}{begin}{section(name)}{end}{after}")
-    print(f"{PAGE}: {name} of commit {results['environment']['commit']}")
+
+
+def kept_names() -> list[str]:
+    return sorted(str(path.relative_to(KEPT).with_suffix("")) for path in KEPT.rglob("*.json"))
 
 
 def wrong_sections(page: str) -> list[str]:
     """Sections that do not say what their result file says; files that no section tells of."""
     found = {match[1]: match[2] for match in MARKED.finditer(page)}
-    wrong = [
-        f"docs/benchmarks/{path.name} stands in no section" for path in KEPT.glob("*.json") if path.stem not in found
-    ]
+    wrong = [f"docs/benchmarks/{name}.json stands in no section" for name in kept_names() if name not in found]
     for name, text in found.items():
         if not (KEPT / f"{name}.json").exists():
             if text:
                 wrong.append(f"section {name} has no docs/benchmarks/{name}.json")
         elif text != section(name):
-            wrong.append(f"section {name} does not say what docs/benchmarks/{name}.json says: publish it again")
+            wrong.append(f"section {name} does not say what docs/benchmarks/{name}.json says: publish.py --again")
     return wrong
 
 
@@ -97,11 +106,18 @@ def check() -> int:
 def main() -> int:
     if sys.argv[1:] == ["--check"]:
         return check()
-    if len(sys.argv) < 2:
+    if sys.argv[1:] == ["--again"]:
+        for name in kept_names():
+            write_section(name)
+        return 0
+    machine, folders = "", sys.argv[1:]
+    if folders[:1] == ["--machine"]:
+        machine, folders = folders[1], folders[2:]
+    if not folders:
         print(__doc__, file=sys.stderr)
         return 2
-    for folder in sys.argv[1:]:
-        publish(Path(folder))
+    for folder in folders:
+        publish(Path(folder), machine)
     return 0
 
 

@@ -11,6 +11,7 @@ from targets_alluxio import MOST_THREADS, ours_in, verdicts
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
 
+NEAR = 4  # bars that differ by less are compared on a linear axis
 LABELS = {each.name: each.label for each in CONTENDERS}
 FURTHER = {"fetched_per_byte": "Bytes that the server received for each byte that was read", "server_cpus": "CPUs used"}
 CHECKED = {"shapes": "after its loads, every byte of the files was compared on each mount of Alluxio"}
@@ -110,7 +111,7 @@ def table_of_footprints(table: dict, names: list[str]) -> list[str]:
 
 
 def plot(out: Path, name: str, loads: list[str], table: dict, names: list[str]) -> None:
-    """Bars of every contender, one group a load; on a logarithmic axis but for shares."""
+    """Bars of every contender, one group a load; on a logarithmic axis where they differ much, but for shares."""
     names = [each for each in names if any(each in table[load] for load in loads)]
     if not names:
         return
@@ -126,7 +127,8 @@ def plot(out: Path, name: str, loads: list[str], table: dict, names: list[str]) 
         ]
         axes.bar(places, middle, width, yerr=spread, label=LABELS[contender])
     unit = next(iter(table[loads[0]].values()))["unit"]
-    axes.set_yscale("linear" if unit == "%" else "log")
+    heights = [table[load][name]["median"] for load in loads for name in names if name in table[load]]
+    axes.set_yscale("linear" if unit == "%" or max(heights) < NEAR * min(heights) else "log")
     axes.set_ylabel(unit)
     axes.set_xticks(
         [place + 0.4 - width / 2 for place in range(len(loads))], loads, rotation=20, ha="right", fontsize=7
@@ -158,7 +160,7 @@ def finish(axes, figure, path: Path) -> None:
 
 
 def head(facts: dict) -> str:
-    trained_on = f", trained on {facts['device']}" if facts.get("device") else ""
+    trained_on = f", trained on {facts.get('accelerator') or facts['device']}" if facts.get("device") else ""
     return (
         f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){trained_on}, commit {facts['commit']}, "
         f"{facts['date']}; load average before {facts['load_average_before']:.2f}."
@@ -166,11 +168,16 @@ def head(facts: dict) -> str:
 
 
 def rounds_of(samples: list[dict]) -> str:
-    """How many rounds there really are, by part."""
-    rounds: dict[str, set] = {}
+    """How many rounds there really are, by part, and who has fewer."""
+    rounds: dict[str, dict[str, set]] = {}
     for sample in samples:
-        rounds.setdefault(sample["part"], set()).add(sample["round"])
-    return "Rounds: " + ", ".join(f"{part} {len(numbers)}" for part, numbers in rounds.items()) + "."
+        rounds.setdefault(sample["part"], {}).setdefault(sample["contender"], set()).add(sample["round"])
+    told = []
+    for part, seen in rounds.items():
+        most = max(len(numbers) for numbers in seen.values())
+        fewer = [f"{LABELS[name]} {len(numbers)}" for name, numbers in seen.items() if len(numbers) < most]
+        told.append(f"{part} {most}" + (f" ({', '.join(fewer)})" if fewer else ""))
+    return f"Rounds: {', '.join(told)}."
 
 
 def text_of(results: dict, group: str) -> str:
@@ -181,7 +188,7 @@ def text_of(results: dict, group: str) -> str:
         "",
         *[f"* {name}: `{line}`" for name, line in sorted(facts["sessions"].items()) if line],
         "",
-        *[line for sentence in sentences(group, table) for line in (sentence, "")],
+        *[line for sentence in sentences(group, table, facts) for line in (sentence, "")],
         f"Medians (lowest–highest round); {CHECKED.get(group, 'everything that was read was checked')}:",
         "",
         *tables_by_kind(table, names),

@@ -3,10 +3,13 @@
 import copy
 import json
 import re
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
 import jsonschema
+import pack
 import publish
 import results
 from contenders import CONTENDERS
@@ -34,7 +37,7 @@ class Schema(unittest.TestCase):
         jsonschema.validate(found, json.loads(results.SCHEMA.read_text()))
 
     def test_every_kept_file_fits_it(self):
-        for path in publish.KEPT.glob("*.json"):
+        for path in publish.KEPT.rglob("*.json"):
             with self.subTest(path.name):
                 self.assertEqual(path.stem, results.read(path)["benchmark"])
 
@@ -66,15 +69,30 @@ class Page(unittest.TestCase):
     def test_a_changed_figure_in_a_section_is_found(self):
         page = publish.PAGE.read_text()
         self.assertEqual([], publish.wrong_sections(page))
-        begin = re.search(r"<!-- core: begin -->\n", page).end()
-        digit = re.compile(r"\d").search(page, begin)
-        changed = page[: digit.start()] + str((int(digit[0]) + 1) % 10) + page[digit.end() :]
-        self.assertEqual(1, len(publish.wrong_sections(changed)))
+        for name in ("core", "16cpus/core"):
+            begin = re.search(rf"<!-- {name}: begin -->\n", page).end()
+            digit = re.compile(r"\d").search(page, begin)
+            changed = page[: digit.start()] + str((int(digit[0]) + 1) % 10) + page[digit.end() :]
+            with self.subTest(name):
+                self.assertEqual(1, len(publish.wrong_sections(changed)))
 
     def test_a_figure_told_by_hand_is_found(self):
         self.assertEqual(1, len(publish.told_by_hand("x", "a\nreads 900 MB/s\n", [])))
         self.assertEqual([], publish.told_by_hand("x", "a\nreads 900 MB/s\n", ["900 MB/s"]))
         self.assertEqual([], publish.told_by_hand("x", "<!-- a: begin -->\n9 MB/s\n<!-- a: end -->\n", []))
+
+
+class Package(unittest.TestCase):
+    def test_what_is_measured_there_has_the_commit_of_here(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "packed.json").write_text('{"commit": "1234567"}')
+            self.assertEqual("1234567", pack.commit_of(Path(folder)))
+
+    def test_its_script_is_a_script_and_knows_the_groups(self):
+        subprocess.run(["sh", "-n"], input=pack.RUN, text=True, check=True)
+        told = subprocess.run(["sh", "-s"], input=pack.RUN, text=True, capture_output=True, check=False)
+        self.assertNotEqual(0, told.returncode)
+        self.assertIn("which: core, alluxio, figure15, train or shapes", told.stderr)
 
 
 class Groups(unittest.TestCase):

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from fuse_requests import difference, requests_of
+from fuse_requests import can_count, difference, requests_of
 from servers import BUILT, PEERS, ROOT, SERVERS, Mounted, Point, Server
 
 ENABLE_URING = Path("/sys/module/fuse/parameters/enable_uring")
@@ -44,16 +44,24 @@ def takes_part(server: Server, point: Point) -> bool:
     return server.main
 
 
-def environment_of(seconds: float) -> dict:
-    git = ["git", "-C", str(ROOT)]
+def commit_of(root: Path) -> str:
+    """Of the code that is measured; a package (pack.py) carries it."""
+    packed = root / "packed.json"
+    if packed.exists():
+        return json.loads(packed.read_text())["commit"]
+    git = ["git", "-C", str(root)]
     commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True).stdout.strip()
+    return (commit or "unknown") + (" with changes" if changed else "")
+
+
+def environment_of(seconds: float) -> dict:
     model = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
         "kernel": platform.release(),
         "cpus": os.cpu_count(),
         "cpu": model[0].split(":")[1].strip() if model else "unknown",
-        "commit": (commit or "unknown") + (" with changes" if changed else ""),
+        "commit": commit_of(ROOT),
         "seconds": seconds,
     }
 
@@ -83,7 +91,13 @@ class Journal:
 
 
 def count_requests(mounts: dict[str, Mounted]) -> dict:
-    """What each server is asked, by file size; differing servers are not comparable, and end the run."""
+    """What each server is asked, by file size; differing servers are not comparable, and end the run.
+
+    Empty where the kernel cannot tell.
+    """
+    if not can_count():
+        print("this kernel has no trace of FUSE requests: not checked that all servers are asked the same")
+        return {}
     counted = {}
     for size in COMPARED_BYTES:
         for mounted in mounts.values():

@@ -11,6 +11,16 @@ from pathlib import Path
 
 SENT = re.compile(r"fuse_request_send: .*\(FUSE_(\w+)\)")
 KERNEL_PLACE = Path("/sys/kernel/tracing")
+EVENT = Path("events") / "fuse" / "fuse_request_send"
+
+
+def can_count() -> bool:
+    """Whether this kernel has the tracepoint, and this user may use it."""
+    try:
+        with RequestCounter() as counter:
+            return (counter.trace / EVENT).exists()
+    except (OSError, subprocess.CalledProcessError):
+        return False
 
 
 class RequestCounter:
@@ -37,7 +47,7 @@ class RequestCounter:
 
     def count(self, mount: str, work) -> dict[str, int]:
         """What `work` makes the kernel send to this mount; RELEASE comes late and is waited for."""
-        event = self.trace / "events" / "fuse" / "fuse_request_send"
+        event = self.trace / EVENT
         connection = os.minor(os.stat(mount).st_dev)
         (event / "filter").write_text(f"connection == {connection}")
         (self.trace / "trace").write_text("")

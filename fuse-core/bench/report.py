@@ -225,7 +225,7 @@ def text_of(results: dict) -> str:
         f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
         f"{facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
-        *sentences(points, rows, results["details"], ratio),
+        *sentences(points, rows, results, ratio),
         "Files per second, median (lowest–highest round):",
         "",
         *table_of_rates(points, servers, LABELS),

@@ -31,8 +31,15 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def small_model(first: torch.nn.Conv2d, classes: int) -> torch.nn.Module:
-    """Small, since there is seldom an accelerator here: a step must not hide what the data cost."""
+def about(where: torch.device) -> dict:
+    """What was trained on."""
+    return {"device": where.type, "accelerator": torch.cuda.get_device_name() if where.type == "cuda" else ""}
+
+
+def model_for(where: torch.device, residual: Callable, first: torch.nn.Conv2d, classes: int) -> torch.nn.Module:
+    """A residual network on an accelerator; a small one on CPUs, where a step must not hide what the data cost."""
+    if where.type == "cuda":
+        return residual(num_classes=classes).to(where)
     return torch.nn.Sequential(
         first,
         torch.nn.ReLU(),
@@ -40,6 +47,13 @@ def small_model(first: torch.nn.Conv2d, classes: int) -> torch.nn.Module:
         torch.nn.Flatten(),
         torch.nn.Linear(16 * first.out_channels, classes),
     )
+
+
+def warm_up(where: torch.device, step: Callable, batch: torch.Tensor) -> None:
+    """The first steps on an accelerator load and choose its kernels; they belong to no epoch."""
+    if where.type == "cuda":
+        for _ in range(5):
+            step(batch, torch.zeros(len(batch), dtype=torch.long))
 
 
 def epoch(batches: Iterable, step: Callable) -> dict:

@@ -1,6 +1,6 @@
 """Trains as PyTorch's ImageNet example does: ImageFolder, JPEG decoding, loader workers (the paper's Fig. 16).
 
-python3 imagenet.py FOLDER INDEX EPOCHS    prints {"device": .., "epochs": [{"pictures": .., "seconds": .., ..}]}
+python3 imagenet.py FOLDER INDEX EPOCHS    prints {"device": .., "accelerator": .., "epochs": [{"pictures": .., ..}]}
 """
 
 import io
@@ -9,13 +9,13 @@ import sys
 
 import torch
 import torchvision
-from common import CheckedFiles, device, epoch, small_model
+from common import CheckedFiles, about, device, epoch, model_for, warm_up
 from PIL import Image
 
 BATCH, WORKERS, CLASSES = 32, 8, 10
 
 
-def batches_of(root: str, index: str) -> torch.utils.data.DataLoader:
+def batches_of(root: str, index: str, pinned: bool) -> torch.utils.data.DataLoader:
     files = CheckedFiles(root, index)
     transforms = torchvision.transforms.Compose(
         [
@@ -31,7 +31,13 @@ def batches_of(root: str, index: str) -> torch.utils.data.DataLoader:
 
     pictures = torchvision.datasets.ImageFolder(root, transforms, loader=decode)
     return torch.utils.data.DataLoader(
-        pictures, BATCH, shuffle=True, num_workers=WORKERS, drop_last=True, persistent_workers=True
+        pictures,
+        BATCH,
+        shuffle=True,
+        num_workers=WORKERS,
+        drop_last=True,
+        persistent_workers=True,
+        pin_memory=pinned,
     )
 
 
@@ -40,7 +46,7 @@ def main() -> int:
     torch.manual_seed(1)
     torch.set_num_threads(1)
     where = device()
-    model = small_model(torch.nn.Conv2d(3, 16, 7, stride=4), CLASSES).to(where)
+    model = model_for(where, torchvision.models.resnet50, torch.nn.Conv2d(3, 16, 7, stride=4), CLASSES)
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
     loss_of = torch.nn.CrossEntropyLoss()
 
@@ -51,8 +57,9 @@ def main() -> int:
         optimizer.step()
         loss.item()
 
-    batches = batches_of(root, index)
-    print(json.dumps({"device": where.type, "epochs": [epoch(batches, step) for _ in range(int(epochs))]}))
+    warm_up(where, step, torch.rand(BATCH, 3, 224, 224))
+    batches = batches_of(root, index, where.type == "cuda")
+    print(json.dumps({**about(where), "epochs": [epoch(batches, step) for _ in range(int(epochs))]}))
     return 0
 
 

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import torch
-from common import CheckedFiles, device, epoch, small_model
+import torchvision
+from common import CheckedFiles, about, device, epoch, model_for, warm_up
 
 RANKS, BATCH, CLASSES = 2, 25, 10
 SHAPE = (3, 200, 200)
@@ -56,7 +57,7 @@ def train(rank: int, root: str, index: str, epochs: int, threads: int, folder: s
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", f"file://{folder}/meet", rank=rank, world_size=RANKS)
     where = device()
-    model = small_model(torch.nn.Conv2d(3, 16, 8, stride=8), CLASSES).to(where)
+    model = model_for(where, torchvision.models.resnet18, torch.nn.Conv2d(3, 16, 8, stride=8), CLASSES)
     model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
     loss_of = torch.nn.CrossEntropyLoss()
@@ -68,10 +69,11 @@ def train(rank: int, root: str, index: str, epochs: int, threads: int, folder: s
         optimizer.step()
         loss.item()
 
+    warm_up(where, step, torch.zeros(BATCH, *SHAPE, dtype=torch.uint8))
     batches = Batches(CheckedFiles(root, index), threads // RANKS, rank)
     seen = [epoch(batches, step) for _ in range(epochs)]
     with open(f"{folder}/{rank}", "w") as file:
-        json.dump({"device": where.type, "epochs": seen}, file)
+        json.dump({**about(where), "epochs": seen}, file)
 
 
 def main() -> int:
@@ -92,7 +94,7 @@ def main() -> int:
         }
         for seen in zip(*(each["epochs"] for each in ranks), strict=True)
     ]
-    print(json.dumps({"device": ranks[0]["device"], "epochs": together}))
+    print(json.dumps({**ranks[0], "epochs": together}))
     return 0
 
 

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 /** One Alluxio for all tests of this JVM, started by the first; its servers end, and clean up, with the JVM. */
 final class SharedAlluxio {
     private static final AtomicInteger FOLDERS = new AtomicInteger();
+    private static final long WORKER_BYTES = Long.getLong("pgw.worker.bytes", 3L << 30);
 
     private SharedAlluxio() {}
 
@@ -27,7 +28,7 @@ final class SharedAlluxio {
 
         private static EmbeddedAlluxio start() {
             try {
-                return EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, 3L << 30));
+                return EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES));
             } catch (IOException e) {
                 throw new java.io.UncheckedIOException(e);
             }
