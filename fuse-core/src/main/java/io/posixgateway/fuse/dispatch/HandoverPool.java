@@ -124,6 +124,7 @@ final class HandoverPool {
         watch();
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
     private void watch() {
         if (watched.compareAndSet(false, true)) {
             RELIEF.schedule(this::relieve, stuckNanos / 4, TimeUnit.NANOSECONDS);
