@@ -54,7 +54,7 @@ final class FileOperations {
     /** The handle is there, and counts. */
     private int begin(Request request, Inode inode, long handle, boolean cut) throws StoreException {
         try {
-            int lost = inode.isGoing() || inode.unlinked() ? outlive(request, inode) : 0;
+            int lost = inode.isGoing() || inode.unlinked() ? outlive(request, inode, handle) : 0;
             if (lost != 0) {
                 drop(handle);
             } else if (cut) {
@@ -68,7 +68,15 @@ final class FileOperations {
     }
 
     /** The file loses its name: 0 if it goes on for those who have it open; ESTALE, and the kernel looks for the name again. */
-    private int outlive(Request request, Inode inode) throws StoreException {
+    private int outlive(Request request, Inode inode, long handle) throws StoreException {
+        FileHandle open = handles.get(handle);
+        Facts facts = inode.facts();
+        if (open != null
+                && !open.writes()
+                && facts != null
+                && volume.readers.blocks().hold(extent(facts))) {
+            return 0;
+        }
         if (inode.isGoing()) {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;

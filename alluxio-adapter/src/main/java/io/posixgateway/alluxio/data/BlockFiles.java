@@ -22,6 +22,8 @@ public final class BlockFiles implements AutoCloseable {
     /** So many kept files are looked at for each one that is opened. */
     private static final int SWEPT = 4;
 
+    private static final int MOST_HELD = 16;
+
     private final int most;
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
@@ -77,6 +79,20 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** Opens all blocks of a file, so that it can be read for a while though the worker deletes them; false: some are not here. */
+    public boolean hold(FileReader.Extent extent) {
+        long blocks = (extent.lengthBytes() + extent.blockBytes() - 1) / Math.max(1, extent.blockBytes());
+        boolean all = blocks <= MOST_HELD;
+        for (long i = 0; i < blocks && all; i++) {
+            BlockFile file = take(extent.firstBlock() | i);
+            all = file != null;
+            if (file != null) {
+                file.give();
+            }
+        }
+        return all;
     }
 
     private @Nullable BlockFile openNew(long blockId) {
