@@ -263,7 +263,12 @@ public final class AlluxioStore implements Store {
         streams = true;
         StreamSource.Asked known = recent.find(fileId);
         StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
-        return new StreamSource(files, open, asked, () -> askToOpen(path, fileId));
+        return new StreamSource(files, open, asked, () -> askToOpen(path, fileId), false);
+    }
+
+    @Override
+    public FileSource openToKeep(String path, long fileId) throws StoreException {
+        return new StreamSource(files, open, askToOpen(path, fileId), () -> askToOpen(path, fileId), true);
     }
 
     private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {

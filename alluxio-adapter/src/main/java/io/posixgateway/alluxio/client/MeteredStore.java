@@ -150,6 +150,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public FileSource openToKeep(String path, long fileId) throws StoreException {
+        return new MeteredSource(timed(Method.OPEN, () -> store.openToKeep(path, fileId)));
+    }
+
+    @Override
     public @Nullable Path localBlockFolder(String path) throws StoreException {
         return timed(Method.LOCAL_BLOCKS, () -> Optional.ofNullable(store.localBlockFolder(path)))
                 .orElse(null);

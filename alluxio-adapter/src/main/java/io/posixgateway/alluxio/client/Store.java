@@ -65,6 +65,9 @@ public interface Store extends AutoCloseable {
     /** Opens a file for reading, wherever its blocks are; ESTALE when another file, or none, is at the path by now. */
     FileSource open(String path, long fileId) throws StoreException;
 
+    /** The same; and workers keep what they fetch for it, however young the file is. */
+    FileSource openToKeep(String path, long fileId) throws StoreException;
+
     /** The folder of block files of a worker on this host that has a block of this file; null when there is none. */
     @Nullable
     Path localBlockFolder(String path) throws StoreException;

@@ -31,6 +31,7 @@ final class StreamSource implements FileSource {
     private final FileSystem files;
     private final OpenStreams others;
     private final Asking asking;
+    private final boolean keeps;
     /** Null: to be asked for. */
     private @Nullable Asked asked;
 
@@ -50,8 +51,10 @@ final class StreamSource implements FileSource {
         Asked ask() throws StoreException;
     }
 
-    StreamSource(FileSystem files, OpenStreams others, Asked asked, Asking asking) {
+    /** @param keeps do workers keep what they fetch even of a young file? */
+    StreamSource(FileSystem files, OpenStreams others, Asked asked, Asking asking, boolean keeps) {
         this.files = files;
+        this.keeps = keeps;
         this.others = others;
         this.path = asked.status.getPath();
         this.asked = asked;
@@ -138,7 +141,7 @@ final class StreamSource implements FileSource {
             moved = true;
         }
         long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
-        FileInStream open = files.openFile(known.status, age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
+        FileInStream open = files.openFile(known.status, !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
         stream = open;
         return open;
     }

@@ -133,7 +133,7 @@ public final class Warmup {
     }
 
     private long readWhole(String path) throws StoreException {
-        try (FileSource source = store.open(path, store.status(path).id())) {
+        try (FileSource source = store.openToKeep(path, store.status(path).id())) {
             ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
             long total = 0;
             int count;

@@ -10,13 +10,15 @@ import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -169,22 +171,29 @@ class PassthroughIT {
     @Test
     void anEvictedBlockIsReadToItsEnd() throws Exception {
         try (FileChannel open = passedThrough()) {
-            try (Stream<Path> files = Files.walk(SharedAlluxio.running().ufs().getParent())) {
-                for (Path block : files.filter(Files::isRegularFile)
-                        .filter(PassthroughIT::isOurBlock)
-                        .toList()) {
-                    Files.delete(block);
+            for (Path folder : blockFolders()) {
+                try (DirectoryStream<Path> blocks = Files.newDirectoryStream(folder, PassthroughIT::isOurBlock)) {
+                    for (Path block : blocks) {
+                        Files.delete(block);
+                    }
                 }
             }
             holds(open, 'a');
         }
     }
 
+    private static List<Path> blockFolders() throws IOException {
+        List<Path> found = new ArrayList<>();
+        Path blocks = SharedAlluxio.running().ufs().resolveSibling("blocks");
+        try (DirectoryStream<Path> workers = Files.newDirectoryStream(blocks)) {
+            workers.forEach(worker -> found.add(worker.resolve("alluxioworker")));
+        }
+        return found;
+    }
+
     private static boolean isOurBlock(Path file) {
         try {
-            return file.toString().contains("/alluxioworker/")
-                    && Files.size(file) == BYTES
-                    && Arrays.equals(Files.readAllBytes(file), filled('a', BYTES));
+            return Files.size(file) == BYTES && Arrays.equals(Files.readAllBytes(file), filled('a', BYTES));
         } catch (IOException e) {
             return false;
         }
