@@ -134,7 +134,7 @@ public final class AlluxioStore implements Store {
 
     private FileStatus seen(URIStatus status, long renames) {
         if (streams) {
-            recent.keep(new StreamSource.Asked(status, renames));
+            recent.keep(new StreamSource.Asked(status, renames, true));
         }
         return neutral(status);
     }
@@ -280,7 +280,7 @@ public final class AlluxioStore implements Store {
         if (status == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return new StreamSource.Asked(status, renames);
+        return new StreamSource.Asked(status, renames, false);
     }
 
     /** Null: the file is not there. */

@@ -43,8 +43,9 @@ final class StreamSource implements FileSource {
      * What the master said of the file.
      *
      * @param renames {@link OpenStreams#renames} before it was asked
+     * @param shared may other streams have the same status?
      */
-    record Asked(URIStatus status, long renames) {}
+    record Asked(URIStatus status, long renames, boolean shared) {}
 
     /** Asks the master; waits. */
     interface Asking {
@@ -155,7 +156,7 @@ final class StreamSource implements FileSource {
             return;
         }
         Asked opened = asked;
-        if (moved && opened != null) {
+        if (moved && opened != null && !opened.shared) {
             // What names no blocks has no worker fetch them by a path that may be another file's.
             opened.status.getFileInfo().setFileBlockInfos(List.of());
         }
