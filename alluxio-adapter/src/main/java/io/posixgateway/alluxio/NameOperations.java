@@ -209,7 +209,7 @@ final class NameOperations {
             } finally {
                 child.endGoing();
             }
-            volume.table.missing(place.directory, place.name, volume.freshness.nowNanos());
+            volume.table.taken(place.directory, place.name, volume.freshness.nowNanos());
         });
         volume.metadata.namesChanged(place.directory);
         return 0;
@@ -302,7 +302,7 @@ final class NameOperations {
                 alone(target, to, to, () -> moveOver(child, from, to, target));
             }
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
-            volume.table.missing(from.directory, from.name, volume.freshness.nowNanos());
+            volume.table.taken(from.directory, from.name, volume.freshness.nowNanos());
         });
         volume.metadata.namesChanged(from.directory);
         volume.metadata.namesChanged(to.directory);

@@ -234,6 +234,22 @@ public final class Metadata {
         }
     }
 
+    /**
+     * Alluxio has a name that this mount took away: what it says after a look at the under file system; null: nothing is there.
+     * It may be back in Alluxio alone, which loads names from the under file system, or was doing something for a process
+     * that is no more.
+     */
+    private @Nullable FileStatus compared(String path) throws StoreException {
+        try {
+            return store.compared(path);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
     private Facts see(Inode inode, FileStatus status, long asked) {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
@@ -260,6 +276,9 @@ public final class Metadata {
         for (int tries = 1; ; tries++) {
             Asked asked = ask(directory);
             FileStatus status = statusOrNull(pathOf(directory, name));
+            if (status != null && directory.dentries().wasTaken(name)) {
+                status = compared(pathOf(directory, name));
+            }
             Inode found = status == null ? null : place(directory, name, status, asked);
             boolean yesterday = status == null ? moves.directoryMovedSince(asked.moves) : found == null;
             if (!yesterday || tries == MOST_TRIES) {
@@ -357,8 +376,7 @@ public final class Metadata {
         for (FileStatus status : entries) {
             if (!HiddenNames.is(status.name())) {
                 Name name = Name.of(status.name());
-                Inode child = place(directory, name, status, asked);
-                child = child != null ? child : table.child(directory, name);
+                Inode child = listed(directory, name, status, asked);
                 if (child != null) {
                     names[count] = name.toBytes();
                     inodes[count++] = child;
@@ -376,6 +394,21 @@ public final class Metadata {
             }
         }
         return new Listed(page, last, answer.more());
+    }
+
+    /** What has a name that Alluxio lists; null: it is none. */
+    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
+        FileStatus found = status;
+        if (directory.dentries().wasTaken(name)) {
+            Dentries.Dentry known = directory.dentries().find(name);
+            boolean before = known == null || known.seenNanos() - asked.nanos <= 0;
+            found = before ? compared(pathOf(directory, name)) : status;
+        }
+        if (found == null) {
+            return null;
+        }
+        Inode child = place(directory, name, found, asked);
+        return child != null ? child : table.child(directory, name);
     }
 
     private Store.Page page(Inode directory, String startAfter) throws StoreException {
@@ -450,15 +483,13 @@ public final class Metadata {
     private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
         if (dentry == null) {
-            if (directory.dentries().removals() == asked.removals) {
+            if (directory.dentries().removals() == asked.removals
+                    && !directory.dentries().wasTaken(name)) {
                 place(directory, name, status, asked);
             }
             return;
         }
         Inode child = dentry.child();
-        if (child == null && dentry.seenNanos() - asked.nanos >= 0) {
-            compare(directory, name);
-        }
         Facts before = child == null ? null : child.facts();
         if (child == null
                 || before == null
@@ -470,17 +501,6 @@ public final class Metadata {
         if (child.confirm(before, now, asked.changes)) {
             table.confirm(directory, name, child, asked.nanos);
             told(child, before, now);
-        }
-    }
-
-    /** Removed here while it was being listed: Alluxio may have loaded it again from what the under file system had before. */
-    private void compare(Inode directory, Name name) throws StoreException {
-        try {
-            store.compared(pathOf(directory, name));
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
         }
     }
 

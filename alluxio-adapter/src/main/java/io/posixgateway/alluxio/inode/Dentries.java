@@ -4,8 +4,10 @@ import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
     private static final int MOST_REPLACED = 32;
+    private static final int MOST_TAKEN = 64;
     /** No listing takes longer. */
     private static final long LISTED_NANOS = 60_000_000_000L;
 
@@ -54,6 +57,9 @@ public final class Dentries {
     private @Nullable Map<Name, Replacement> replacements;
     private int children;
     private @Nullable Map<Name, Missing> missing;
+    /** Names that this mount took away, the last ones. */
+    private @Nullable Set<Name> taken;
+
     private Inode @Nullable [] listing;
     private long listedNanos;
     private long removals;
@@ -109,8 +115,8 @@ public final class Dentries {
             return;
         }
         listing = null;
-        if (missing != null) {
-            missing.remove(Name.of(nameOf(child)));
+        if (missing != null || taken != null) {
+            forget(Name.of(nameOf(child)));
         }
         if (before != null) {
             places[at] = child;
@@ -122,6 +128,16 @@ public final class Dentries {
             at = place(nameOf(child));
         }
         places[at] = child;
+    }
+
+    /** The name leads somewhere. */
+    private void forget(Name name) {
+        if (missing != null) {
+            missing.remove(name);
+        }
+        if (taken != null) {
+            taken.remove(name);
+        }
     }
 
     private void grow() {
@@ -148,6 +164,24 @@ public final class Dentries {
         }
         removals++;
         absent.put(name.copy(), new Missing(nowNanos));
+    }
+
+    /** This mount took the name away: should Alluxio have it again, that may be wrong. */
+    synchronized void putTaken(Name name) {
+        Set<Name> names = taken;
+        if (names == null) {
+            names = new LinkedHashSet<>(2);
+            taken = names;
+        }
+        names.add(name.copy());
+        if (names.size() > MOST_TAKEN) {
+            names.remove(names.iterator().next());
+        }
+    }
+
+    /** Did this mount take the name away, with nothing seen there since? */
+    public synchronized boolean wasTaken(Name name) {
+        return taken != null && taken.contains(name);
     }
 
     /** Takes the child out if it is here. */

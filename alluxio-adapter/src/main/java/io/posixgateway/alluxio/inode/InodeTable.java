@@ -292,6 +292,12 @@ public final class InodeTable {
         directory.dentries().putMissing(name, nowNanos);
     }
 
+    /** As {@link #missing}, by this mount. */
+    public synchronized void taken(Inode directory, Name name, long nowNanos) {
+        missing(directory, name, nowNanos);
+        directory.dentries().putTaken(name);
+    }
+
     /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */
     public synchronized void detach(Inode child) {
         if (child.parent != null) {

@@ -27,7 +27,7 @@ public final class Load implements AutoCloseable {
     private static final int FILES = 64;
     private static final int FILE_BYTES = 150_000;
     private static final int PIECE_BYTES = 16_000;
-    private static final long PIECE_PAUSE_NANOS = 100_000_000;
+    private static final long PIECE_PAUSE_NANOS = 1_000_000 * Long.getLong("pgw.load.pause", 100);
 
     private static final AtomicInteger LOADS = new AtomicInteger();
 

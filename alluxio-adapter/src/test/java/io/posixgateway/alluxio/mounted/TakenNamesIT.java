@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class TakenNamesIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Map<String, String> TRUSTING = Map.of("metadata_ttl", "1h");
+    private static final Map<String, String> FORGETFUL = Map.of("metadata_ttl", "0s");
 
     private String folder = "";
 
@@ -54,10 +55,7 @@ class TakenNamesIT {
             Files.writeString(root.resolve("source"), "source");
             for (String name : new String[] {"made", "moved", "folder"}) {
                 assertThat(root.resolve(name)).doesNotExist();
-                store.create(folder + "/" + name, 0600, Map.of(), UUID.randomUUID())
-                        .complete();
-                Files.delete(SharedAlluxio.ufs(folder).resolve(name));
-                assertThat(store.status(folder + "/" + name).complete()).isTrue();
+                bringBack(store, name);
             }
             Files.writeString(root.resolve("made"), "made", StandardOpenOption.CREATE_NEW);
             Files.move(root.resolve("source"), root.resolve("moved"));
@@ -66,6 +64,39 @@ class TakenNamesIT {
             assertThat(SharedAlluxio.ufs(folder).resolve("moved")).hasContent("source");
             assertThat(SharedAlluxio.ufs(folder).resolve("folder")).isDirectory();
         }
+    }
+
+    @Test
+    void aNameThatThisMountTookDoesNotComeBackInAlluxioAlone() throws Exception {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, FORGETFUL));
+                Store store = store()) {
+            Path root = mounted.root();
+            for (String name : new String[] {"deleted", "moved", "listed", "others"}) {
+                Files.writeString(root.resolve(name), name);
+            }
+            for (String name : new String[] {"deleted", "listed", "others"}) {
+                Files.delete(root.resolve(name));
+            }
+            Files.move(root.resolve("moved"), root.resolve("here"));
+            for (String name : new String[] {"deleted", "moved", "listed"}) {
+                bringBack(store, name);
+            }
+            store.create(folder + "/others", 0600, Map.of(), UUID.randomUUID()).complete();
+            assertThat(root.resolve("deleted")).doesNotExist();
+            Files.writeString(root.resolve("deleted"), "again", StandardOpenOption.CREATE_NEW);
+            assertThat(root.resolve("moved")).doesNotExist();
+            Files.move(root.resolve("here"), root.resolve("moved"));
+            assertThat(root.resolve("moved")).hasContent("moved");
+            assertThat(root.toFile().list()).containsExactlyInAnyOrder("deleted", "moved", "others");
+            assertThat(root.resolve("others")).isEmptyFile();
+        }
+    }
+
+    /** Alluxio believes in a file that the under file system does not have. */
+    private void bringBack(Store store, String name) throws Exception {
+        store.create(folder + "/" + name, 0600, Map.of(), UUID.randomUUID()).complete();
+        Files.delete(SharedAlluxio.ufs(folder).resolve(name));
+        assertThat(store.status(folder + "/" + name).complete()).isTrue();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Evidence;
 import io.posixgateway.alluxio.harness.Load;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
@@ -15,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
  * pause, never a failure or a wrong byte.
  *
  * <p>{@code -Dpgw.kills=N} sets how often (2 by default, 20 in {@code make fault}), {@code -Dpgw.trials=kill,upgrade} which,
- * {@code -Dpgw.transports=devfuse,uring} over what.
+ * {@code -Dpgw.transports=devfuse,uring} over what, {@code -Dpgw.load.pause=N} how many ms lie between the pieces of a
+ * checkpoint.
  */
 class TakeoverFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -34,12 +38,16 @@ class TakeoverFaultTest {
     private static final int READERS = Integer.getInteger("pgw.readers", 4);
     private static final int WRITERS = Integer.getInteger("pgw.writers", 1);
     private static final List<String> TRIALS =
-            List.of(System.getProperty("pgw.trials", "kill,kill-one-waiting,upgrade,keeper")
+            List.of(System.getProperty("pgw.trials", "kill,kill-while-master-stands,kill-one-waiting,upgrade,keeper")
                     .split(","));
     private static final List<String> TRANSPORTS =
             List.of(System.getProperty("pgw.transports", "devfuse").split(","));
     private static final Pattern TAKEN = Pattern.compile("Taking over took (\\d+) ms");
     private static final long READS_BETWEEN = 200;
+    private static final long STANDING_MILLIS = 100;
+    private static final int LONGEST_STANDING_MILLIS = 2500;
+
+    private final Random random = new Random(20);
 
     @TempDir
     private Path folder = Path.of("");
@@ -83,9 +91,22 @@ class TakeoverFaultTest {
             assertThat(line).startsWith("transport " + transport);
             String suffix = transport.equals("devfuse") ? "" : "-" + transport;
             trial("kill", suffix, mount, () -> {}, node::killAndRestartGateway);
+            trial("kill-while-master-stands", suffix, mount, () -> {}, this::killWhileTheMasterStands);
             trial("kill-one-waiting", suffix, mount, node::startWaitingGateway, node::killGatewayBeforeTheWaiting);
             trial("upgrade", suffix, mount, node::startWaitingGateway, node::upgradeGateway);
             trial("keeper", suffix, mount, () -> {}, node::replaceKeeper);
+        }
+    }
+
+    /** What the gateway asked Alluxio's master last is done after its death, while the next one is at work. */
+    private void killWhileTheMasterStands() throws Exception {
+        alluxio.master().pause();
+        try {
+            Thread.sleep(STANDING_MILLIS);
+            node.killAndRestartGateway();
+            Thread.sleep(random.nextInt(LONGEST_STANDING_MILLIS));
+        } finally {
+            alluxio.master().resume();
         }
     }
 
@@ -105,10 +126,10 @@ class TakeoverFaultTest {
                 Program waiting = node.waitingGateway();
                 waitingKb = Math.max(waitingKb, waiting == null ? 0 : waiting.residentKb());
                 load.takeLongestMillis();
-                awaitWork(load);
+                awaitWork(name, load);
                 usual.add(load.takeLongestMillis());
                 act.run();
-                awaitWork(load);
+                awaitWork(name, load);
                 pauses.add(load.takeLongestMillis());
                 node.awaitReady();
             }
@@ -142,10 +163,37 @@ class TakeoverFaultTest {
         return said.subList(before, said.size());
     }
 
-    /** Until readers and writers have done something since now. */
-    private static void awaitWork(Load load) throws Exception {
+    /** Until readers and writers have done something since now; ends the trial at the first failure, and keeps what tells why. */
+    private void awaitWork(String trial, Load load) throws Exception {
         long reads = load.reads() + READS_BETWEEN;
         long writes = load.writes() + 2L * WRITERS;
-        Waiting.until("the load goes on", LIMIT, () -> load.reads() > reads && load.writes() > writes);
+        try {
+            Waiting.until("the load goes on", LIMIT, () -> {
+                assertThat(load.failures()).as(trial).isEmpty();
+                return load.reads() > reads && load.writes() > writes;
+            });
+        } catch (AssertionError e) {
+            keepEvidence(trial, load);
+            throw e;
+        }
+    }
+
+    private void keepEvidence(String trial, Load load) throws Exception {
+        Evidence evidence = new Evidence(trial)
+                .threads()
+                .text("failures.txt", load.failures())
+                .files(folder, ".out")
+                .files(alluxio.logs(), ".log");
+        for (String transport : TRANSPORTS) {
+            if (Files.isDirectory(alluxio.ufs().resolve(transport))) {
+                EmbeddedAlluxio.ShellResult listed = alluxio.shell("ls", "/" + transport);
+                evidence.text("alluxio-lists-" + transport + ".txt", List.of(listed.output(), listed.errors()));
+                try (Stream<Path> names = Files.list(alluxio.ufs().resolve(transport))) {
+                    evidence.text(
+                            "behind-" + transport + ".txt",
+                            names.map(Path::toString).sorted().toList());
+                }
+            }
+        }
     }
 }
