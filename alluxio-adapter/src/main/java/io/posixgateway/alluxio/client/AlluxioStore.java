@@ -50,6 +50,7 @@ public final class AlluxioStore implements Store {
     private final FileMaker maker;
     private final String user;
     private final OpenStreams open = new OpenStreams();
+    private final FirstListings firstListings = new FirstListings();
     private final RecentStatuses recent = new RecentStatuses(System::nanoTime, open);
     /** Are there files that no local worker has? */
     private volatile boolean streams;
@@ -158,7 +159,8 @@ public final class AlluxioStore implements Store {
             options.setStartAfter(startAfter);
         }
         long renames = open.renames();
-        ListStatusPartialResult result = attempt("list", path, () -> files.listStatusPartial(uri, options.build()));
+        ListStatusPartialResult result = firstListings.list(
+                path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build())));
         List<FileStatus> entries = result.getListings().stream()
                 .map(status -> seen(status, renames))
                 .toList();
@@ -198,10 +200,12 @@ public final class AlluxioStore implements Store {
     @Override
     public void delete(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        attempt("delete", path, () -> {
-            files.delete(uri);
-            return path;
-        });
+        firstListings.take(
+                List.of(path),
+                () -> attempt("delete", path, () -> {
+                    files.delete(uri);
+                    return path;
+                }));
     }
 
     @Override
@@ -214,10 +218,12 @@ public final class AlluxioStore implements Store {
         }
         open.moved(from);
         try {
-            attempt("rename to " + to, from, () -> {
-                files.rename(source, target, options.build());
-                return to;
-            });
+            firstListings.take(
+                    List.of(from, to),
+                    () -> attempt("rename to " + to, from, () -> {
+                        files.rename(source, target, options.build());
+                        return to;
+                    }));
         } finally {
             open.moved(from);
         }

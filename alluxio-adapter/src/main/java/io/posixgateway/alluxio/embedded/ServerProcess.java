@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -106,14 +107,27 @@ public final class ServerProcess {
         signal("-CONT");
     }
 
-    private void signal(String signal) throws IOException {
+    /**
+     * {@link #pause}, and {@link #resume} after so long, by a process that ends then: for callers that cannot start one
+     * meanwhile, as they have files open that only a server which is paused could close.
+     */
+    public Process pauseFor(Duration time) throws IOException {
+        String seconds = time.toMillis() / 1000 + "." + "%03d".formatted(time.toMillis() % 1000);
+        return new ProcessBuilder("sh", "-c", "kill -STOP $0; sleep $1; kill -CONT $0", pid(), seconds)
+                .inheritIO()
+                .start();
+    }
+
+    private String pid() {
         Process running = process;
         if (running == null) {
             throw new IllegalStateException(name + " does not run");
         }
-        Process kill = new ProcessBuilder("kill", signal, Long.toString(running.pid()))
-                .inheritIO()
-                .start();
+        return Long.toString(running.pid());
+    }
+
+    private void signal(String signal) throws IOException {
+        Process kill = new ProcessBuilder("kill", signal, pid()).inheritIO().start();
         try {
             if (!kill.waitFor(30, TimeUnit.SECONDS) || kill.exitValue() != 0) {
                 throw new IOException("kill " + signal + " of " + name + " failed");

@@ -44,8 +44,10 @@ class TakeoverFaultTest {
             List.of(System.getProperty("pgw.transports", "devfuse").split(","));
     private static final Pattern TAKEN = Pattern.compile("Taking over took (\\d+) ms");
     private static final long READS_BETWEEN = 200;
-    private static final long STANDING_MILLIS = 100;
-    private static final int LONGEST_STANDING_MILLIS = 2500;
+    /** Milliseconds. */
+    private static final int LEAST_STANDING = 100;
+
+    private static final int MORE_STANDING = 2500;
 
     private final Random random = new Random(20);
 
@@ -100,14 +102,10 @@ class TakeoverFaultTest {
 
     /** What the gateway asked Alluxio's master last is done after its death, while the next one is at work. */
     private void killWhileTheMasterStands() throws Exception {
-        alluxio.master().pause();
-        try {
-            Thread.sleep(STANDING_MILLIS);
-            node.killAndRestartGateway();
-            Thread.sleep(random.nextInt(LONGEST_STANDING_MILLIS));
-        } finally {
-            alluxio.master().resume();
-        }
+        Process standing = alluxio.master().pauseFor(Duration.ofMillis(LEAST_STANDING + random.nextInt(MORE_STANDING)));
+        Thread.sleep(LEAST_STANDING);
+        node.killAndRestartGateway();
+        standing.waitFor();
     }
 
     private void trial(String kind, String suffix, Path mount, Act before, Act act) throws Exception {

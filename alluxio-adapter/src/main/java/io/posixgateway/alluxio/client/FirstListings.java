@@ -1,0 +1,128 @@
+package io.posixgateway.alluxio.client;
+
+import io.posixgateway.fuse.spi.Errno;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Keeps the first listing of a directory apart from what takes names in it away. Any thread; waits.
+ *
+ * <p>With the first listing of a directory Alluxio loads its names from the under file system: it lists them there, and then
+ * makes each one that it lacks (InodeSyncStream.loadMetadata of Alluxio 2.9). A name that is renamed or deleted between the
+ * two comes back to life, in Alluxio alone and for good. Later listings load nothing.
+ */
+final class FirstListings {
+    private static final int MOST_LISTED = 10_000;
+
+    /** The directories of which a listing is known to have succeeded, those asked for last. */
+    private final Map<String, Boolean> listed = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > MOST_LISTED;
+        }
+    };
+
+    private final Set<String> beingListed = new HashSet<>();
+    /** How many are taking names in a directory away. */
+    private final Map<String, Integer> takers = new HashMap<>();
+
+    /** What is done meanwhile. */
+    @FunctionalInterface
+    interface Work<T> {
+        T run() throws StoreException;
+    }
+
+    /**
+     * Lists a directory. Waits for those who are taking names in it away, unless it was listed before.
+     *
+     * @throws StoreException EINTR, or what the work throws
+     */
+    <T> T list(String directory, Work<T> work) throws StoreException {
+        if (!begin(directory)) {
+            return work.run();
+        }
+        boolean done = false;
+        try {
+            T result = work.run();
+            done = true;
+            return result;
+        } finally {
+            end(directory, done);
+        }
+    }
+
+    /** False: it was listed before. */
+    private synchronized boolean begin(String directory) throws StoreException {
+        awaitTrue(() -> !beingListed.contains(directory));
+        if (listed.get(directory) != null) {
+            return false;
+        }
+        beingListed.add(directory);
+        try {
+            awaitTrue(() -> !takers.containsKey(directory));
+        } catch (StoreException e) {
+            end(directory, false);
+            throw e;
+        }
+        return true;
+    }
+
+    private synchronized void end(String directory, boolean done) {
+        beingListed.remove(directory);
+        if (done) {
+            listed.put(directory, true);
+        }
+        notifyAll();
+    }
+
+    /**
+     * Takes names away, or replaces what has them. Waits for the end of a first listing of their directories.
+     *
+     * @throws StoreException EINTR, or what the work throws
+     */
+    <T> T take(List<String> paths, Work<T> work) throws StoreException {
+        List<String> directories =
+                paths.stream().map(FirstListings::parent).distinct().toList();
+        come(directories);
+        try {
+            return work.run();
+        } finally {
+            leave(directories, paths);
+        }
+    }
+
+    private synchronized void come(List<String> directories) throws StoreException {
+        awaitTrue(() -> directories.stream().noneMatch(beingListed::contains));
+        directories.forEach(directory -> takers.merge(directory, 1, Integer::sum));
+    }
+
+    private synchronized void leave(List<String> directories, List<String> paths) {
+        directories.forEach(
+                directory -> takers.computeIfPresent(directory, (key, count) -> count == 1 ? null : count - 1));
+        paths.forEach(listed::remove);
+        notifyAll();
+    }
+
+    private static String parent(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash <= 0 ? "/" : path.substring(0, slash);
+    }
+
+    private synchronized void awaitTrue(BooleanSupplier condition) throws StoreException {
+        try {
+            while (!condition.getAsBoolean()) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted while a directory was listed for the first time", e);
+        }
+    }
+}
