@@ -132,13 +132,14 @@ class Run:
         return 0
 
 
-def scaled(words: str) -> dict[str, int]:
+def scaled(words: str) -> dict[str, float]:
     """Amounts of Scale, by name."""
-    amounts = {name: int(amount) for name, amount in (word.split("=") for word in words.split(","))}
-    unknown = set(amounts) - {each.name for each in fields(Scale)}
+    amounts = dict(word.split("=") for word in words.split(","))
+    kinds = {each.name: each.type for each in fields(Scale)}
+    unknown = set(amounts) - set(kinds)
     if unknown:
         raise argparse.ArgumentTypeError(f"no such amounts: {', '.join(sorted(unknown))}")
-    return amounts
+    return {name: kinds[name](amount) for name, amount in amounts.items()}
 
 
 def parsed() -> argparse.Namespace:

@@ -107,6 +107,8 @@ class Mount:
         return self
 
     def answers(self) -> bool:
+        if self.contender.reads == "bypass" and not (self.folder / "bypass" / "socket").exists():
+            return False
         try:
             return os.path.ismount(self.root) and any(os.scandir(self.root))
         except OSError:

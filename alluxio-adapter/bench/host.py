@@ -5,7 +5,7 @@ from pathlib import Path
 
 from contenders import GATEWAY
 from paper_parts import PYTHON, TRAIN
-from parts import LOAD, Dataset, Scale
+from parts import LOAD, TRANSFERRED, Dataset, Scale
 
 HOST_CLASSES = Path(__file__).resolve().parent.parent / "target" / "test-classes"
 WORKER_BYTES = 8 << 30
@@ -83,6 +83,16 @@ class Filling:
         folder.mkdir()
         self.make_files(data, folder)
         self.host.tell("put", folder, f"/{data.name}", data.block_bytes)
+        if data.name in TRANSFERRED:
+            self.read_block_file(folder / "f0")
+
+    def read_block_file(self, file: Path) -> None:
+        """Who reads the file on the tmpfs reads what a program with the bypass library reads: the file's only block."""
+        size = file.stat().st_size
+        blocks = (each for each in self.host.blocks.rglob("*") if each.is_file() and each.stat().st_size == size)
+        block = next(blocks)
+        file.unlink()
+        file.hardlink_to(block)
 
     def make_files(self, data: Dataset, folder: Path) -> None:
         for other in self.sets.values():

@@ -1,12 +1,14 @@
 """What bench_alluxio measured: medians with their spread, ratios beside what is to be reached, plots."""
 
+import re
 import statistics
+from itertools import groupby
 from pathlib import Path
 
 import matplotlib
 from contenders import CONTENDERS
 from paper_says import sentences
-from targets_alluxio import MOST_THREADS, ours_in, verdicts
+from targets_alluxio import FLOOR, MOST_THREADS, Target, ours_in, ratio, verdicts
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
@@ -84,12 +86,31 @@ def further_tables(table: dict, names: list[str]) -> list[str]:
     return lines
 
 
+def row_of(target: Target, load: str, value: float, beside: str = "") -> str:
+    verdict = "reached" if target.reached(value) else "**not reached**"
+    of = f", {LABELS[target.ours]}" if target.ours else ""
+    return f"| {load}{of} | {LABELS[target.against]} | {value:.2f}{beside} | {target.wanted()} | {verdict} |"
+
+
+def summed_up(target: Target, seen: list[tuple[str, float]], table: dict) -> list[str]:
+    """How many loads reach it; those that do not, each with what the floor has to the same."""
+    values = [value for _, value in seen]
+    missed = [(load, value) for load, value in seen if not target.reached(value)]
+    lines = [
+        f"| {target.title}: {len(seen)} loads, {LABELS[target.ours]} | {LABELS[target.against]} "
+        f"| {min(values):.2f} to {max(values):.2f} | {target.wanted()} | {len(seen) - len(missed)} reach it |"
+    ]
+    for load, value in missed:
+        floor = ratio(table[load], FLOOR, target.against) if target.against != FLOOR else None
+        lines.append(row_of(target, load, value, f" ({LABELS[FLOOR]}: {floor:.2f})" if floor else ""))
+    return lines
+
+
 def table_of_targets(table: dict) -> list[str]:
     lines = []
-    for target, load, value in verdicts(table):
-        verdict = "reached" if target.reached(value) else "**not reached**"
-        of = f", {LABELS[target.ours]}" if target.ours else ""
-        lines.append(f"| {load}{of} | {LABELS[target.against]} | {value:.2f} | {target.wanted()} | {verdict} |")
+    for target, found in groupby(verdicts(table), key=lambda verdict: verdict[0]):
+        seen = [(load, value) for _, load, value in found]
+        lines += summed_up(target, seen, table) if target.title else [row_of(target, *each) for each in seen]
     threads = [row[ours_in(row)]["threads"] for load, row in table.items() if "64 readers" in load and ours_in(row)]
     if threads:
         verdict = "reached" if max(threads) <= MOST_THREADS else "**not reached**"
@@ -151,6 +172,31 @@ def plot_readers(out: Path, name: str, table: dict, names: list[str]) -> None:
     finish(axes, figure, out / f"{name}.png")
 
 
+def plot_transfers(out: Path, name: str, loads: dict[str, str], table: dict, names: list[str]) -> None:
+    """Lines along the size of a transfer; `loads`: by the KiB of one."""
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for contender in names:
+        points = [
+            (int(kib), table[load][contender]["median"]) for kib, load in loads.items() if contender in table[load]
+        ]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker="o", label=LABELS[contender])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("KiB a transfer")
+    axes.set_ylabel("MB/s")
+    finish(axes, figure, out / f"{name}.png")
+
+
+def draw_transfers(out: Path, table: dict, names: list[str]) -> None:
+    """Of the largest file of one block, and of one of several; by one thread."""
+    for file, name in (("2 GiB", "one-block"), ("blocks of 64 MiB", "many-blocks")):
+        pattern = re.compile(rf"{file}, (\d+) KiB, 1 thread")
+        loads = {match[1]: load for load in table if (match := pattern.fullmatch(load))}
+        if loads:
+            plot_transfers(out, name, loads, table, names)
+
+
 def finish(axes, figure, path: Path) -> None:
     axes.legend(fontsize=7)
     axes.grid(axis="y", alpha=0.3)
@@ -205,6 +251,9 @@ def draw(out: Path, samples: list[dict], group: str) -> None:
     if group == "figure15":
         for name in ("svhn", "coco"):
             plot_readers(out, name, table, names)
+        return
+    if group == "bypass":
+        draw_transfers(out, table, names)
         return
     for unit, name in FIGURES:
         loads = [load for load, row in table.items() if next(iter(row.values()))["unit"] == unit]

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pack
 import publish
+import report_alluxio
 import results
 from contenders import CONTENDERS
 from groups import GROUPS, PARTS, visits
@@ -80,6 +81,23 @@ class Page(unittest.TestCase):
         self.assertEqual(1, len(publish.told_by_hand("x", "a\nreads 900 MB/s\n", [])))
         self.assertEqual([], publish.told_by_hand("x", "a\nreads 900 MB/s\n", ["900 MB/s"]))
         self.assertEqual([], publish.told_by_hand("x", "<!-- a: begin -->\n9 MB/s\n<!-- a: end -->\n", []))
+
+
+class Targets(unittest.TestCase):
+    def test_of_many_loads_those_that_miss_are_told_with_what_the_floor_has(self):
+        seen = {"128 MiB, 1 KiB, 1 thread": (11.0, 1.0, 14.0), "128 MiB, 1 KiB, 4 threads": (9.0, 1.0, 9.5)}
+        names = ("bypass-devfuse", "direct-devfuse", "tmpfs")
+        samples = [
+            {**SAMPLE, "load": load, "contender": name, "value": value, "unit": "MB/s"}
+            for load, values in seen.items()
+            for name, value in zip(names, values, strict=True)
+        ]
+        told = "\n".join(report_alluxio.table_of_targets(report_alluxio.medians(samples)))
+        self.assertIn(
+            "1 KiB: 2 loads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 to 11.00 | ≥ 10 | 1 reach it", told
+        )
+        self.assertIn("4 threads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 (tmpfs: 9.50) | ≥ 10 | **not", told)
+        self.assertNotIn("1 thread, bypass, devfuse | FUSE, O_DIRECT", told)
 
 
 class Package(unittest.TestCase):

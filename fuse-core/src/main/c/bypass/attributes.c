@@ -25,11 +25,11 @@ int __fxstatat64(int version, int fd, const char *path, struct stat64 *status, i
     }
 
 BY_TWIN(int, fstat, (int fd, struct stat *status), status)
-BY_TWIN(int, fstat64, (int fd, struct stat64 *status), status)
+PGW_ALSO(fstat64, fstat);
 BY_TWIN(int, fstatfs, (int fd, struct statfs *status), status)
-BY_TWIN(int, fstatfs64, (int fd, struct statfs64 *status), status)
+PGW_ALSO(fstatfs64, fstatfs);
 BY_TWIN(int, fstatvfs, (int fd, struct statvfs *restrict status), status)
-BY_TWIN(int, fstatvfs64, (int fd, struct statvfs64 *restrict status), status)
+PGW_ALSO(fstatvfs64, fstatvfs);
 BY_TWIN(int, flock, (int fd, int operation), operation)
 BY_TWIN(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t room), name, value, room)
 BY_TWIN(int, fsetxattr, (int fd, const char *name, const void *value, size_t bytes, int flags),
@@ -59,9 +59,7 @@ static int of(int fd, const char *path) {
 
 OF_TWIN(int, fstatat, (int fd, const char *restrict path, struct stat *restrict status, int flags),
         status, flags)
-OF_TWIN(int, fstatat64,
-        (int fd, const char *restrict path, struct stat64 *restrict status, int flags), status,
-        flags)
+PGW_ALSO(fstatat64, fstatat);
 OF_TWIN(int, statx,
         (int fd, const char *restrict path, int flags, unsigned mask,
          struct statx *restrict status),
@@ -83,19 +81,14 @@ PGW_INTERPOSED int __fxstat(int version, int fd, struct stat *status) {
     return PGW_NEXT(__fxstat)(version, pgw_twin(fd), status);
 }
 
-PGW_INTERPOSED int __fxstat64(int version, int fd, struct stat64 *status) {
-    return PGW_NEXT(__fxstat64)(version, pgw_twin(fd), status);
-}
+PGW_ALSO(__fxstat64, __fxstat);
 
 PGW_INTERPOSED int __fxstatat(int version, int fd, const char *path, struct stat *status,
                               int flags) {
     return PGW_NEXT(__fxstatat)(version, of(fd, path), path, status, flags);
 }
 
-PGW_INTERPOSED int __fxstatat64(int version, int fd, const char *path, struct stat64 *status,
-                                int flags) {
-    return PGW_NEXT(__fxstatat64)(version, of(fd, path), path, status, flags);
-}
+PGW_ALSO(__fxstatat64, __fxstatat);
 
 /* Within one file system FUSE may copy what a block file's own would refuse (EXDEV). */
 PGW_INTERPOSED ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_t *to_offset,

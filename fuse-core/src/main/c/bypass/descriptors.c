@@ -186,14 +186,7 @@ PGW_INTERPOSED int fcntl(int fd, int command, ...) {
     return pgw_is_hidden(fd) ? not_open() : control(fd, command, argument);
 }
 
-PGW_INTERPOSED int fcntl64(int fd, int command, ...) {
-    void *argument;
-    va_list more;
-    va_start(more, command);
-    argument = va_arg(more, void *);
-    va_end(more);
-    return pgw_is_hidden(fd) ? not_open() : control(fd, command, argument);
-}
+PGW_ALSO(fcntl64, fcntl);
 
 PGW_INTERPOSED int ioctl(int fd, unsigned long request, ...) {
     int twin = pgw_twin(fd);
@@ -218,13 +211,7 @@ PGW_INTERPOSED int lockf(int fd, int command, off_t bytes) {
     return PGW_NEXT(lockf)(twin, command, bytes);
 }
 
-PGW_INTERPOSED int lockf64(int fd, int command, off64_t bytes) {
-    int twin = pgw_twin(fd);
-    if (twin != fd) {
-        lseek(twin, lseek(fd, 0, SEEK_CUR), SEEK_SET);
-    }
-    return PGW_NEXT(lockf64)(twin, command, bytes);
-}
+PGW_ALSO(lockf64, lockf);
 
 /* posix_spawn duplicates by libc's inner functions: the twin goes along by an action of its own. */
 PGW_INTERPOSED int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int from,

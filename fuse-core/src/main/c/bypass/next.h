@@ -4,23 +4,22 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Of the functions that the library gives to programs. */
 #define PGW_INTERPOSED __attribute__((visibility("default")))
 
+/* On 64-bit machines offsets are long in all of them: `name` is `same` by another name. */
+#define PGW_ALSO(name, same) PGW_INTERPOSED __typeof__(name) name __attribute__((alias(#same)))
+_Static_assert(sizeof(off_t) == sizeof(off64_t), "open is open64");
+
 #define PGW_FUNCTIONS(X)                                                                           \
     X(open)                                                                                        \
-    X(open64)                                                                                      \
     X(openat)                                                                                      \
-    X(openat64)                                                                                    \
     X(__open_2)                                                                                    \
-    X(__open64_2)                                                                                  \
     X(__openat_2)                                                                                  \
-    X(__openat64_2)                                                                                \
     X(fopen)                                                                                       \
-    X(fopen64)                                                                                     \
     X(freopen)                                                                                     \
-    X(freopen64)                                                                                   \
     X(fclose)                                                                                      \
     X(readlink)                                                                                    \
     X(readlinkat)                                                                                  \
@@ -32,39 +31,27 @@
     X(dup2)                                                                                        \
     X(dup3)                                                                                        \
     X(fcntl)                                                                                       \
-    X(fcntl64)                                                                                     \
     X(ioctl)                                                                                       \
     X(syscall)                                                                                     \
     X(_Fork)                                                                                       \
     X(posix_spawn_file_actions_adddup2)                                                            \
     X(read)                                                                                        \
     X(pread)                                                                                       \
-    X(pread64)                                                                                     \
     X(readv)                                                                                       \
     X(preadv)                                                                                      \
-    X(preadv64)                                                                                    \
     X(preadv2)                                                                                     \
-    X(preadv64v2)                                                                                  \
     X(__read_chk)                                                                                  \
     X(__pread_chk)                                                                                 \
-    X(__pread64_chk)                                                                               \
     X(copy_file_range)                                                                             \
     X(fstat)                                                                                       \
-    X(fstat64)                                                                                     \
     X(fstatat)                                                                                     \
-    X(fstatat64)                                                                                   \
     X(__fxstat)                                                                                    \
-    X(__fxstat64)                                                                                  \
     X(__fxstatat)                                                                                  \
-    X(__fxstatat64)                                                                                \
     X(statx)                                                                                       \
     X(fstatfs)                                                                                     \
-    X(fstatfs64)                                                                                   \
     X(fstatvfs)                                                                                    \
-    X(fstatvfs64)                                                                                  \
     X(flock)                                                                                       \
     X(lockf)                                                                                       \
-    X(lockf64)                                                                                     \
     X(fgetxattr)                                                                                   \
     X(fsetxattr)                                                                                   \
     X(flistxattr)                                                                                  \

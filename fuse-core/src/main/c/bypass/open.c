@@ -78,15 +78,7 @@ PGW_INTERPOSED int open(const char *path, int flags, ...) {
     return opened(PGW_NEXT(open)(to_twin(path, room), flags, mode), flags);
 }
 
-PGW_INTERPOSED int open64(const char *path, int flags, ...) {
-    char room[LINK_BYTES];
-    va_list more;
-    mode_t mode;
-    va_start(more, flags);
-    mode = mode_of(flags, &more);
-    va_end(more);
-    return opened(PGW_NEXT(open64)(to_twin(path, room), flags, mode), flags);
-}
+PGW_ALSO(open64, open);
 
 PGW_INTERPOSED int openat(int folder, const char *path, int flags, ...) {
     char room[LINK_BYTES];
@@ -98,35 +90,21 @@ PGW_INTERPOSED int openat(int folder, const char *path, int flags, ...) {
     return opened(PGW_NEXT(openat)(folder, to_twin(path, room), flags, mode), flags);
 }
 
-PGW_INTERPOSED int openat64(int folder, const char *path, int flags, ...) {
-    char room[LINK_BYTES];
-    va_list more;
-    mode_t mode;
-    va_start(more, flags);
-    mode = mode_of(flags, &more);
-    va_end(more);
-    return opened(PGW_NEXT(openat64)(folder, to_twin(path, room), flags, mode), flags);
-}
+PGW_ALSO(openat64, openat);
 
 PGW_INTERPOSED int __open_2(const char *path, int flags) {
     char room[LINK_BYTES];
     return opened(PGW_NEXT(__open_2)(to_twin(path, room), flags), flags);
 }
 
-PGW_INTERPOSED int __open64_2(const char *path, int flags) {
-    char room[LINK_BYTES];
-    return opened(PGW_NEXT(__open64_2)(to_twin(path, room), flags), flags);
-}
+PGW_ALSO(__open64_2, __open_2);
 
 PGW_INTERPOSED int __openat_2(int folder, const char *path, int flags) {
     char room[LINK_BYTES];
     return opened(PGW_NEXT(__openat_2)(folder, to_twin(path, room), flags), flags);
 }
 
-PGW_INTERPOSED int __openat64_2(int folder, const char *path, int flags) {
-    char room[LINK_BYTES];
-    return opened(PGW_NEXT(__openat64_2)(folder, to_twin(path, room), flags), flags);
-}
+PGW_ALSO(__openat64_2, __openat_2);
 
 PGW_INTERPOSED ssize_t readlink(const char *restrict path, char *restrict into, size_t bytes) {
     char room[LINK_BYTES];
@@ -172,10 +150,7 @@ PGW_INTERPOSED FILE *fopen(const char *restrict path, const char *restrict mode)
     return streamed(PGW_NEXT(fopen)(to_twin(path, room), mode), mode);
 }
 
-PGW_INTERPOSED FILE *fopen64(const char *restrict path, const char *restrict mode) {
-    char room[LINK_BYTES];
-    return streamed(PGW_NEXT(fopen64)(to_twin(path, room), mode), mode);
-}
+PGW_ALSO(fopen64, fopen);
 
 /* Without a path the mode alone changes: libc opens the descriptor's file anew, which must be
  * FUSE's. */
@@ -193,12 +168,7 @@ PGW_INTERPOSED FILE *freopen(const char *restrict path, const char *restrict mod
     return streamed(PGW_NEXT(freopen)(to_twin(path, room), mode, stream), mode);
 }
 
-PGW_INTERPOSED FILE *freopen64(const char *restrict path, const char *restrict mode,
-                               FILE *restrict stream) {
-    char room[LINK_BYTES];
-    reopening(path, stream);
-    return streamed(PGW_NEXT(freopen64)(to_twin(path, room), mode, stream), mode);
-}
+PGW_ALSO(freopen64, freopen);
 
 PGW_INTERPOSED int fclose(FILE *stream) {
     int error = errno;

@@ -139,17 +139,13 @@ PGW_INTERPOSED ssize_t pread(int fd, void *into, size_t bytes, off_t offset) {
     READ_AT(fd, PART(into, bytes), 1, offset, PGW_NEXT(pread)(fd, into, bytes, offset));
 }
 
-PGW_INTERPOSED ssize_t pread64(int fd, void *into, size_t bytes, off64_t offset) {
-    READ_AT(fd, PART(into, bytes), 1, offset, PGW_NEXT(pread64)(fd, into, bytes, offset));
-}
+PGW_ALSO(pread64, pread);
 
 PGW_INTERPOSED ssize_t preadv(int fd, const struct iovec *parts, int count, off_t offset) {
     READ_AT(fd, parts, count, offset, PGW_NEXT(preadv)(fd, parts, count, offset));
 }
 
-PGW_INTERPOSED ssize_t preadv64(int fd, const struct iovec *parts, int count, off64_t offset) {
-    READ_AT(fd, parts, count, offset, PGW_NEXT(preadv64)(fd, parts, count, offset));
-}
+PGW_ALSO(preadv64, preadv);
 
 /* With flags, or at the offset, the kernel may do as it likes. */
 PGW_INTERPOSED ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset,
@@ -158,11 +154,7 @@ PGW_INTERPOSED ssize_t preadv2(int fd, const struct iovec *parts, int count, off
             PGW_NEXT(preadv2)(fd, parts, count, offset, flags));
 }
 
-PGW_INTERPOSED ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64_t offset,
-                                  int flags) {
-    READ_AT(fd, parts, count, flags == 0 ? offset : -1,
-            PGW_NEXT(preadv64v2)(fd, parts, count, offset, flags));
-}
+PGW_ALSO(preadv64v2, preadv2);
 
 PGW_INTERPOSED ssize_t __read_chk(int fd, void *into, size_t bytes, size_t room) {
     READ_ON(fd, PART(into, bytes), bytes > room ? -1 : 1,
@@ -174,8 +166,4 @@ PGW_INTERPOSED ssize_t __pread_chk(int fd, void *into, size_t bytes, off_t offse
             PGW_NEXT(__pread_chk)(fd, into, bytes, offset, room));
 }
 
-PGW_INTERPOSED ssize_t __pread64_chk(int fd, void *into, size_t bytes, off64_t offset,
-                                     size_t room) {
-    READ_AT(fd, PART(into, bytes), bytes > room ? -1 : 1, offset,
-            PGW_NEXT(__pread64_chk)(fd, into, bytes, offset, room));
-}
+PGW_ALSO(__pread64_chk, __pread_chk);
