@@ -21,13 +21,10 @@ import org.jspecify.annotations.Nullable;
 /** Alluxio's input stream, which reads from no worker that hangs when there is another way. For one thread at a time. */
 final class WatchedStream extends AlluxioFileInStream {
     private final Status status;
+    private final InStreamOptions options;
+    private final FileSystemContext context;
     private final WorkerWatch watch;
     private final WorkerChoice choice;
-    /** For what is read apart from the stream. */
-    private final WorkerChoice apart;
-
-    private final InStreamOptions apartOptions;
-    private final BlockStoreClient blocks;
 
     /** The status that the stream asks for locations. */
     private static final class Status extends URIStatus {
@@ -56,39 +53,30 @@ final class WatchedStream extends AlluxioFileInStream {
         }
     }
 
-    private WatchedStream(Status status, OpenFilePOptions how, FileSystemContext context, WorkerWatch watch) {
-        super(status, options(status, how, context, status.choice), context);
+    private WatchedStream(Status status, InStreamOptions options, FileSystemContext context, WorkerWatch watch) {
+        super(status, options, context);
         this.status = status;
+        this.options = options;
+        this.context = context;
         this.watch = watch;
         this.choice = status.choice;
-        this.apart = choice(context, watch, status);
-        this.apartOptions = options(status, how, context, apart);
-        this.blocks = BlockStoreClient.create(context);
         status.stream = this;
-    }
-
-    private static InStreamOptions options(
-            URIStatus file, OpenFilePOptions how, FileSystemContext context, WorkerChoice choice) {
-        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(file.getPath()));
-        OpenFilePOptions merged = FileSystemOptionsUtils.openFileDefaults(configuration).toBuilder()
-                .mergeFrom(how)
-                .build();
-        InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
-        options.setUfsReadLocationPolicy(choice);
-        return options;
-    }
-
-    private static WorkerChoice choice(FileSystemContext context, WorkerWatch watch, URIStatus file) {
-        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(file.getPath()));
-        return new WorkerChoice(context, watch, context.getReadBlockLocationPolicy(configuration), file.isPersisted());
     }
 
     static WatchedStream open(FileSystemContext context, WorkerWatch watch, URIStatus file, OpenFilePOptions how)
             throws FileIncompleteException {
+        AlluxioURI uri = new AlluxioURI(file.getPath());
         if (!file.isCompleted()) {
-            throw new FileIncompleteException(new AlluxioURI(file.getPath()));
+            throw new FileIncompleteException(uri);
         }
-        return new WatchedStream(new Status(file, choice(context, watch, file)), how, context, watch);
+        AlluxioConfiguration configuration = context.getPathConf(uri);
+        OpenFilePOptions merged = FileSystemOptionsUtils.openFileDefaults(configuration).toBuilder()
+                .mergeFrom(how)
+                .build();
+        InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
+        WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
+        options.setUfsReadLocationPolicy(choice);
+        return new WatchedStream(new Status(file, choice), options, context, watch);
     }
 
     private long blockAt(long offset) {
@@ -124,7 +112,7 @@ final class WatchedStream extends AlluxioFileInStream {
         BlockInfo block = status.known(blockAt(offset));
         long began = watch.nanos();
         boolean answered = false;
-        apart.forget();
+        WorkerChoice apart = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
         apart.begin();
         try {
             BlockInfo place = block == null ? null : apart.choose(block);
@@ -140,7 +128,7 @@ final class WatchedStream extends AlluxioFileInStream {
 
     private int readBlock(BlockInfo place, long offset, byte[] into, int from, int count) throws IOException {
         long at = offset % Math.max(1, status.getBlockSizeBytes());
-        try (BlockInStream in = blocks.getInStream(place, apartOptions, new HashMap<>())) {
+        try (BlockInStream in = BlockStoreClient.create(context).getInStream(place, options, new HashMap<>())) {
             return in.positionedRead(at, into, from, (int) Math.min(count, place.getLength() - at));
         }
     }

@@ -40,7 +40,7 @@ final class WorkerChoice implements BlockLocationPolicy {
     private long currentBlock = NO_BLOCK;
     private boolean calling;
     /** Those that hang and would have had the last block. */
-    private final Set<WorkerNetAddress> avoided = new HashSet<>();
+    private final Set<WorkerNetAddress> avoided = new HashSet<>(2);
 
     private long began;
 
@@ -100,7 +100,7 @@ final class WorkerChoice implements BlockLocationPolicy {
     }
 
     private BlockInfo placed(BlockInfo block) {
-        List<WorkerNetAddress> places = new ArrayList<>();
+        List<WorkerNetAddress> places = new ArrayList<>(block.getLocations().size());
         block.getLocations().forEach(location -> places.add(location.getWorkerAddress()));
         Collections.shuffle(places);
         avoided.clear();
