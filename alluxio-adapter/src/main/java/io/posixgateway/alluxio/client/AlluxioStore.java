@@ -15,6 +15,7 @@ import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
 import alluxio.grpc.SetAttributePOptions;
@@ -49,6 +50,7 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileMaker maker;
     private final String user;
+    private final WorkerWatch workers = new WorkerWatch(System::nanoTime);
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
     private final RecentStatuses recent = new RecentStatuses(System::nanoTime, open);
@@ -69,6 +71,7 @@ public final class AlluxioStore implements Store {
     public static Store open(StoreOptions options) throws StoreException {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
+            ChannelTable.makeRoom();
             Subject subject = new Subject();
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));
@@ -269,12 +272,16 @@ public final class AlluxioStore implements Store {
         streams = true;
         StreamSource.Asked known = recent.find(fileId);
         StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
-        return new StreamSource(files, open, asked, () -> askToOpen(path, fileId), false);
+        return new StreamSource(this::stream, open, asked, () -> askToOpen(path, fileId), false);
     }
 
     @Override
     public FileSource openToKeep(String path, long fileId) throws StoreException {
-        return new StreamSource(files, open, askToOpen(path, fileId), () -> askToOpen(path, fileId), true);
+        return new StreamSource(this::stream, open, askToOpen(path, fileId), () -> askToOpen(path, fileId), true);
+    }
+
+    private WatchedStream stream(URIStatus status, OpenFilePOptions how) throws AlluxioException {
+        return WatchedStream.open(context, workers, status, how);
     }
 
     private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {

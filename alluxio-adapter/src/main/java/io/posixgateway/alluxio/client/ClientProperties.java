@@ -19,6 +19,7 @@ final class ClientProperties {
             Map.entry("alluxio.user.rpc.retry.base.sleep", "50ms"),
             Map.entry("alluxio.user.rpc.retry.max.sleep", "500ms"),
             Map.entry("alluxio.network.connection.auth.timeout", "5sec"),
+            Map.entry("alluxio.network.connection.health.check.timeout", "2sec"),
             Map.entry("alluxio.network.connection.shutdown.graceful.timeout", "1sec"),
             Map.entry("alluxio.network.connection.shutdown.timeout", "1sec"),
             Map.entry("alluxio.user.block.read.retry.max.duration", "10sec"),

@@ -1,7 +1,5 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.file.FileInStream;
-import alluxio.client.file.FileSystem;
 import alluxio.client.file.URIStatus;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.OpenFilePOptions;
@@ -28,7 +26,7 @@ final class StreamSource implements FileSource {
     private static final OpenFilePOptions NOT_KEPT =
             OpenFilePOptions.newBuilder().setReadType(ReadPType.NO_CACHE).build();
 
-    private final FileSystem files;
+    private final Opening opening;
     private final OpenStreams others;
     private final Asking asking;
     private final boolean keeps;
@@ -36,7 +34,7 @@ final class StreamSource implements FileSource {
     private @Nullable Asked asked;
 
     private volatile String path;
-    private @Nullable FileInStream stream;
+    private @Nullable WatchedStream stream;
     private volatile boolean moved;
 
     /**
@@ -52,9 +50,14 @@ final class StreamSource implements FileSource {
         Asked ask() throws StoreException;
     }
 
+    /** Opens a stream of Alluxio's. */
+    interface Opening {
+        WatchedStream open(URIStatus status, OpenFilePOptions how) throws AlluxioException;
+    }
+
     /** @param keeps do workers keep what they fetch even of a young file? */
-    StreamSource(FileSystem files, OpenStreams others, Asked asked, Asking asking, boolean keeps) {
-        this.files = files;
+    StreamSource(Opening opening, OpenStreams others, Asked asked, Asking asking, boolean keeps) {
+        this.opening = opening;
         this.keeps = keeps;
         this.others = others;
         this.path = asked.status.getPath();
@@ -75,18 +78,7 @@ final class StreamSource implements FileSource {
     @Override
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
-            FileInStream in = stream();
-            if (in.getPos() != offset) {
-                in.seek(offset);
-            }
-            int start = into.position();
-            while (into.hasRemaining()) {
-                int count = in.read(into);
-                if (count < 0) {
-                    break;
-                }
-            }
-            return into.position() - start;
+            return stream().readAt(offset, into);
         } catch (IOException | AlluxioException | RuntimeException e) {
             close();
             asked = null;
@@ -99,7 +91,7 @@ final class StreamSource implements FileSource {
         try {
             int total = 0;
             while (total < count) {
-                int got = stream().positionedRead(offset + total, into, total, count - total);
+                int got = stream().readApart(offset + total, into, total, count - total);
                 if (got <= 0) {
                     break;
                 }
@@ -118,9 +110,9 @@ final class StreamSource implements FileSource {
         return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 
-    private FileInStream stream() throws IOException, AlluxioException, StoreException {
+    private WatchedStream stream() throws IOException, AlluxioException, StoreException {
         for (int tries = 1; ; tries++) {
-            FileInStream open = stream == null ? open() : stream;
+            WatchedStream open = stream == null ? open() : stream;
             if (!moved || tries == MOST_TRIES) {
                 return open;
             }
@@ -129,7 +121,7 @@ final class StreamSource implements FileSource {
         }
     }
 
-    private FileInStream open() throws IOException, AlluxioException, StoreException {
+    private WatchedStream open() throws IOException, AlluxioException, StoreException {
         moved = false;
         Asked known = asked;
         if (known == null) {
@@ -142,7 +134,7 @@ final class StreamSource implements FileSource {
             moved = true;
         }
         long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
-        FileInStream open = files.openFile(known.status, !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
+        WatchedStream open = opening.open(known.status, !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
         stream = open;
         return open;
     }
@@ -150,7 +142,7 @@ final class StreamSource implements FileSource {
     @Override
     public void close() {
         others.closed(this);
-        FileInStream open = stream;
+        WatchedStream open = stream;
         stream = null;
         if (open == null) {
             return;

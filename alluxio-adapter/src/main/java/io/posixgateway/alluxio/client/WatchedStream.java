@@ -1,0 +1,135 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.AlluxioURI;
+import alluxio.client.block.BlockStoreClient;
+import alluxio.client.block.stream.BlockInStream;
+import alluxio.client.file.AlluxioFileInStream;
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.URIStatus;
+import alluxio.client.file.options.InStreamOptions;
+import alluxio.conf.AlluxioConfiguration;
+import alluxio.exception.FileIncompleteException;
+import alluxio.grpc.OpenFilePOptions;
+import alluxio.util.FileSystemOptionsUtils;
+import alluxio.wire.BlockInfo;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Alluxio's input stream, which reads from no worker that hangs when there is another way. For one thread at a time. */
+final class WatchedStream extends AlluxioFileInStream {
+    private final Status status;
+    private final InStreamOptions options;
+    private final FileSystemContext context;
+    private final WorkerWatch watch;
+    private final WorkerChoice choice;
+
+    /** The status that the stream asks for locations. */
+    private static final class Status extends URIStatus {
+        private final WorkerChoice choice;
+        private @Nullable WatchedStream stream;
+
+        Status(URIStatus status, WorkerChoice choice) {
+            super(status.getFileInfo(), status.getCacheContext());
+            this.choice = choice;
+        }
+
+        /** Alluxio's stream asks also after it has read a block, whether its worker should keep it. */
+        @Override
+        public BlockInfo getBlockInfo(long blockId) {
+            BlockInfo block = super.getBlockInfo(blockId);
+            return block != null && choice.isCalling() && isNext(blockId) ? choice.choose(block) : block;
+        }
+
+        private boolean isNext(long blockId) {
+            WatchedStream asking = stream;
+            return asking != null && asking.getPos() < getLength() && asking.blockAt(asking.getPos()) == blockId;
+        }
+
+        BlockInfo known(long blockId) {
+            return super.getBlockInfo(blockId);
+        }
+    }
+
+    private WatchedStream(Status status, InStreamOptions options, FileSystemContext context, WorkerWatch watch) {
+        super(status, options, context);
+        this.status = status;
+        this.options = options;
+        this.context = context;
+        this.watch = watch;
+        this.choice = status.choice;
+        status.stream = this;
+    }
+
+    static WatchedStream open(FileSystemContext context, WorkerWatch watch, URIStatus file, OpenFilePOptions how)
+            throws FileIncompleteException {
+        AlluxioURI uri = new AlluxioURI(file.getPath());
+        if (!file.isCompleted()) {
+            throw new FileIncompleteException(uri);
+        }
+        AlluxioConfiguration configuration = context.getPathConf(uri);
+        OpenFilePOptions merged = FileSystemOptionsUtils.openFileDefaults(configuration).toBuilder()
+                .mergeFrom(how)
+                .build();
+        InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
+        WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
+        options.setUfsReadLocationPolicy(choice);
+        return new WatchedStream(new Status(file, choice), options, context, watch);
+    }
+
+    private long blockAt(long offset) {
+        List<Long> ids = status.getBlockIds();
+        int index = (int) (offset / Math.max(1, status.getBlockSizeBytes()));
+        return index < ids.size() ? ids.get(index) : -1;
+    }
+
+    /** Moves the stream there, and fills the buffer as far as the file goes. */
+    int readAt(long offset, ByteBuffer into) throws IOException {
+        if (getPos() != offset) {
+            if (blockAt(getPos()) != blockAt(offset)) {
+                choice.forget();
+            }
+            seek(offset);
+        }
+        int start = into.position();
+        boolean answered = false;
+        choice.begin();
+        try {
+            while (into.hasRemaining() && read(into) >= 0) {
+                Thread.onSpinWait();
+            }
+            answered = true;
+        } finally {
+            choice.end(answered);
+        }
+        return into.position() - start;
+    }
+
+    /** Reads from there without moving the stream; fewer bytes than wanted, or none at the end of the file. */
+    int readApart(long offset, byte[] into, int from, int count) throws IOException {
+        BlockInfo block = status.known(blockAt(offset));
+        long began = watch.nanos();
+        boolean answered = false;
+        WorkerChoice apart = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
+        apart.begin();
+        try {
+            BlockInfo place = block == null ? null : apart.choose(block);
+            int got = place != null && apart.hasAvoided()
+                    ? readBlock(place, offset, into, from, count)
+                    : positionedRead(offset, into, from, count);
+            answered = watch.nanos() - began < WorkerWatch.SILENT_NANOS; // else it was perhaps another's
+            return got;
+        } finally {
+            apart.end(answered);
+        }
+    }
+
+    private int readBlock(BlockInfo place, long offset, byte[] into, int from, int count) throws IOException {
+        long at = offset % Math.max(1, status.getBlockSizeBytes());
+        try (BlockInStream in = BlockStoreClient.create(context).getInStream(place, options, new HashMap<>())) {
+            return in.positionedRead(at, into, from, (int) Math.min(count, place.getLength() - at));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.nio.file.ExtendedOpenOption;
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * One of two workers stops to answer: who reads from the other goes on, and who reads from it finds the bytes elsewhere, even
+ * while it hangs.
+ */
+class SlowWorkerFaultTest {
+    private static final int BYTES = 64 << 10;
+    private static final int FILES = 240;
+    private static final int SEQUENCE_BITS = 24;
+    /** More than the pool has threads. */
+    private static final int CROWD = 80;
+
+    private static final int READERS = 8;
+    private static final int READS = 40;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** What is hoped for is a tenth of it: machines that run tests are busy. */
+    private static final Duration MOST = Duration.ofSeconds(2);
+    /** Whom Alluxio's client keeps waiting for the worker that hangs waits for five seconds at least. */
+    private static final Duration MOST_ELSEWHERE = Duration.ofSeconds(4);
+
+    private final Path folder;
+
+    SlowWorkerFaultTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    @Test
+    void whoReadsFromAnotherWorkerGoesOn() throws Exception {
+        Path blocks = Files.createDirectory(folder.resolve("blocks"));
+        EmbeddedOptions two =
+                EmbeddedOptions.defaults().withWorkers(2, 256L << 20).withBlockStore(blocks);
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(two)) {
+            try (MountedFileSystem mounted = mount(alluxio)) {
+                for (int i = 0; i < FILES; i++) {
+                    Files.write(mounted.root().resolve("f" + i), content(i));
+                }
+            }
+            try (MountedFileSystem mounted = mount(alluxio)) {
+                List<Integer> slow = heldBy(mounted.root(), blocks.resolve("worker2"));
+                List<Integer> others = heldBy(mounted.root(), blocks.resolve("worker1"));
+                assertThat(slow).hasSizeGreaterThan(CROWD);
+                assertThat(others).isNotEmpty();
+                ServerProcess worker = alluxio.workers().get(1);
+                worker.pause();
+                try {
+                    goOn(mounted.root(), slow.subList(0, CROWD), others);
+                } finally {
+                    worker.resume();
+                }
+            }
+        }
+    }
+
+    private static void goOn(Path root, List<Integer> slow, List<Integer> others) throws Exception {
+        CountDownLatch started = new CountDownLatch(READERS);
+        List<Long> elsewhere = Collections.synchronizedList(new ArrayList<>());
+        List<Long> nanos = Collections.synchronizedList(new ArrayList<>());
+        try (Readers crowd = new Readers(CROWD);
+                Readers readers = new Readers(READERS)) {
+            for (int i = 0; i < READERS; i++) {
+                int first = i;
+                readers.run(() -> {
+                    read(root, others.get(first));
+                    started.countDown();
+                    started.await();
+                    for (int n = 0; n < READS; n++) {
+                        long began = System.nanoTime();
+                        read(root, others.get((first + n * READERS) % others.size()));
+                        nanos.add(System.nanoTime() - began);
+                    }
+                });
+            }
+            started.await();
+            long began = System.nanoTime();
+            for (int file : slow) {
+                crowd.run(() -> {
+                    read(root, file);
+                    elsewhere.add(System.nanoTime() - began);
+                });
+            }
+            readers.await("those of the other worker have read");
+            crowd.await("those of the worker that hangs have read");
+        }
+        assertThat(percentile(nanos, 99))
+                .as("99 of 100 reads of another worker")
+                .isLessThan(MOST);
+        assertThat(percentile(elsewhere, 75)).as("most who read elsewhere").isLessThan(MOST_ELSEWHERE);
+    }
+
+    private static Duration percentile(List<Long> nanos, int percent) {
+        Collections.sort(nanos);
+        return Duration.ofNanos(nanos.get((nanos.size() - 1) * percent / 100));
+    }
+
+    private MountedFileSystem mount(EmbeddedAlluxio alluxio) throws Exception {
+        Map<String, String> options =
+                Map.of("short_circuit", "off", "spool", folder.resolve("spool").toString());
+        return MountedFileSystem.mount(
+                AlluxioMount.open(
+                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
+                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                TransportChoice.AUTO);
+    }
+
+    private static byte[] content(int number) {
+        byte[] content = new byte[BYTES];
+        Arrays.fill(content, (byte) number);
+        return content;
+    }
+
+    /** The files whose block is below this folder: a block begins with the upper bits of its file's id, and a node shows that. */
+    private static List<Integer> heldBy(Path root, Path store) throws IOException {
+        List<String> there = new ArrayList<>();
+        try (Stream<Path> all = Files.walk(store)) {
+            all.forEach(path -> there.add(path.getFileName().toString()));
+        }
+        List<Integer> held = new ArrayList<>();
+        for (int i = 0; i < FILES; i++) {
+            long fileId = InodeTable.fileIdOf((long) Files.getAttribute(root.resolve("f" + i), "unix:ino"));
+            if (there.contains(Long.toString(fileId >>> SEQUENCE_BITS << SEQUENCE_BITS))) {
+                held.add(i);
+            }
+        }
+        return held;
+    }
+
+    /** Past the kernel's page cache. */
+    private static void read(Path root, int number) throws IOException {
+        ByteBuffer room =
+                ByteBuffer.allocateDirect(2 * BYTES).alignedSlice(4096).limit(BYTES);
+        try (FileChannel open = FileChannel.open(
+                root.resolve("f" + number), Set.of(StandardOpenOption.READ, ExtendedOpenOption.DIRECT))) {
+            assertThat(open.read(room)).isEqualTo(BYTES);
+        }
+        assertThat(room.flip().equals(ByteBuffer.wrap(content(number)))).isTrue();
+    }
+
+    /** What one of them does. */
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    /** Many who each do something, and what went wrong first. */
+    private static final class Readers implements AutoCloseable {
+        private final AtomicInteger waiting = new AtomicInteger();
+        private final AtomicReference<@Nullable Throwable> wrong = new AtomicReference<>();
+        private final ExecutorService threads;
+
+        Readers(int most) {
+            threads = Executors.newFixedThreadPool(most);
+        }
+
+        void run(Work work) {
+            waiting.incrementAndGet();
+            threads.execute(() -> {
+                try {
+                    work.run();
+                } catch (Exception | AssertionError e) {
+                    wrong.compareAndSet(null, e);
+                } finally {
+                    waiting.decrementAndGet();
+                }
+            });
+        }
+
+        void await(String what) throws Exception {
+            Waiting.until(what, PATIENCE, () -> waiting.get() == 0);
+            assertThat(wrong.get()).as(what).isNull();
+        }
+
+        @Override
+        public void close() {
+            threads.shutdownNow();
+        }
+    }
+}
