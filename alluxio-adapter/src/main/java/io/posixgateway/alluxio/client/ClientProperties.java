@@ -30,6 +30,8 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.writer.close.timeout", "30sec"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
             Map.entry("alluxio.user.file.master.client.pool.size.min", "16"),
+            Map.entry("alluxio.user.network.rpc.netty.worker.threads", "2"),
+            Map.entry("alluxio.user.network.streaming.netty.worker.threads", Integer.toString(streamingThreads())),
             Map.entry("alluxio.user.worker.list.refresh.interval", "2sec"),
             Map.entry("alluxio.user.metrics.collection.enabled", "false"),
             Map.entry("alluxio.user.update.file.accesstime.disabled", "true"));
@@ -42,6 +44,11 @@ final class ClientProperties {
             Map.of("alluxio.user.metadata.cache.enabled", "false", "alluxio.user.client.cache.enabled", "false");
 
     private ClientProperties() {}
+
+    /** Alluxio's own default is two for each CPU, of which a machine may have a hundred. */
+    private static int streamingThreads() {
+        return Math.max(2, Math.min(8, Runtime.getRuntime().availableProcessors()));
+    }
 
     static InstancedConfiguration of(StoreOptions options) {
         InstancedConfiguration configuration = new InstancedConfiguration(withMountDefaults());
