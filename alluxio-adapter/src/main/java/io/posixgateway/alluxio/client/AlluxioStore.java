@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
     private final FileSystemContext context;
+    private final ClusterSettings settings;
     private final FileSystem files;
     private final Loader loader;
     private final WritePType writeType;
@@ -59,6 +60,7 @@ public final class AlluxioStore implements Store {
 
     private AlluxioStore(FileSystemContext context, StoreOptions options) {
         this.context = context;
+        this.settings = new ClusterSettings(context);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(files);
@@ -88,7 +90,8 @@ public final class AlluxioStore implements Store {
         T run() throws IOException, AlluxioException;
     }
 
-    private static <T> T attempt(String what, String path, Call<T> call) throws StoreException {
+    private <T> T attempt(String what, String path, Call<T> call) throws StoreException {
+        settings.await();
         try {
             return call.run();
         } catch (IOException | AlluxioException | RuntimeException e) {

@@ -11,6 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A way to a server that can be stopped: connections stay, and new ones are taken, but nothing comes through. */
 public final class StoppableProxy implements AutoCloseable {
+    private static final long FIRST_BYTES = 1000;
+
     private final ServerSocket listener;
     private final String host;
     private final int port;
@@ -18,6 +20,7 @@ public final class StoppableProxy implements AutoCloseable {
     private final Object gate = new Object();
     private boolean stopped;
     private volatile boolean losing;
+    private volatile boolean cutting;
 
     /** @param target "host:port" */
     public StoppableProxy(String target) throws IOException {
@@ -44,8 +47,15 @@ public final class StoppableProxy implements AutoCloseable {
         losing = true;
     }
 
+    /** Of the connections made from now on only the first bytes of answers come through; they stay. */
+    public void cutAnswers() {
+        cutting = true;
+    }
+
+    /** What is made, or comes, from now on is as it should be. */
     public void go() {
         losing = false;
+        cutting = false;
         synchronized (gate) {
             stopped = false;
             gate.notifyAll();
@@ -76,12 +86,14 @@ public final class StoppableProxy implements AutoCloseable {
             Socket server = new Socket(host, port);
             sockets.add(client);
             sockets.add(server);
-            run(() -> carry(client, server, false));
-            run(() -> carry(server, client, true));
+            run(() -> carry(client, server, false, Long.MAX_VALUE));
+            long most = cutting ? FIRST_BYTES : Long.MAX_VALUE;
+            run(() -> carry(server, client, true, most));
         }
     }
 
-    private void carry(Socket from, Socket to, boolean answers) throws IOException, InterruptedException {
+    private void carry(Socket from, Socket to, boolean answers, long most) throws IOException, InterruptedException {
+        long left = most;
         try (from;
                 to) {
             InputStream in = from.getInputStream();
@@ -93,7 +105,8 @@ public final class StoppableProxy implements AutoCloseable {
                         gate.wait();
                     }
                 }
-                out.write(bytes, 0, count);
+                out.write(bytes, 0, (int) Math.min(count, left));
+                left -= Math.min(count, left);
             }
         }
     }

@@ -1,0 +1,107 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.exception.status.AlluxioStatusException;
+import io.posixgateway.fuse.spi.Errno;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks Alluxio's master for the settings that it has for clients, before the first call. Any thread.
+ *
+ * <p>Alluxio's client would do so itself, under a lock that every call takes and without a deadline: one answer that is lost
+ * would hold all calls of a volume, where no interrupt reaches them. Here it has a thread of its own, which is given up after
+ * a while, and another one asks anew; who waits can be interrupted.
+ */
+final class ClusterSettings {
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration LIMIT = Duration.ofSeconds(8);
+    private static final long PAUSE_MILLIS = 100;
+
+    private final FileSystemContext context;
+    private @Nullable Question question;
+    private volatile boolean known;
+
+    ClusterSettings(FileSystemContext context) {
+        this.context = context;
+    }
+
+    private final class Question {
+        private final CountDownLatch over = new CountDownLatch(1);
+        private final Thread thread = new Thread(this::ask, "alluxio-settings");
+        private volatile @Nullable Exception failure;
+
+        Question start() {
+            thread.setDaemon(true);
+            thread.start();
+            return this;
+        }
+
+        private void ask() {
+            try {
+                context.getClientContext().loadConfIfNotLoaded(context.getMasterAddress());
+                known = true;
+            } catch (AlluxioStatusException | RuntimeException e) {
+                failure = e;
+            } finally {
+                over.countDown();
+            }
+        }
+
+        /** Returns when it is over, at the latest when nobody should wait for it any longer. */
+        void await() throws InterruptedException {
+            if (!over.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                thread.interrupt();
+                over.countDown();
+            }
+        }
+
+        boolean isOver() {
+            return over.getCount() == 0;
+        }
+    }
+
+    /**
+     * Returns when the settings are known.
+     *
+     * @throws StoreException EINTR; or what keeps the master from answering
+     */
+    void await() throws StoreException {
+        if (known) {
+            return;
+        }
+        long began = System.nanoTime();
+        try {
+            for (Question asked = ask(); !known; asked = ask()) {
+                asked.await();
+                if (known) {
+                    return;
+                }
+                if (System.nanoTime() - began > LIMIT.toNanos()) {
+                    throw failure(asked.failure);
+                }
+                Thread.sleep(PAUSE_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted while Alluxio was asked for its settings", e);
+        }
+    }
+
+    private synchronized Question ask() {
+        Question current = question;
+        if (current == null || current.isOver()) {
+            current = new Question().start();
+            question = current;
+        }
+        return current;
+    }
+
+    private static StoreException failure(@Nullable Exception cause) {
+        return cause == null
+                ? new StoreException(Errno.EIO, "Alluxio's master does not answer a question for its settings", null)
+                : ErrnoTable.exception("ask Alluxio's master for its settings", cause);
+    }
+}
