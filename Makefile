@@ -17,7 +17,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-package bench-peers bench-requests bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -114,6 +114,12 @@ bench-train: bench-peers ## PyTorch: the paper's training, one process and two
 
 bench-shapes: bench-peers ## fio: JuiceFS's tests of reading
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group shapes $(ARGS)
+
+bench-scaling: bench-peers ## What grows with names, open files and readers
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group scaling $(ARGS)
+
+bench-latency: bench-peers ## What a round trip of 0 to 20 ms to Alluxio costs, by each way to read
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group latency $(ARGS)
 
 bench-bypass: bench-peers ## Reading without FUSE beside reading through it (ARGS=--quick)
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group bypass $(ARGS)

@@ -10,9 +10,8 @@ import argparse
 import json
 import os
 import random
-import shutil
+import signal
 import sys
-import tempfile
 import time
 from dataclasses import fields, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from contenders import CONTENDERS, ROOT, Contender, Mount
 from groups import GROUPS, PARTS, visits
 from host import AlluxioHost, Filling
+from memory import memory
 from parts import Scale, Site, datasets
 from report_alluxio import write_report
 
@@ -45,6 +45,7 @@ class Run:
             "date": time.strftime("%Y-%m-%d", time.gmtime()),
             "scale": vars(self.scale),
             "sessions": {},
+            "pages": GROUPS[options.group].pages,
         }
         self.samples: list[dict] = []
         if self.state.exists() and not options.fresh:
@@ -52,8 +53,8 @@ class Run:
         self.began = time.monotonic()
 
     def take_up(self, earlier: dict) -> None:
-        for what in ("scale", "commit", "kernel"):
-            if earlier["environment"][what] != self.facts[what]:
+        for what in ("scale", "commit", "kernel", "pages"):
+            if earlier["environment"].get(what, "") != self.facts[what]:
                 print(f"beginning anew: {self.state} is of another {what}")
                 return
         self.samples = earlier["samples"]
@@ -71,7 +72,8 @@ class Run:
         return steps
 
     def heap_mb(self) -> int:
-        files = self.scale.million_files if "million" in self.options.parts else self.scale.listed_files
+        read = {name for part in self.options.parts for name in PARTS[part].reads}
+        files = self.scale.million_files if "million" in read else self.scale.listed_files
         return 512 + files // 250
 
     def out_of_time(self, needed: float) -> bool:
@@ -84,10 +86,10 @@ class Run:
             if self.out_of_time(longest):
                 return False
             step_began = time.monotonic()
-            with Mount(contender, host.masters, work / "files", far) as mount:
+            with Mount(contender, host.way(far), work / "files") as mount:
                 self.facts["sessions"][contender.name] = mount.session
                 for part in parts:
-                    self.run_part(part, Site(mount, self.sets, work, self.scale, number))
+                    self.run_part(part, Site(mount, self.sets, work, self.scale, number, host.delays))
             longest = max(longest, time.monotonic() - step_began)
             left = (time.monotonic() - began) / (at + 1) * (len(steps) - at - 1) / 60
             print(f"round {number} of {self.options.rounds}, {contender.name}: about {left:.1f} min left", flush=True)
@@ -113,14 +115,13 @@ class Run:
         if not steps:
             return True
         wanted = {name for _, _, _, parts in steps for part in parts for name in PARTS[part].reads}
-        work = Path(tempfile.mkdtemp(prefix="pgw-bench-", dir=self.options.memory))
-        try:
-            with AlluxioHost(work / "blocks", self.heap_mb()) as host:
-                Filling(host, work, self.scale, self.sets).fill(wanted)
-                host.tell("warm", "/warm", self.scale.warm_seconds)
-                return self.measure(host, work, steps)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+        with (
+            memory(self.options.memory, self.facts["pages"]) as work,
+            AlluxioHost(work / "blocks", self.heap_mb(), GROUPS[self.options.group].delayed) as host,
+        ):
+            Filling(host, work, self.scale, self.sets).fill(wanted)
+            host.tell("warm", "/warm", self.scale.warm_seconds)
+            return self.measure(host, work, steps)
 
     def go(self) -> int:
         finished = self.all_measured()
@@ -169,5 +170,16 @@ def parsed() -> argparse.Namespace:
     return options
 
 
+def end_as_by_hand() -> None:
+    """A run that is told to end takes its mounts and servers with it, as by ^C."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+
+
+def main() -> int:
+    end_as_by_hand()
+    return Run(parsed()).go()
+
+
 if __name__ == "__main__":
-    sys.exit(Run(parsed()).go())
+    sys.exit(main())

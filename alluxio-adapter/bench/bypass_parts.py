@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from parts import LOAD, TRANSFERRED, Dataset, Site
+from parts import LOAD, TRANSFERRED, Dataset, Site, mb_per_s
 
 PROGRAM = LOAD.parent / "transfers"
 TRANSFERS_KIB = (1, 4, 16, 64, 256, 1024)
@@ -15,49 +15,40 @@ OWN_NUMBERS = 4096  # the library's descriptors
 BYPASSED_WITHIN_S = 20
 
 
-def whole(site: Site) -> bool:
-    return site.scale.big_bytes >= 1 << 30
-
-
-def read_once(site: Site, file: str, place: list, how: str) -> float:
+def read_once(site: Site, place: list, how: str) -> float:
     """MB/s of passes from the beginning to the end, each with nothing of the file in FUSE's page cache."""
-    read, seconds = 0, 0.0
+    total = {"bytes": 0, "seconds": 0.0}
     for _ in range(MOST_PASSES):
-        site.load("drop", file)
+        site.load("drop", place[0])
         seen = site.run([PROGRAM, *place, how])
-        read, seconds = read + seen["bytes"], seconds + seen["seconds"]
-        if seconds >= site.scale.seconds / 2:
+        total = {key: total[key] + seen[key] for key in total}
+        if total["seconds"] >= site.scale.seconds / 2:
             break
-    return read / seconds / 1e6
-
-
-def read_again(site: Site, place: list) -> float:
-    seen = site.run([PROGRAM, *place, "again"])
-    return seen["bytes"] / seen["seconds"] / 1e6
+    return mb_per_s(total)
 
 
 def pieces(site: Site) -> list[tuple[str, int, int]]:
     """Of each load of a file: its name, the bytes of a transfer, the threads."""
     return [
         (f"{kib} KiB, {threads} thread{'s' if threads > 1 else ''}", kib << 10, threads)
-        for kib in (TRANSFERS_KIB if whole(site) else QUICK_KIB)
+        for kib in (QUICK_KIB if site.scale.is_quick else TRANSFERS_KIB)
         for threads in THREADS
     ]
 
 
 def transfers(site: Site, data: Dataset, label: str) -> None:
-    file = site.mount.root / data.name / "f0"
-    content = [file, data.first_id, data.sizes[0]]
+    content = site.only_file(data)
     direct = site.mount.contender.reads == "direct"
-    check_bypass(site, file)
+    check_bypass(site, content[0])
     for name, size, threads in pieces(site):
         place = [*content, size, threads, site.scale.seconds]
-        site.keep(f"{label}, {name}", read_once(site, file, place, "direct" if direct else "once"), "MB/s")
+        site.keep(f"{label}, {name}", read_once(site, place, "direct" if direct else "once"), "MB/s")
     if direct:
         return
     site.load("sequential", *content, 1)
     for name, size, threads in pieces(site):
-        site.keep(f"{label}, {name}, again", read_again(site, [*content, size, threads, site.scale.seconds]), "MB/s")
+        seen = site.run([PROGRAM, *content, size, threads, site.scale.seconds, "again"])
+        site.keep(f"{label}, {name}, again", mb_per_s(seen), "MB/s")
 
 
 def check_bypass(site: Site, file: Path) -> None:
@@ -77,7 +68,7 @@ def is_bypassed(site: Site, file: Path) -> bool:
 
 
 def one_block(site: Site) -> None:
-    for name in TRANSFERRED if whole(site) else ["128MiB"]:
+    for name in ["128MiB"] if site.scale.is_quick else TRANSFERRED:
         transfers(site, site.sets[name], name.replace("MiB", " MiB").replace("GiB", " GiB"))
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 GATEWAY = ROOT / "bin" / "posix-gateway"
 BUILT = Path(__file__).resolve().parent / "target"
+HOST_CLASSES = ROOT / "alluxio-adapter" / "target" / "test-classes"
 SERVER_JARS = ROOT / "alluxio-adapter" / "alluxio-server" / "target" / "lib"
 OPENS = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch", "java.util")
 ]
 MOUNT_LIMIT_S = 120
 NULL_FILES, NULL_BYTES = 64, 1 << 30
+SETS = "sets"  # in the work folder: of each data set its name, first id and file of sizes, for the floor
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Contender:
 
     name: str
     label: str
-    kind: str  # tmpfs, alluxiofuse, jnr, gateway, or null: this project's null file system, without Alluxio
+    kind: str  # tmpfs, alluxiofuse, jnr, gateway; null, this project's null file system; floor, in C: without Alluxio
     options: str = ""
     properties: tuple[str, ...] = ()
     heap: str = "-Xmx1g"
@@ -37,6 +39,7 @@ class Contender:
 METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
 CONTENDERS = [
     Contender("tmpfs", "tmpfs", "tmpfs"),
+    Contender("floor-uring", "C from memory, io_uring", "floor", "uring"),
     Contender("alluxiofuse", "AlluxioFuse 2.9.3", "alluxiofuse", "direct_io", METADATA_CACHE),
     Contender(
         "alluxiofuse-tuned",
@@ -50,8 +53,21 @@ CONTENDERS = [
         ),
         "-Xmx4g",
     ),
+    Contender(
+        "alluxiofuse-many",
+        "AlluxioFuse 2.9.3 tuned, for more names",
+        "alluxiofuse",
+        "kernel_cache,attr_timeout=7200,entry_timeout=7200",
+        (
+            *METADATA_CACHE,
+            "alluxio.user.metadata.cache.expiration.time=2h",
+            "alluxio.user.metadata.cache.max.size=10000000",
+        ),
+        "-Xmx6g",
+    ),
     Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", "direct_io", METADATA_CACHE),
     Contender("gateway", "gateway", "gateway"),
+    Contender("gateway-many", "gateway, for more names", "gateway", "cache_entries=10000000", heap="-Xmx2g"),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
     Contender("gateway-uring", "gateway, transport=uring", "gateway", "transport=uring"),
@@ -78,11 +94,22 @@ CONTENDERS = [
 REMOTE = "alluxio.user.short.circuit.enabled=false"
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a mount gets to Alluxio: `host`, its own name, is that of a worker whose blocks it may read as files."""
+
+    masters: str
+    remote: bool = False  # short circuit is off
+    host: str = "127.0.0.1"
+    properties: tuple[str, ...] = ()
+
+
 class Mount:
     """A contender's mount of the whole Alluxio, for the time of a `with`; `root` is where the files are."""
 
-    def __init__(self, contender: Contender, masters: str, tmpfs: Path, remote: bool):
+    def __init__(self, contender: Contender, way: Way, tmpfs: Path):
         self.contender = contender
+        self.way = way
         self.process: subprocess.Popen | None = None
         self.session = ""
         if contender.kind == "tmpfs":
@@ -91,8 +118,11 @@ class Mount:
         self.root = Path(tempfile.mkdtemp(prefix="pgw-bench-alluxio-"))
         self.folder = Path(tempfile.mkdtemp(prefix="pgw-bench-log-"))
         self.log = open(self.folder / "log", "wb+")
-        command = COMMANDS[contender.kind](contender, masters, self.root, self.folder, remote)
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
+        if contender.kind == "floor":
+            shutil.copy(tmpfs.parent / SETS, self.folder)
+        command = COMMANDS[contender.kind](contender, way, self.root, self.folder)
+        heap = {**os.environ, "POSIX_GATEWAY_HEAP": contender.heap.removeprefix("-Xmx")}
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True, env=heap)
 
     def __enter__(self) -> "Mount":
         deadline = time.monotonic() + MOUNT_LIMIT_S
@@ -110,7 +140,8 @@ class Mount:
         if self.contender.reads == "bypass" and not (self.folder / "bypass" / "socket").exists():
             return False
         try:
-            return os.path.ismount(self.root) and any(os.scandir(self.root))
+            listed = self.contender.kind == "floor" or any(os.scandir(self.root))
+            return os.path.ismount(self.root) and listed
         except OSError:
             return False
 
@@ -158,24 +189,27 @@ class Mount:
 
     def footprint(self) -> dict:
         """Threads and resident MB now; nothing for tmpfs."""
-        if not self.process:
-            return {}
-        fields = dict(line.split(":", 1) for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines())
-        return {"threads": int(fields["Threads"]), "rss_mb": int(fields["VmRSS"].split()[0]) / 1024}
+        return footprint_of(self.process.pid) if self.process else {}
 
 
-def client_properties(contender: Contender, masters: str, folder: Path, remote: bool) -> list[str]:
-    host, port = masters.rsplit(":", 1)
+def footprint_of(pid: int) -> dict:
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return {"threads": int(fields["Threads"]), "rss_mb": int(fields["VmRSS"].split()[0]) / 1024}
+
+
+def client_properties(contender: Contender, way: Way, folder: Path) -> list[str]:
+    host, port = way.masters.rsplit(":", 1)
     properties = [
         f"alluxio.master.hostname={host}",
         f"alluxio.master.rpc.port={port}",
-        "alluxio.user.hostname=127.0.0.1",
+        f"alluxio.user.hostname={way.host}",
         "alluxio.fuse.web.enabled=false",
         "alluxio.user.file.writetype.default=MUST_CACHE",
         f"alluxio.home={folder}",
         f"alluxio.logs.dir={folder}",
         *contender.properties,
-        *([REMOTE] if remote else []),
+        *way.properties,
+        *([REMOTE] if way.remote else []),
     ]
     return [f"-D{each}" for each in properties]
 
@@ -184,37 +218,45 @@ def java(contender: Contender) -> list[str]:
     return ["java", "-Xms1g", contender.heap, "-XX:MaxDirectMemorySize=4g", *OPENS]
 
 
-def alluxiofuse(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+def alluxiofuse(contender: Contender, way: Way, mount: Path, folder: Path) -> list[str]:
     return [
         *java(contender),
-        *client_properties(contender, masters, folder, remote),
+        *client_properties(contender, way, folder),
         *("-cp", f"{SERVER_JARS}/*", "alluxio.fuse.AlluxioFuse"),
         *("-m", str(mount), "-a", "/", "-o", contender.options),
     ]
 
 
-def on_jnr(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+def on_jnr(contender: Contender, way: Way, mount: Path, folder: Path) -> list[str]:
     return [
         *java(contender),
-        *client_properties(contender, masters, folder, remote),
+        *client_properties(contender, way, folder),
         *("-cp", f"{BUILT / 'classes'}:{BUILT / 'lib'}/*:{SERVER_JARS}/*", "io.posixgateway.bench.JnrAlluxio"),
         *(str(mount), contender.options),
     ]
 
 
-def gateway(contender: Contender, masters: str, mount: Path, folder: Path, remote: bool) -> list[str]:
+def gateway(contender: Contender, way: Way, mount: Path, folder: Path) -> list[str]:
     options = ["write_type=MUST_CACHE", f"spool={folder}/spool", *filter(None, [contender.options])]
-    if remote:
+    if way.remote:
         options.append("short_circuit=off")
-    command = [str(GATEWAY), "mount", f"alluxio://{masters}/", str(mount), "--foreground"]
-    command += ["--property", "alluxio.user.hostname=127.0.0.1", "-o", ",".join(options)]
+    command = [str(GATEWAY), "mount", f"alluxio://{way.masters}/", str(mount), "--foreground"]
+    for each in (f"alluxio.user.hostname={way.host}", *way.properties):
+        command += ["--property", each]
+    command += ["-o", ",".join(options)]
     command += ["--bypass-socket", f"{folder}/bypass/socket"]
     return command
 
 
-def null(contender: Contender, _masters: str, mount: Path, _folder: Path, _remote: bool) -> list[str]:
+def null(contender: Contender, _way: Way, mount: Path, _folder: Path) -> list[str]:
     sizes = ["--files", str(NULL_FILES), "--bytes", str(NULL_BYTES)]
     return [str(GATEWAY), "testfs", "null", str(mount), *sizes, "--transport", contender.options, "--foreground"]
 
 
-COMMANDS = {"alluxiofuse": alluxiofuse, "jnr": on_jnr, "gateway": gateway, "null": null}
+def floor(contender: Contender, _way: Way, mount: Path, folder: Path) -> list[str]:
+    """Has names and content of the data sets, and no listings."""
+    sets = (folder / SETS).read_text().split()
+    return [str(BUILT / "floor"), contender.options, str(mount), ",".join(sets)]
+
+
+COMMANDS = {"alluxiofuse": alluxiofuse, "jnr": on_jnr, "gateway": gateway, "null": null, "floor": floor}

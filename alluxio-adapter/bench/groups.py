@@ -5,28 +5,44 @@ from dataclasses import dataclass
 
 from bypass_parts import blocks_of_64_mib, one_block, opens
 from contenders import Contender
+from latency_parts import far_worker, near_worker
 from paper_parts import figure15, imagenet, parallel
-from parts import TRANSFERRED, Site, big, coco, create, metadata, million, remote, svhn
+from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata, million, remote, svhn
+from scaling_parts import entries, open_files, readers
 from shapes import bandwidth, random_large, random_small, sequential
+from volumes_parts import volumes
+
+MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
 
 
 @dataclass(frozen=True)
 class Part:
-    """`reads`: the data sets; `far`: short circuit is off; `alone`: the null file system's, and nobody else's."""
+    """`reads`: the data sets; `far`: short circuit is off; `alone`: the null file system's, and nobody else's;
+    `by`: only these contenders', who have no other part if they are MANY."""
 
     run: Callable[[Site], None]
     reads: tuple[str, ...] = ()
     far: bool = False
     alone: bool = False
+    by: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return self.run.__name__
 
     def takes(self, contender: Contender) -> bool:
+        if self.by or contender.name in MANY:
+            return contender.name in self.by
         if contender.kind == "null":
             return self.alone
+        if contender.kind == "floor":
+            return self.name in ("svhn", "coco")
         return not self.alone and not (self.far and contender.kind == "tmpfs")
+
+
+def trips(*kinds: str) -> Iterator[str]:
+    """The data sets of each round trip."""
+    return (f"{kind}-{which}" for kind in kinds for which in (WARM, *TRIPS_MS))
 
 
 PARTS = {
@@ -49,6 +65,12 @@ PARTS = {
         Part(one_block, tuple(TRANSFERRED)),
         Part(blocks_of_64_mib, ("many-blocks",)),
         Part(opens, ("svhn", "128MiB")),
+        Part(entries, ("listed", "million"), by=MANY),
+        Part(open_files, ("svhn",)),
+        Part(readers, ("svhn",)),
+        Part(volumes, ("svhn",), by=("gateway",)),
+        Part(near_worker, ("long", *trips("small", "names"))),
+        Part(far_worker, ("long", "ufs-long", *trips("small", "ufs-small")), far=True),
     )
 }
 PAPER = [
@@ -60,7 +82,7 @@ PAPER = [
     "gateway-devfuse",
     "gateway-libfuse",
 ]
-USUAL = ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
+USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
 BYPASS = [
     "tmpfs",
@@ -78,6 +100,8 @@ class Group:
     contenders: list[str]
     rounds: int
     minutes_a_round: float  # on two CPUs, until a run knows better
+    delayed: bool = False  # a program is on the way to each of Alluxio's servers
+    pages: str = ""  # as huge=within_size: files and blocks lie on a tmpfs of their own, mounted so
 
     def __post_init__(self) -> None:
         assert set(self.parts) <= set(PARTS)
@@ -96,8 +120,23 @@ GROUPS = {
         3,
         4,
     ),
+    "scaling": Group(
+        "what grows with what",
+        ["entries", "open_files", "readers", "volumes"],
+        [*MANY, "alluxiofuse-tuned", "gateway"],
+        1,
+        10,
+    ),
+    "latency": Group(
+        "what a round trip costs", ["near_worker", "far_worker"], ["alluxiofuse-tuned", "gateway"], 3, 2, delayed=True
+    ),
     "bypass": Group(
-        "reading without FUSE", ["one_block", "blocks_of_64_mib", "opens", "svhn", "parallel"], BYPASS, 3, 40
+        "reading without FUSE",
+        ["one_block", "blocks_of_64_mib", "opens", "svhn", "parallel"],
+        BYPASS,
+        3,
+        30,
+        pages="huge=within_size",
     ),
 }
 

@@ -1,25 +1,30 @@
 """An embedded Alluxio and the files in it."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
-from contenders import GATEWAY
+from contenders import GATEWAY, HOST_CLASSES, SETS, Way
+from delays import HERE, THERE, Delays
 from paper_parts import PYTHON, TRAIN
 from parts import LOAD, TRANSFERRED, Dataset, Scale
 
-HOST_CLASSES = Path(__file__).resolve().parent.parent / "target" / "test-classes"
 WORKER_BYTES = 8 << 30
+NOT_KEPT = "alluxio.user.file.readtype.default=NO_CACHE"
 
 
 class AlluxioHost:
-    """The embedded Alluxio, in a Java process that ends with this one."""
+    """The embedded Alluxio, in a Java process that ends with this one; `delayed`: what goes to it can be."""
 
-    def __init__(self, blocks: Path, heap_mb: int):
+    def __init__(self, blocks: Path, heap_mb: int, delayed: bool):
+        self.delays = Delays() if delayed else None
+        properties = self.delays.properties() if self.delays else []
         jars = GATEWAY.resolve().parent.parent / "lib"
         self.blocks = blocks
         self.process = subprocess.Popen(
             ["java", "-Xmx512m", *("--add-opens=java.base/java.nio=ALL-UNNAMED",), "-cp", f"{HOST_CLASSES}:{jars}/*"]
-            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), "1", str(WORKER_BYTES), str(heap_mb)],
+            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), "1", str(WORKER_BYTES), str(heap_mb)]
+            + properties,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=open(blocks.parent / "host.log", "w"),
@@ -30,7 +35,14 @@ class AlluxioHost:
     def __enter__(self) -> "AlluxioHost":
         said = self.answer("READY")
         self.masters, self.ufs = said[1], Path(said[2])
+        self.delayed_masters = self.delays.lead_to(self.masters) if self.delays else ""
         return self
+
+    def way(self, remote: bool) -> Way:
+        """Through the delays, if there are any. Whoever has the worker's name is on its host."""
+        if not self.delays:
+            return Way(self.masters, remote)
+        return Way(self.delayed_masters, remote, HERE if remote else THERE, (NOT_KEPT,))
 
     def answer(self, expected: str) -> list[str]:
         for line in self.process.stdout:
@@ -53,6 +65,8 @@ class AlluxioHost:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.delays:
+            self.delays.close()
 
 
 class Filling:
@@ -79,9 +93,15 @@ class Filling:
 
     def data_set(self, data: Dataset) -> None:
         (self.work / f"{data.name}.sizes").write_text("".join(f"{size}\n" for size in data.sizes))
+        with (self.work / SETS).open("a") as sets:
+            sets.write(f"{data.name}:{data.first_id}:{self.work / data.name}.sizes\n")
         folder = self.files / data.name
         folder.mkdir()
         self.make_files(data, folder)
+        if data.persisted:
+            shutil.copytree(folder, self.host.ufs / data.name)
+            self.host.tell("list", f"/{data.name}")
+            return
         self.host.tell("put", folder, f"/{data.name}", data.block_bytes)
         if data.name in TRANSFERRED:
             self.read_block_file(folder / "f0")
@@ -97,7 +117,8 @@ class Filling:
     def make_files(self, data: Dataset, folder: Path) -> None:
         for other in self.sets.values():
             there = self.files / other.name / "f0"
-            if data.sizes == other.sizes and there.exists():  # the same big file, in blocks of another size
+            same = (data.first_id, data.sizes) == (other.first_id, other.sizes)
+            if same and there.exists():  # the same big file, in blocks of another size
                 (folder / "f0").hardlink_to(there)
                 return
         command = [LOAD, "fill", *map(str, data.arguments(self.files, self.work))]

@@ -1,14 +1,16 @@
 /*
  * The load of bench-alluxio. Everything that is read is checked (load.h).
  *
- *   load fill DIR FIRST_ID SIZES                          writes the files of a data set
- *   load epochs DIR FIRST_ID SIZES THREADS EPOCHS SECONDS reads all files, at least so many epochs
- * and seconds load check DIR FIRST_ID SIZES THREADS                 reads all files once and
- * compares every byte load sequential FILE ID BYTES THREADS                 each thread reads the
- * whole file load drop FILE                                        takes the file's pages out of
- * the page cache load random FILE ID BYTES THREADS SECONDS             4 KiB at random pages load
- * create DIR FIRST_ID BYTES THREADS SECONDS MOST   makes f0, f1, ... and writes them whole load
- * stat DIR FIRST_ID SIZES THREADS                  stat of every file, in a mixed order
+ *   load fill DIR FIRST_ID SIZES                       writes the files of a data set
+ *   load epochs DIR FIRST_ID SIZES THREADS EPOCHS SECS reads all files, at least so many epochs
+ *                                                      and seconds
+ *   load check DIR FIRST_ID SIZES THREADS              reads all once and compares every byte
+ *   load sequential FILE ID BYTES THREADS              each thread reads the whole file
+ *   load drop FILE                                     takes its pages out of the page cache
+ *   load random FILE ID BYTES THREADS SECONDS          4 KiB at random pages
+ *   load pieces FILE ID BYTES PIECE SECONDS            pieces in a mixed order, none twice
+ *   load create DIR FIRST_ID BYTES THREADS SECS MOST   makes f0, f1, ... and writes them whole
+ *   load stat DIR FIRST_ID SIZES THREADS               stat of every file, in a mixed order
  *
  * Prints {"done": files or reads, "bytes": .., "errors": .., "seconds": ..}.
  */
@@ -23,11 +25,14 @@
 
 static struct dataset set;
 static atomic_ullong next;
-static uint64_t least;   /* files to be done whatever the time */
-static double until;     /* then, until this time */
-static uint64_t most;    /* never more */
-static int compare_all;  /* every byte, not the stamps only */
-static const char *file; /* of sequential and random */
+static uint64_t least;  /* files to be done whatever the time */
+static double until;    /* then, until this time */
+static uint64_t most;   /* never more */
+static int compare_all; /* every byte, not the stamps only */
+/* A write. Of data sets as large as those of Alluxio's blocks: the size of pages may follow it. */
+static size_t piece = BLOCK_BYTES;
+enum { FILL_BYTES = 1 << 20 };
+static const char *file; /* of sequential, random and pieces */
 static uint64_t stride = 7919;
 
 /* Not the order of the names: a walk with a stride that shares no factor with the number of files.
@@ -112,17 +117,36 @@ static void random_body(struct worker *worker) {
     close(fd);
 }
 
-static void write_file(struct worker *worker, const char *path, uint64_t id, uint64_t size) {
+/* No piece twice, so that none comes from the page cache. */
+static void pieces_body(struct worker *worker) {
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        complain(worker, "open failed", file);
+        return;
+    }
+    for (uint64_t turn = 0; turn < set.count && now_seconds() < until; turn++) {
+        uint64_t offset = mixed(turn) * piece;
+        ssize_t got = pread(fd, worker->buffer, piece, (off_t)offset);
+        if (got != (ssize_t)piece || !content_stamped(set.first_id, offset, worker->buffer, piece))
+            complain(worker, got == (ssize_t)piece ? "wrong content" : "read failed", file);
+        worker->done++;
+        worker->bytes += piece;
+    }
+    close(fd);
+}
+
+static void write_file(struct worker *worker, unsigned char *buffer, const char *path, uint64_t id,
+                       uint64_t size) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) {
         complain(worker, "create failed", path);
         return;
     }
     int failed = 0;
-    for (uint64_t offset = 0; offset < size && !failed; offset += BLOCK_BYTES) {
-        size_t part = size - offset < BLOCK_BYTES ? (size_t)(size - offset) : BLOCK_BYTES;
-        content_fill(id, offset, worker->buffer, part);
-        failed = write(fd, worker->buffer, part) != (ssize_t)part;
+    for (uint64_t offset = 0; offset < size && !failed; offset += piece) {
+        size_t part = size - offset < piece ? (size_t)(size - offset) : piece;
+        content_fill(id, offset, buffer, part);
+        failed = write(fd, buffer, part) != (ssize_t)part;
     }
     if (close(fd) != 0 || failed)
         complain(worker, "write failed", path);
@@ -132,13 +156,17 @@ static void write_file(struct worker *worker, const char *path, uint64_t id, uin
 
 static void fill_body(struct worker *worker) {
     char path[4096];
+    unsigned char *buffer = aligned_alloc(PAGE_BYTES, piece);
+    if (buffer == NULL)
+        abort();
     for (;;) {
         uint64_t index = atomic_fetch_add(&next, 1);
         if (index >= most || (index >= least && now_seconds() >= until))
-            return;
+            break;
         dataset_path(&set, index, path, sizeof path);
-        write_file(worker, path, set.first_id + index, set.sizes[index % set.count]);
+        write_file(worker, buffer, path, set.first_id + index, set.sizes[index % set.count]);
     }
+    free(buffer);
 }
 
 static void stat_body(struct worker *worker) {
@@ -179,6 +207,7 @@ static int do_fill(char **values) {
     if (take_dataset(values) != 0)
         return 2;
     least = most = set.count;
+    piece = FILL_BYTES;
     return run_threads(4, fill_body);
 }
 
@@ -221,6 +250,18 @@ static int do_random(char **values) {
     return take_one(values[3], values[4]) != 0 ? 2 : run_threads(atoi(values[5]), random_body);
 }
 
+static int do_pieces(char **values) {
+    file = values[2];
+    piece = strtoull(values[5], NULL, 10);
+    until = now_seconds() + strtod(values[6], NULL);
+    if (piece == 0 || piece > BLOCK_BYTES || take_one(values[3], values[4]) != 0)
+        return 2;
+    set.count = set.sizes[0] / piece;
+    while (common_factor(stride, set.count) != 1)
+        stride++;
+    return run_threads(1, pieces_body);
+}
+
 static int do_create(char **values) {
     set.folder = values[2];
     if (take_one(values[3], values[4]) != 0)
@@ -244,6 +285,7 @@ static const struct {
     {"check", 6, do_check},   {"sequential", 6, do_sequential},
     {"drop", 3, do_drop},     {"random", 7, do_random},
     {"create", 8, do_create}, {"stat", 6, do_stat},
+    {"pieces", 7, do_pieces},
 };
 
 int main(int count, char **values) {

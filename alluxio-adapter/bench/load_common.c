@@ -68,9 +68,13 @@ void complain(struct worker *worker, const char *what, const char *path) {
         fprintf(stderr, "%s: %s (%s)\n", path, what, strerror(errno));
 }
 
+/* Times are taken by the threads themselves: who waits for them is let on by the scheduler when a
+ * short load may be over. */
 struct start {
     struct worker worker;
     pthread_t thread;
+    double began;
+    double ended;
     pthread_barrier_t *together;
     void (*body)(struct worker *worker);
 };
@@ -78,7 +82,9 @@ struct start {
 static void *start_thread(void *argument) {
     struct start *start = argument;
     pthread_barrier_wait(start->together);
+    start->began = now_seconds();
     start->body(&start->worker);
+    start->ended = now_seconds();
     return NULL;
 }
 
@@ -92,16 +98,20 @@ static void prepare(struct start *start, int number) {
     memset(start->worker.scratch, 0, BLOCK_BYTES);
 }
 
-static int report(const struct start *all, int threads, double seconds) {
+static int report(const struct start *all, int threads) {
     struct worker sum = {0};
+    double began = all[0].began;
+    double ended = all[0].ended;
     for (int i = 0; i < threads; i++) {
+        began = all[i].began < began ? all[i].began : began;
+        ended = all[i].ended > ended ? all[i].ended : ended;
         sum.done += all[i].worker.done;
         sum.bytes += all[i].worker.bytes;
         sum.errors += all[i].worker.errors;
     }
     printf("{\"done\": %llu, \"bytes\": %llu, \"errors\": %llu, \"seconds\": %.6f}\n",
            (unsigned long long)sum.done, (unsigned long long)sum.bytes,
-           (unsigned long long)sum.errors, seconds);
+           (unsigned long long)sum.errors, ended - began);
     return sum.errors == 0 ? 0 : 1;
 }
 
@@ -112,7 +122,7 @@ int run_threads(int threads, void (*body)(struct worker *worker)) {
     }
     static struct start all[MAX_THREADS];
     pthread_barrier_t together;
-    pthread_barrier_init(&together, NULL, (unsigned)threads + 1);
+    pthread_barrier_init(&together, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
         prepare(&all[i], i);
         all[i].together = &together;
@@ -120,15 +130,13 @@ int run_threads(int threads, void (*body)(struct worker *worker)) {
         if (pthread_create(&all[i].thread, NULL, start_thread, &all[i]) != 0)
             abort();
     }
-    pthread_barrier_wait(&together);
-    double began = now_seconds();
     for (int i = 0; i < threads; i++) {
         pthread_join(all[i].thread, NULL);
         free(all[i].worker.buffer);
         free(all[i].worker.scratch);
     }
     pthread_barrier_destroy(&together);
-    return report(all, threads, now_seconds() - began);
+    return report(all, threads);
 }
 
 int dataset_read(struct dataset *set, const char *folder, const char *first_id,

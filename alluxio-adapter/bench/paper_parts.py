@@ -1,12 +1,10 @@
 """The loads of the JNI-FUSE paper's end-to-end figures: reading by 1 to 64 threads (15), training (16, 17)."""
 
 import importlib.util
-import json
-import subprocess
 import sys
 from pathlib import Path
 
-from parts import LOAD_LIMIT_S, Site
+from parts import Site
 
 TRAIN = Path(__file__).resolve().parent / "train"
 DEBIANS_PYTHON = "/usr/bin/python3"  # with python3-torch
@@ -26,19 +24,7 @@ def figure15(site: Site) -> None:
 def trained(site: Site, script: str, data: str, *more: int) -> list[dict]:
     """The epochs of one run, in a session of its own as a pod's; a wrong byte ends it."""
     place = [site.mount.root / data, site.work / f"{data}.json", site.scale.epochs]
-    command = [PYTHON, "-W", "ignore", str(TRAIN / script), *map(str, place), *map(str, more)]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=LOAD_LIMIT_S,
-        check=False,
-        start_new_session=True,
-        env=site.mount.environment(),
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{site.mount.contender.name}: {' '.join(command)}: {done.stderr[-2000:]}")
-    said = json.loads(done.stdout.splitlines()[-1])
+    said = site.run([PYTHON, "-W", "ignore", TRAIN / script, *place, *more], own_session=True)
     site.device, site.accelerator = said["device"], said["accelerator"]
     return said["epochs"]
 

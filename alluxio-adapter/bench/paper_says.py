@@ -2,6 +2,7 @@
 
 import statistics
 
+from latency_says import latency
 from targets_alluxio import ours_in, ratio
 
 JNR, PLAIN = "alluxio-jnr", "alluxiofuse"
@@ -125,7 +126,7 @@ def shapes(_table: dict, _facts: dict) -> list[str]:
     ]
 
 
-SENTENCES = {"figure15": figure15, "train": train, "shapes": shapes}
+SENTENCES = {"figure15": figure15, "train": train, "shapes": shapes, "latency": latency}
 
 
 def sentences(group: str, table: dict, facts: dict) -> list[str]:

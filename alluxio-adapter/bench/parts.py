@@ -5,14 +5,19 @@ import os
 import random
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from contenders import Mount
+from delays import Delays
 
 LOAD = Path(__file__).resolve().parent / "target" / "load"
 LOAD_LIMIT_S = 1200
 SHAPE_FILES = 16
+TRIPS_MS = (0, 1, 5, 20)
+WARM, WARM_MORE = "warm", 5  # before them, the same without delay, of more files
+FAR_NAMES = 1000
 TRANSFERRED = {"128MiB": 128, "512MiB": 512, "2GiB": 2048}  # files of one block
 
 
@@ -24,6 +29,7 @@ class Dataset:
     first_id: int
     sizes: tuple[int, ...]
     block_bytes: int
+    persisted: bool = False  # in the under file system, and in no worker
 
     def arguments(self, root: Path, work: Path) -> list:
         return [root / self.name, self.first_id, work / f"{self.name}.sizes"]
@@ -40,17 +46,26 @@ class Scale:
     million_files: int = 1_000_000
     seconds: float = 3.0
     create_seconds: float = 6.0
-    warm_seconds: int = 20
+    warm_seconds: int = 40
     figure_seconds: float = 1.0
     pictures: int = 640
     records: int = 1000
     epochs: int = 3
     shape_bytes: int = 64 << 20
     shape_seconds: int = 2
+    trip_seconds: float = 1.0
+    trip_files: int = 20
+    trip_bytes: int = 64 << 20
+
+    @property
+    def is_quick(self) -> bool:
+        return self.big_bytes < 1 << 30
 
     @staticmethod
     def quick() -> "Scale":
-        return Scale(1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 10, 0.3, 160, 300, 2, 16 << 20, 1)
+        return Scale(
+            1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 10, 0.3, 160, 300, 2, 16 << 20, 1, 0.3, 5, 16 << 20
+        )
 
 
 def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
@@ -59,9 +74,15 @@ def spread_sizes(seed: int, count: int, mean: int) -> tuple[int, ...]:
     return tuple(max(100, int(mean * draw.lognormvariate(-0.125, 0.5))) for _ in range(count))
 
 
-def transferred_bytes(scale: Scale, mib: int) -> int:
-    """With --quick, one size is enough."""
-    return (mib if scale.big_bytes >= 1 << 30 else 128) << 20
+def far_sets(scale: Scale) -> Iterator[Dataset]:
+    """For each round trip small files and names that nobody has seen, and for all of them a long file."""
+    for at, which in enumerate((WARM, *TRIPS_MS)):
+        small = (19_000,) * (scale.trip_files * (WARM_MORE if which == WARM else 1))
+        yield Dataset(f"small-{which}", 7_000_000 + 1000 * at, small, 16 << 20)
+        yield Dataset(f"ufs-small-{which}", 7_100_000 + 1000 * at, small, 16 << 20, True)
+        yield Dataset(f"names-{which}", 7_200_000 + FAR_NAMES * at, (3,) * FAR_NAMES, 16 << 20, True)
+    yield Dataset("long", 7_300_000, (scale.trip_bytes,), 64 << 20)
+    yield Dataset("ufs-long", 7_300_001, (scale.trip_bytes,), 16 << 20, True)
 
 
 def datasets(scale: Scale) -> dict[str, Dataset]:
@@ -71,10 +92,18 @@ def datasets(scale: Scale) -> dict[str, Dataset]:
         Dataset("coco", 2_000_000, spread_sizes(2, scale.large_files, 160_000), small),
         Dataset("one-block", 3_000_000, (scale.big_bytes,), 2 << 30),
         Dataset("many-blocks", 3_000_000, (scale.big_bytes,), 64 << 20),
-        *(Dataset(name, 6_000_000, (transferred_bytes(scale, mib),), 4 << 30) for name, mib in TRANSFERRED.items()),
+        *(
+            Dataset(name, 6_000_000, ((128 if scale.is_quick else mib) << 20,), 4 << 30)
+            for name, mib in TRANSFERRED.items()
+        ),
         Dataset("shapes", 4_000_000, (scale.shape_bytes,) * SHAPE_FILES, 64 << 20),
+        *far_sets(scale),
     ]
     return {each.name: each for each in every}
+
+
+def mb_per_s(seen: dict) -> float:
+    return seen["bytes"] / seen["seconds"] / 1e6
 
 
 @dataclass
@@ -86,15 +115,21 @@ class Site:
     work: Path
     scale: Scale
     round: int
+    delays: Delays | None = None
     results: dict[str, dict] = field(default_factory=dict)
     device: str = ""
     accelerator: str = ""
+
+    def only_file(self, data: Dataset) -> list:
+        """Path, id and length of the file of a set that has one."""
+        return [self.mount.root / data.name / "f0", data.first_id, data.sizes[0]]
 
     def load(self, *arguments) -> dict:
         """Runs the load; a wrong byte or a failed call ends the benchmark."""
         return self.run([LOAD, *arguments])
 
-    def run(self, words: list) -> dict:
+    def run(self, words: list, own_session: bool = False) -> dict:
+        """What a program of this mount's users says in its last line; in a session of its own it is as if in a pod."""
         command = list(map(str, words))
         done = subprocess.run(
             command,
@@ -102,12 +137,13 @@ class Site:
             text=True,
             timeout=LOAD_LIMIT_S,
             check=False,
+            start_new_session=own_session,
             env=self.mount.environment(),
         )
         if done.returncode != 0:
             who = self.mount.contender.name
-            raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout) if done.stdout else {}
+            raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
 
     def keep(self, name: str, value: float, unit: str, **more: float) -> None:
         self.results[name] = {"value": value, "unit": unit, **self.mount.footprint(), **more}
@@ -117,8 +153,7 @@ class Site:
         self.keep(name, seen["done"] / seen["seconds"], "files/s")
 
     def bytes(self, name: str, *arguments) -> None:
-        seen = self.load(*arguments)
-        self.keep(name, seen["bytes"] / seen["seconds"] / 1e6, "MB/s")
+        self.keep(name, mb_per_s(self.load(*arguments)), "MB/s")
 
 
 def small_files(site: Site, name: str, readers: tuple[int, ...]) -> None:
@@ -139,14 +174,19 @@ def coco(site: Site) -> None:
     small_files(site, "coco", (1, 8, 64))
 
 
+def first_read(site: Site, name: str, place: list) -> None:
+    """Twice, and the second counts: a virtual machine gets memory it has not used lately from its host, slowly."""
+    for count in (1, 4):
+        for _ in range(2):
+            site.load("drop", place[0])
+            site.bytes(f"{name}, first read, {count} readers", "sequential", *place, count)
+
+
 def big(site: Site) -> None:
     for name in ("one-block", "many-blocks"):
         data = site.sets[name]
-        file = site.mount.root / name / "f0"
-        place = [file, data.first_id, data.sizes[0]]
-        for count in (1, 4):
-            site.load("drop", file)
-            site.bytes(f"{name}, first read, {count} readers", "sequential", *place, count)
+        place = site.only_file(data)
+        first_read(site, name, place)
         for count in (1, 4):
             site.bytes(f"{name}, read again, {count} readers", "sequential", *place, count)
         for count in (1, 4):
@@ -221,12 +261,5 @@ def remote(site: Site) -> None:
     place = site.sets["coco"].arguments(site.mount.root, site.work)
     site.files("remote: coco, first epoch, 8 readers", "epochs", *place, 8, 1, 0)
     site.load("check", *place, 4)
-    data = site.sets["many-blocks"]
-    file = site.mount.root / "many-blocks" / "f0"
-    for count in (1, 4):
-        site.load("drop", file)
-        site.bytes(f"remote: many-blocks, first read, {count} readers", "sequential", file, *numbers(data), count)
-
-
-def numbers(data: Dataset) -> list[int]:
-    return [data.first_id, data.sizes[0]]
+    place = site.only_file(site.sets["many-blocks"])
+    first_read(site, "remote: many-blocks", place)

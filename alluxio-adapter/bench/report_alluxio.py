@@ -5,6 +5,7 @@ import statistics
 from itertools import groupby
 from pathlib import Path
 
+import latency_says
 import matplotlib
 from contenders import CONTENDERS
 from paper_says import sentences
@@ -42,7 +43,8 @@ def medians(samples: list[dict]) -> dict[str, dict[str, dict]]:
 
 
 def number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 4
+    return f"{value:,.{digits}f}"
 
 
 def shown(cell: dict) -> str:
@@ -207,8 +209,9 @@ def finish(axes, figure, path: Path) -> None:
 
 def head(facts: dict) -> str:
     trained_on = f", trained on {facts.get('accelerator') or facts['device']}" if facts.get("device") else ""
+    pages = f", files and blocks on a tmpfs with {facts['pages']}" if facts.get("pages") else ""
     return (
-        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){trained_on}, commit {facts['commit']}, "
+        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){trained_on}{pages}, commit {facts['commit']}, "
         f"{facts['date']}; load average before {facts['load_average_before']:.2f}."
     )
 
@@ -252,8 +255,8 @@ def draw(out: Path, samples: list[dict], group: str) -> None:
         for name in ("svhn", "coco"):
             plot_readers(out, name, table, names)
         return
-    if group == "bypass":
-        draw_transfers(out, table, names)
+    if group in ("bypass", "latency"):
+        (draw_transfers if group == "bypass" else latency_says.draw)(out, table, names)
         return
     for unit, name in FIGURES:
         loads = [load for load, row in table.items() if next(iter(row.values()))["unit"] == unit]

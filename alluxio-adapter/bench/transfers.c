@@ -1,5 +1,6 @@
 /*
- * The load of bench-bypass: threads that each open a file and read it in pieces of one size.
+ * The load of bench-bypass: threads that each read a file in pieces of one size, by descriptors of
+ * their own, which are open before the time begins: what an open costs is a load by itself.
  *
  *   transfers FILE ID BYTES TRANSFER THREADS SECONDS HOW
  *       HOW is once (from the beginning to the end, or as long as there is time), again (over and
@@ -25,6 +26,7 @@ static size_t transfer;
 static double until;
 static int flags = O_RDONLY | O_CLOEXEC;
 static int again;
+static int fds[MAX_THREADS];
 
 static int right(const unsigned char *buffer, uint64_t offset, size_t bytes) {
     return offset % PAGE_BYTES != 0 ||
@@ -54,14 +56,23 @@ static void read_pieces(struct worker *worker, int fd, unsigned char *buffer) {
 static void transfers_body(struct worker *worker) {
     unsigned char *buffer =
         aligned_alloc(PAGE_BYTES, transfer < PAGE_BYTES ? PAGE_BYTES : transfer);
-    int fd = open(file, flags);
-    if (fd < 0 || buffer == NULL)
-        complain(worker, "open failed", file);
+    if (buffer == NULL)
+        complain(worker, "no memory", file);
     else
-        read_pieces(worker, fd, buffer);
-    if (fd >= 0)
-        close(fd);
+        read_pieces(worker, fds[worker->number], buffer);
     free(buffer);
+}
+
+static int read_by(int threads, double seconds) {
+    for (int i = 0; i < threads && i < MAX_THREADS; i++) {
+        fds[i] = open(file, flags);
+        if (fds[i] < 0) {
+            perror(file);
+            return 1;
+        }
+    }
+    until = now_seconds() + seconds;
+    return run_threads(threads, transfers_body);
 }
 
 static void opens_body(struct worker *worker) {
@@ -92,8 +103,7 @@ int main(int count, char **values) {
     id = strtoull(values[2], NULL, 10);
     size = strtoull(values[3], NULL, 10);
     transfer = (size_t)strtoull(values[4], NULL, 10);
-    until = now_seconds() + strtod(values[6], NULL);
     again = strcmp(values[7], "again") == 0;
     flags |= strcmp(values[7], "direct") == 0 ? O_DIRECT : 0;
-    return run_threads(atoi(values[5]), transfers_body);
+    return read_by(atoi(values[5]), strtod(values[6], NULL));
 }

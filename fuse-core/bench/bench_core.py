@@ -25,6 +25,7 @@ ENABLE_URING = Path("/sys/module/fuse/parameters/enable_uring")
 COMPARED_BYTES = (4096, 131072)  # what libfuse 2.9's own API can carry in one request
 WARM_UP_S = 4.5  # then the compilers of the JVM have done most of their work; C needs none
 CROSSINGS = 100_000  # as in the paper
+METRICS_TURNS = 8  # of a round: what they cost is less than one pair differs from the next
 
 
 def points_of(quick: bool) -> list[Point]:
@@ -33,7 +34,7 @@ def points_of(quick: bool) -> list[Point]:
     points = [Point("reads", "read", block, count) for block in COMPARED_BYTES for count in threads]
     points += [Point("sizes", "read", block, 8) for block in sizes if block not in COMPARED_BYTES]
     points += [Point("writes", "write", 4096, count) for count in threads]
-    points += [Point("metrics", "read", 4096, 8)]
+    points += [Point("metrics", "read", 4096, 8, turn) for turn in range(1, 2 if quick else METRICS_TURNS + 1)]
     points += [] if quick else [Point("threads", "read", 131072, 32)]
     return points
 
@@ -149,7 +150,7 @@ def samples_of(lines: list[dict]) -> list[dict]:
     samples = []
     for line in (line for line in lines if line["point"]):
         point = line["point"]
-        about = {"round": line["round"], "part": point["figure"]}
+        about = {"round": line["round"], "part": point["figure"]} | ({"turn": point["turn"]} if point["turn"] else {})
         load = {"load": f"{point['mode']} {point['block']} bytes, {point['threads']} threads"}
         load |= {key: point[key] for key in ("mode", "block", "threads")}
         for server, seen in line["seen"].items():

@@ -26,11 +26,11 @@ LABELS = {server.name: server.label for server in SERVERS}
 
 
 def summary(samples: list[dict]) -> list[dict]:
-    """A row for each server and load: the median of the rounds, and what they were."""
+    """A row for each server and load: the median of the rounds, or of their turns, and what they were."""
     grouped: dict = {}
     for sample in samples:
         key = (sample["contender"], sample["part"], sample["mode"], sample["block"], sample["threads"])
-        grouped.setdefault(key, {})[sample["round"]] = sample
+        grouped.setdefault(key, {})[(sample["round"], sample.get("turn", 0))] = sample
     rows = []
     for (server, figure, mode, block, threads), rounds in grouped.items():
         rates = {number: seen["value"] for number, seen in rounds.items()}
@@ -134,9 +134,10 @@ def metrics_cost(points: dict) -> list[str]:
         value = ratio(seen, "uring", "uring-uncounted") if figure == "metrics" else None
         if value is not None:
             cpu = seen["uring"]["cpu_us_per_file"] / seen["uring-uncounted"]["cpu_us_per_file"]
+            pairs = len(seen["uring"]["by_round"])
             return [
-                f"With metrics ÷ without (uring, reads of 4 KiB, 8 threads): {value:.3f} of the files per second, "
-                f"{cpu:.3f} of the CPU time per file.",
+                f"With metrics ÷ without (uring, reads of 4 KiB, 8 threads, {pairs} pairs): {value:.3f} of the files "
+                f"per second, {cpu:.3f} of the CPU time per file.",
                 "",
             ]
     return []

@@ -61,12 +61,13 @@ SERVERS = [
 
 @dataclass(frozen=True)
 class Point:
-    """One load: a figure's name, and what is done by how many."""
+    """One load: a figure's name, and what is done by how many; `turn`: of those that a round measures several times."""
 
     figure: str
     mode: str
     block: int
     threads: int
+    turn: int = 0
 
 
 class Mounted:

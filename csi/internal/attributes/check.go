@@ -11,6 +11,7 @@ import (
 const (
 	maxPathBytes  = 4096
 	maxValueBytes = 4096
+	maxTTLPaths   = 64
 )
 
 var (
@@ -30,6 +31,20 @@ func isOctal(value string) bool    { return octalPattern.MatchString(value) }
 func isMasters(value string) bool {
 	masters := strings.Split(value, ",")
 	return len(masters) <= 16 && !slices.ContainsFunc(masters, func(master string) bool { return !masterPattern.MatchString(master) })
+}
+
+// isTTLsByPath accepts /a=1h:/a/b=0.
+func isTTLsByPath(value string) bool {
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(value, ":") {
+		at := max(0, strings.LastIndex(part, "="))
+		path, ttl := part[:at], strings.TrimPrefix(part[at:], "=")
+		if path == "/" || !IsPath(path) || !isDuration(ttl) || seen[path] {
+			return false
+		}
+		seen[path] = true
+	}
+	return len(seen) <= maxTTLPaths && len(value) <= maxValueBytes
 }
 
 func oneOf(values ...string) func(string) bool {

@@ -62,6 +62,8 @@ var Declarations = []Declaration{
 		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
 	{Name: "metadataTtl", Option: "metadata_ttl", Allowed: "seconds, or a number with s, m, h", Default: "the gateway's", check: isDuration,
 		Doc: "How long metadata is believed with consistency=ttl."},
+	{Name: "metadataTtlOf", Option: "metadata_ttl_of", Allowed: "up to 64 of PATH=TTL, separated by colons", Default: "none", check: isTTLsByPath,
+		Doc: "metadataTtl of some paths of the volume and all that is below them, as /datasets=1h:/scratch=0; the longest path counts."},
 	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
 		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway: auto is devfuse; with uring they take the kernel's faster way, see docs/architecture.md for what that means when a gateway is killed. Stays as it was for the life of a mount. libfuse cannot outlive its gateway and is refused here."},
 	{Name: "writeType", Option: "write_type", Allowed: "MUST_CACHE, CACHE_THROUGH, THROUGH, ASYNC_THROUGH", Default: "the gateway's",

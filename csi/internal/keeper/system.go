@@ -76,7 +76,23 @@ func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
 	if err := unix.Mount(request.Source, handle, request.FSType, flags, mountData(request, fuse)); err != nil {
 		return "", fmt.Errorf("mount at %s: %w", mountPoint, err)
 	}
+	raiseReadahead(mountPoint)
 	return mountPoint, nil
+}
+
+// readaheadKB is the most that one request of the gateway carries; the kernel's own start value is 128.
+const readaheadKB = "1024"
+
+// raiseReadahead is best effort, and for the keeper to do: it may write in /sys, which a gateway in a container may not.
+// The kernel takes the least of this and of what the gateway answers when it begins to serve.
+func raiseReadahead(mountPoint string) {
+	table, err := mountinfo.Read()
+	if err != nil {
+		return
+	}
+	if mounted, there := table.At(mountPoint); there {
+		_ = os.WriteFile("/sys/class/bdi/"+mounted.Device+"/read_ahead_kb", []byte(readaheadKB), 0)
+	}
 }
 
 // mountData consists of numbers and fixed words only; nothing that a client wrote gets in as text.

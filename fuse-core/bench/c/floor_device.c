@@ -1,9 +1,9 @@
 /*
  * The C floor of the devfuse transport, and with "uring" as first argument of the uring transport:
- * the null file system on the native code that the transports use, with the same threads, queues,
- * depth and buffers, without a JVM.
+ * a file system in memory on the native code that the transports use, with the same threads,
+ * queues, depth and buffers, without a JVM.
  *
- *   floor_device devfuse|uring MOUNTPOINT FILE_BYTES
+ *   floor_device devfuse|uring MOUNTPOINT ARGUMENT   what the source wants: see null_fs.h
  *
  * Serves until it is unmounted.
  */
@@ -152,11 +152,11 @@ static void start_clones(long count) {
 
 int main(int count, char **values) {
     if (count != 4) {
-        fprintf(stderr, "usage: floor_device devfuse|uring MOUNTPOINT FILE_BYTES\n");
+        fprintf(stderr, "usage: floor_device devfuse|uring MOUNTPOINT ARGUMENT\n");
         return 2;
     }
     null_fs_uring = strcmp(values[1], "uring") == 0;
-    null_fs_prepare(strtoull(values[3], NULL, 10));
+    source_prepare(values[3]);
     connect_to(values[2]);
     long threads = 2 * sysconf(_SC_NPROCESSORS_ONLN);
     if (null_fs_uring) {

@@ -89,7 +89,7 @@ int main(int count, char **values) {
         fprintf(stderr, "usage: floor_libfuse MOUNTPOINT FILE_BYTES\n");
         return 2;
     }
-    null_fs_prepare(strtoull(values[2], NULL, 10));
+    source_prepare(values[2]);
     char *arguments[] = {values[0], "-o", "allow_other,default_permissions,max_read=1048576", NULL};
     struct fuse_args args = FUSE_ARGS_INIT(3, arguments);
     struct fuse_chan *mounted = fuse_mount(values[1], &args);

@@ -1,7 +1,6 @@
 #include "null_fs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,21 +30,9 @@ enum {
 #define INIT_FLAGS2 (1U << 4 | 1U << 5 | 1U << 7)
 #define INIT2_OVER_IO_URING (1U << 9)
 enum { MAX_BACKGROUND = 128, CONGESTION_THRESHOLD = 96 };
-enum { DIRECT_IO = 1, NO_FLUSH = 1 << 5, PARALLEL_DIRECT_WRITES = 1 << 6 };
-enum { VALID_SECONDS = 3600, PERIOD_BYTES = 4096, SETATTR_SIZE = 1 << 3 };
+enum { VALID_SECONDS = 3600, SETATTR_SIZE = 1 << 3 };
 
 int null_fs_uring;
-static _Atomic uint64_t file_bytes;
-static char *data;
-
-void null_fs_prepare(uint64_t bytes) {
-    file_bytes = bytes;
-    data = malloc(NULL_FS_MAX_WRITE + PERIOD_BYTES);
-    if (data == NULL)
-        abort();
-    for (size_t i = 0; i < NULL_FS_MAX_WRITE + PERIOD_BYTES; i++)
-        data[i] = (char)('a' + i % PERIOD_BYTES % 23);
-}
 
 size_t null_fs_argument_bytes(uint32_t opcode) {
     switch (opcode) {
@@ -65,9 +52,10 @@ size_t null_fs_argument_bytes(uint32_t opcode) {
 static void fill(struct pgw_attr *attr, uint64_t node) {
     memset(attr, 0, sizeof *attr);
     attr->ino = node;
-    attr->mode = node == 1 ? (S_IFDIR | 0755) : (S_IFREG | 0644);
-    attr->nlink = node == 1 ? 2 : 1;
-    attr->size = node == 1 ? 0 : file_bytes;
+    int directory = source_is_directory(node);
+    attr->mode = directory ? (S_IFDIR | 0755) : (S_IFREG | 0644);
+    attr->nlink = directory ? 2 : 1;
+    attr->size = directory ? 0 : source_length(node);
     attr->blocks = attr->size / 512;
 }
 
@@ -87,8 +75,8 @@ static int32_t answer_init(const struct pgw_init_in *in, struct pgw_init_out *ou
     return (int32_t)sizeof *out;
 }
 
-static int32_t answer_lookup(const char *name, struct pgw_entry_out *out) {
-    uint64_t node = name[0] == 'f' ? strtoull(name + 1, NULL, 10) + 2 : 0;
+static int32_t answer_lookup(uint64_t directory, const char *name, struct pgw_entry_out *out) {
+    uint64_t node = source_find(directory, name);
     if (node == 0)
         return -ENOENT;
     memset(out, 0, sizeof *out);
@@ -109,23 +97,23 @@ static int32_t answer_attributes(uint64_t node, struct pgw_attr_out *out) {
 static int32_t answer_size(const struct pgw_setattr_in *in, uint64_t node,
                            struct pgw_attr_out *out) {
     if ((in->valid & SETATTR_SIZE) != 0)
-        file_bytes = in->size;
+        source_truncate(in->size);
     return answer_attributes(node, out);
 }
 
 static int32_t answer_open(uint32_t opcode, struct pgw_open_out *out) {
     memset(out, 0, sizeof *out);
-    out->open_flags = opcode == OPEN ? DIRECT_IO | NO_FLUSH | PARALLEL_DIRECT_WRITES : 0;
+    out->open_flags = opcode == OPEN ? source_open_flags : 0;
     return (int32_t)sizeof *out;
 }
 
-static int32_t answer_read(const struct pgw_read_in *in, char *reply) {
-    uint64_t bytes = file_bytes;
+static int32_t answer_read(uint64_t node, const struct pgw_read_in *in, char *reply) {
+    uint64_t bytes = source_length(node);
     if (in->offset >= bytes)
         return 0;
     uint64_t left = bytes - in->offset;
     uint64_t count = left < in->size ? left : in->size;
-    memcpy(reply, data + in->offset % PERIOD_BYTES, count);
+    source_read(node, in->offset, reply, count);
     return (int32_t)count;
 }
 
@@ -141,7 +129,7 @@ int32_t null_fs_answer(const struct pgw_in_header *header, const void *arguments
     case INIT:
         return answer_init(arguments, reply);
     case LOOKUP:
-        return answer_lookup(payload, reply);
+        return answer_lookup(header->nodeid, payload, reply);
     case GETATTR:
         return answer_attributes(header->nodeid, reply);
     case SETATTR:
@@ -150,7 +138,7 @@ int32_t null_fs_answer(const struct pgw_in_header *header, const void *arguments
     case OPENDIR:
         return answer_open(header->opcode, reply);
     case READ:
-        return answer_read(arguments, reply);
+        return answer_read(header->nodeid, arguments, reply);
     case WRITE:
         return answer_write(arguments, reply);
     case RELEASE:

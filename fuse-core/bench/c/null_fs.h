@@ -1,9 +1,9 @@
 /*
- * The null file system of the benchmarks, in C: files f0, f1, ... of one length, prepared data,
- * writes accepted.
+ * The file systems of the benchmarks, in C: they answer from memory at once, and take every write.
+ * What is in them comes from a source, which is chosen when a program is linked.
  *
- * It does what the Java NullFileSystem does, so that what a transport costs in C can be set beside
- * what it costs in Java.
+ * With prepared.c it does what the Java NullFileSystem does, so that what a transport costs in C
+ * can be set beside what it costs in Java.
  */
 #ifndef NULL_FS_H
 #define NULL_FS_H
@@ -19,9 +19,21 @@
 /* Largest read or write; 1 MiB. */
 #define NULL_FS_MAX_WRITE (1U << 20)
 
-/* Once, before anything else. `file_bytes` is the length of every file until one is truncated: then
- * all have that length. Direct I/O is answered to every open, and that no FLUSH is wanted. */
-void null_fs_prepare(uint64_t file_bytes);
+/*
+ * The source. Its root is node 1. Any thread, but for source_prepare: once, before anything else,
+ * with the program's last argument.
+ */
+void source_prepare(const char *argument);
+/* The node of a name, or 0. */
+uint64_t source_find(uint64_t directory, const char *name);
+int source_is_directory(uint64_t node);
+uint64_t source_length(uint64_t node);
+void source_truncate(uint64_t bytes);
+/* So many bytes from there, all within the file. */
+void source_read(uint64_t node, uint64_t offset, char *reply, size_t bytes);
+/* What opens of files are answered: FOPEN_... of the kernel. */
+enum { DIRECT_IO = 1, KEEP_CACHE = 1 << 1, NO_FLUSH = 1 << 5, PARALLEL_DIRECT_WRITES = 1 << 6 };
+extern const uint32_t source_open_flags;
 
 /*
  * Answers one request.

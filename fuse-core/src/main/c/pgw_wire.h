@@ -109,6 +109,52 @@ struct pgw_getattr_in {
     uint64_t fh;
 };
 
+struct pgw_statx_in {
+    uint32_t getattr_flags;
+    uint32_t reserved;
+    uint64_t fh;
+    uint32_t sx_flags;
+    uint32_t sx_mask;
+};
+
+struct pgw_sx_time {
+    int64_t tv_sec;
+    uint32_t tv_nsec;
+    int32_t reserved;
+};
+
+struct pgw_statx {
+    uint32_t mask;
+    uint32_t blksize;
+    uint64_t attributes;
+    uint32_t nlink;
+    uint32_t uid;
+    uint32_t gid;
+    uint16_t mode;
+    uint16_t padding;
+    uint64_t ino;
+    uint64_t size;
+    uint64_t blocks;
+    uint64_t attributes_mask;
+    struct pgw_sx_time atime;
+    struct pgw_sx_time btime;
+    struct pgw_sx_time ctime;
+    struct pgw_sx_time mtime;
+    uint32_t rdev_major;
+    uint32_t rdev_minor;
+    uint32_t dev_major;
+    uint32_t dev_minor;
+    uint64_t spare[14];
+};
+
+struct pgw_statx_out {
+    uint64_t attr_valid;
+    uint32_t attr_valid_nsec;
+    uint32_t flags;
+    uint64_t spare[2];
+    struct pgw_statx stat;
+};
+
 struct pgw_setattr_in {
     uint32_t valid;
     uint32_t padding;

@@ -33,12 +33,14 @@ static struct {
 /* Devices that are none of the gateway's; when there are too many, some are forgotten. */
 static _Atomic uint64_t others[KNOWN];
 
-void pgw_ask_begin(const char *socket_path) {
+bool pgw_ask_begin(const char *socket_path) {
     size_t bytes = socket_path == NULL ? 0 : strlen(socket_path);
-    if (bytes > 0 && bytes < sizeof address.sun_path) {
-        memcpy(address.sun_path, socket_path, bytes + 1);
-        atomic_store(&enabled, true);
+    if (bytes == 0 || bytes >= sizeof address.sun_path) {
+        return false;
     }
+    memcpy(address.sun_path, socket_path, bytes + 1);
+    atomic_store(&enabled, true);
+    return true;
 }
 
 static int64_t now_ns(void) {

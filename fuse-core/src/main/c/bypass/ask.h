@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the gateway listens; NULL or empty: nobody is asked. The text stays the caller's. */
-void pgw_ask_begin(const char *socket_path);
+/* Where the gateway listens; NULL or empty: nobody is asked, and false. The text stays the
+ * caller's. */
+bool pgw_ask_begin(const char *socket_path);
 
 /*
  * Is a file of this device and length worth a question? Asks for the gateway's devices when this

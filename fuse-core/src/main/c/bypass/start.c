@@ -14,7 +14,9 @@ __attribute__((constructor)) static void start(void) {
     const char *socket_path = secure_getenv(SOCKET_VARIABLE);
     pgw_table_forked();
     pgw_next_find_all();
-    pgw_ask_begin(socket_path == NULL ? SOCKET_DEFAULT : socket_path);
+    if (pgw_ask_begin(socket_path == NULL ? SOCKET_DEFAULT : socket_path)) {
+        pgw_table_make_room();
+    }
     pthread_atfork(NULL, NULL, pgw_table_forked);
     pgw_adopt_inherited();
 }

@@ -14,6 +14,9 @@
 /* Of a file's users: nobody may join. */
 #define NOT_READY 0x80000000U
 #define WANTED_LIMIT 16384
+#ifndef F_DUPFD_QUERY /* Linux 6.10 */
+#define F_DUPFD_QUERY 1027
+#endif
 
 /* The block file that a descriptor is; inode 0: none. The device is written before the inode. */
 struct single {
@@ -24,6 +27,9 @@ struct single {
 static struct single singles[PGW_DESCRIPTORS];
 _Atomic(struct pgw_file *) pgw_files_by_fd[PGW_DESCRIPTORS];
 static struct pgw_file files[FILES];
+/* Of a descriptor of several blocks: so many times its inode was compared; or what is beyond. */
+static _Atomic uint8_t witnesses[PGW_DESCRIPTORS];
+enum { WORTH_A_WITNESS = 16, MAKING_WITNESS, WITHOUT_WITNESS, WITNESSED };
 /* By descriptor less PGW_HELD: does it hold a block? */
 static _Atomic bool held[PGW_HELD_END - PGW_HELD];
 static _Atomic bool used;
@@ -78,6 +84,17 @@ static void forget_single(int fd) {
     }
 }
 
+/* Is the witness there, and the number not the program's? */
+static bool is_witnessed(int fd) {
+    return (unsigned)fd < PGW_DESCRIPTORS && atomic_load(&witnesses[fd]) == WITNESSED;
+}
+
+static void forget_witness(int fd) {
+    if (atomic_exchange(&witnesses[fd], 0) == WITNESSED) {
+        raw_close(PGW_TWINS + fd);
+    }
+}
+
 int pgw_twin(int fd) {
     struct pgw_identity now;
     int error = errno;
@@ -118,7 +135,8 @@ bool pgw_is_hidden(int fd) {
     if (fd >= PGW_HELD) {
         return pgw_table_is_ours() && atomic_load(&held[fd - PGW_HELD]);
     }
-    return pgw_table_is_ours() ? is_single(fd - PGW_TWINS) : looks_like_twin(fd);
+    return pgw_table_is_ours() ? is_single(fd - PGW_TWINS) || is_witnessed(fd - PGW_TWINS)
+                               : looks_like_twin(fd);
 }
 
 /* Our numbers lie above those that programs use: the soft limit must allow them. */
@@ -133,6 +151,23 @@ static void allow_numbers(void) {
         limit.rlim_cur = limit.rlim_max < WANTED_LIMIT ? limit.rlim_max : WANTED_LIMIT;
         pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
     }
+}
+
+void pgw_table_make_room(void) {
+    struct rlimit given;
+    struct rlimit wide;
+    int root = (int)pgw_raw(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC, 0);
+    if (root >= 0 && pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &given) == 0) {
+        wide = given;
+        wide.rlim_cur = given.rlim_max < PGW_HELD_END ? given.rlim_max : PGW_HELD_END;
+        bool lifted = given.rlim_cur < wide.rlim_cur &&
+                      pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, &wide, NULL) == 0;
+        raw_close(raw_fcntl(root, F_DUPFD_CLOEXEC, (int)wide.rlim_cur - 1));
+        if (lifted) {
+            pgw_raw(SYS_prlimit64, 0, RLIMIT_NOFILE, &given, NULL);
+        }
+    }
+    raw_close(root);
 }
 
 /* A duplicate with this very number; false: it is taken, or not allowed. */
@@ -246,26 +281,62 @@ struct pgw_file *pgw_file_find(const struct pgw_identity *identity) {
 
 void pgw_file_attach(int fd, struct pgw_file *file) {
     use_table();
+    forget_witness(fd);
     atomic_store(&pgw_files_by_fd[fd], file);
 }
 
 static void forget_file(int fd) {
     struct pgw_file *file = atomic_exchange(&pgw_files_by_fd[fd], NULL);
+    forget_witness(fd);
     if (file != NULL) {
         pgw_file_unref(file);
     }
 }
 
+/*
+ * Who reads often gets a witness: a duplicate of the descriptor, in the place of a twin. Whether
+ * two descriptors are of one open file costs less to ask than an inode.
+ */
+static void count_to_witness(int fd) {
+    uint8_t seen = atomic_load(&witnesses[fd]);
+    bool made;
+    if (seen < WORTH_A_WITNESS) {
+        atomic_compare_exchange_strong(&witnesses[fd], &seen, seen + 1);
+    } else if (seen == WORTH_A_WITNESS && pgw_table_is_ours() &&
+               atomic_compare_exchange_strong(&witnesses[fd], &seen, MAKING_WITNESS)) {
+        made = raw_fcntl(fd, F_DUPFD_QUERY, fd) == 1 && duplicate_at(fd, PGW_TWINS + fd, true);
+        seen = MAKING_WITNESS;
+        if (!atomic_compare_exchange_strong(&witnesses[fd], &seen,
+                                            made ? WITNESSED : WITHOUT_WITNESS) &&
+            made) {
+            raw_close(PGW_TWINS + fd); /* the descriptor was closed meanwhile */
+        }
+    }
+}
+
+/* Is fd still the file, as far as it concerns what is read from it? */
+static bool is_still(int fd, const struct pgw_file *file) {
+    struct pgw_identity now;
+    if (is_witnessed(fd) && raw_fcntl(fd, F_DUPFD_QUERY, PGW_TWINS + fd) == 1) {
+        return true;
+    }
+    if (!pgw_identity_of(fd, &now) || now.inode != file->identity.inode ||
+        now.device != file->identity.device) {
+        return false;
+    }
+    count_to_witness(fd);
+    return true;
+}
+
 struct pgw_file *pgw_file_get(int fd) {
     struct pgw_file *file = atomic_load(&pgw_files_by_fd[fd]);
-    struct pgw_identity now;
     int error = errno;
 
     if (file == NULL || !join(file)) {
         return NULL;
     }
-    if (atomic_load(&pgw_files_by_fd[fd]) == file && pgw_identity_of(fd, &now) &&
-        now.inode == file->identity.inode && now.device == file->identity.device) {
+    if (atomic_load(&pgw_files_by_fd[fd]) == file && is_still(fd, file)) {
+        errno = error;
         return file;
     }
     if (pgw_table_is_ours()) {
@@ -328,6 +399,7 @@ void pgw_vacate(int to) {
     if (pgw_is_hidden(to) && pgw_table_is_ours()) {
         if (to < PGW_HELD) {
             forget_single(to - PGW_TWINS);
+            forget_witness(to - PGW_TWINS);
         } else {
             move_held(to);
         }

@@ -6,7 +6,9 @@
  * FUSE, its twin, is descriptor TWINS + N, for the calls that ask for more than bytes. That the
  * twin's number follows from N's is how a program that is executed finds it again. A descriptor of
  * a file of more blocks stays the FUSE file, so that its offset is the kernel's; the blocks are
- * held in descriptors from HELD on, shared by all descriptors of the file.
+ * held in descriptors from HELD on, shared by all descriptors of the file. If it is read often, a
+ * duplicate of it, its witness, is descriptor TWINS + N: that both are of one open file costs less
+ * to ask than what file N is.
  *
  * A descriptor can be closed, and its number used again, without our hearing of it (by a raw system
  * call). So nothing is believed of a descriptor before it was compared with the file it is now.
@@ -51,6 +53,12 @@ bool pgw_table_is_ours(void);
 
 /* At the start, and after fork: the table is this process's. */
 void pgw_table_forked(void);
+
+/*
+ * At the start: has the kernel's table of descriptors hold our numbers. Were it to grow when
+ * threads are there, it would wait for every CPU first: 10 ms and more at a file's open.
+ */
+void pgw_table_make_room(void);
 
 /* The descriptor to be asked for anything but bytes: the twin, or fd itself. */
 int pgw_twin(int fd);

@@ -45,6 +45,13 @@ SAME_SIZE(direntplus, fuse_direntplus);
 SAME_SIZE(notify_inval_inode_out, fuse_notify_inval_inode_out);
 SAME_SIZE(notify_inval_entry_out, fuse_notify_inval_entry_out);
 SAME_SIZE(notify_delete_out, fuse_notify_delete_out);
+#if FUSE_KERNEL_MINOR_VERSION >= 39
+SAME_SIZE(statx_in, fuse_statx_in);
+SAME_SIZE(statx_out, fuse_statx_out);
+SAME_PLACE(statx, btime);
+SAME_PLACE(statx, rdev_minor);
+SAME_PLACE(statx_out, stat);
+#endif
 SAME_PLACE(in_header, unique);
 SAME_PLACE(in_header, nodeid);
 SAME_PLACE(in_header, pid);

@@ -6,6 +6,7 @@ THREADS is the program made of threads.c, which runs for a few seconds.
 """
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,13 @@ import reads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BLOCK_BYTES = 1 << 20
+# What a program begins with: how many descriptors its table has room for, how many it may have.
+BEGINNING = """
+import resource
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("FDSize")))
+print(resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+OWN_NUMBERS_END = 12288
 
 
 def prepare(folder):
@@ -36,6 +44,14 @@ def run(words, **environment):
     return done.stdout.splitlines()
 
 
+def check_beginning(preload):
+    """The table has room for the library's descriptors before there are threads, and the limit is what it was."""
+    words = [sys.executable, "-c", BEGINNING]
+    (_, plain), (room, limit) = run(words), run(words, **preload)
+    if limit != plain or int(room) < min(OWN_NUMBERS_END, resource.getrlimit(resource.RLIMIT_NOFILE)[1]):
+        raise SystemExit(f"a program begins with room for {room} descriptors and may have {limit}, not {plain}")
+
+
 def main(library, threads):
     folder = tempfile.mkdtemp(dir="/dev/shm")
     path = os.path.join(folder, "blocks", "socket")
@@ -43,6 +59,7 @@ def main(library, threads):
     preload = {"LD_PRELOAD": os.path.abspath(library), "POSIX_GATEWAY_BYPASS": path}
     try:
         prepare(folder)
+        check_beginning(preload)
         plain = run(words)
         serve = [sys.executable, os.path.join(HERE, "gateway.py"), folder, path]
         with open(os.path.join(folder, "blocks", "answers"), "w+") as answers:

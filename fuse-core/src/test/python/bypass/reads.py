@@ -15,13 +15,16 @@ import random
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
 SYS_CLOSE, SYS_FSTAT, SYS_DUP2 = {"x86_64": (3, 5, 33), "aarch64": (57, 80, 24)}[os.uname().machine]
+AT_EMPTY_PATH, CLOSE_RANGE_CLOEXEC, F_DUPFD_QUERY = 0x1000, 4, 1027
 TWINS = 4096
 FILES = ("one", "many")
 CASES = []
@@ -125,6 +128,28 @@ def attributes_are_the_files(path, data):
     told += [os.readlink(f"/proc/self/fd/{fd}"), os.pathconf(fd, "PC_NAME_MAX")]
     os.close(fd)
     told.append(attempt(os.fstat, fd))
+    return told
+
+
+@case
+def asked_in_other_ways(path, data):
+    """Attributes by statx and by names that libc had before; flags by ioctl; close_range that closes nothing yet."""
+    fd = os.open(path, os.O_RDONLY)
+    os.read(fd, 1000)
+    status, old, left = (ctypes.create_string_buffer(512) for _ in range(3))
+    assert LIBC.statx(fd, b"", AT_EMPTY_PATH, 0xFFF, status) == 0
+    assert LIBC.__fxstat(1 if os.uname().machine == "x86_64" else 0, fd, old) == 0
+    assert LIBC.fstatat(fd, b"", old, AT_EMPTY_PATH) == 0
+    inode, size = os.stat(path).st_ino, len(data)
+    told = [struct.unpack_from("=32xQQ", status) == (inode, size), struct.unpack_from("=8xQ", old)[0] == inode]
+    told += [LIBC.ioctl(fd, termios.FIONREAD, left), int.from_bytes(left.raw[:4], sys.byteorder)]
+    for change in (termios.FIOCLEX, termios.FIONCLEX, termios.FIOCLEX):
+        told += [LIBC.ioctl(fd, change), os.get_inheritable(fd)]
+    os.set_inheritable(fd, True)
+    told += [LIBC.close_range(fd, fd, CLOSE_RANGE_CLOEXEC), os.get_inheritable(fd), os.read(fd, 5) == data[1000:1005]]
+    told += [attempt(fcntl.ioctl, fd, termios.TCGETS, bytes(64)), fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK)]
+    told += [fcntl.fcntl(fd, fcntl.F_GETFL), attempt(os.fchmod, fd, os.fstat(fd).st_mode & 0o777)]
+    os.close(fd)
     return told
 
 
@@ -246,13 +271,39 @@ def a_number_used_again_is_what_it_is_now(path, data):
     told = []
     for seen in (True, False):
         fd = os.open(path, os.O_RDONLY)
-        assert os.read(fd, 3) == data[:3]
+        for at in range(0, 90, 3):
+            assert os.read(fd, 3) == data[at : at + 3] and os.pread(fd, 9, 5) == data[5:14]
         reader, writer = os.pipe()
         replace(fd, reader, seen)
         os.write(writer, b"pipe")
         told += [stat.S_ISFIFO(os.fstat(fd).st_mode), os.read(fd, 10), attempt(os.pread, fd, 1, 0)]
         for one in (fd, reader, writer):
             os.close(one)
+    return told
+
+
+@case
+def a_number_of_ours_taken_unseen_does_no_harm(path, data):
+    """Who reads often is known by a duplicate with a number of ours."""
+    fd = os.open(path, os.O_RDONLY)
+    told = []
+    for taken in (False, True):
+        reader, writer = os.pipe()
+        if taken:
+            replace(TWINS + fd, reader, False)
+        os.lseek(fd, 0, os.SEEK_SET)
+        for at in range(0, 400, 4):
+            assert os.read(fd, 4) == data[at : at + 4]
+        told += [os.lseek(fd, 0, os.SEEK_CUR), os.pread(fd, 10, 7) == data[7:17]]
+        if "LD_PRELOAD" in os.environ and attempt(fcntl.fcntl, fd, F_DUPFD_QUERY, fd) == 1:
+            assert os.path.exists(f"/proc/self/fd/{TWINS + fd}")
+        os.close(reader)
+        os.close(writer)
+    os.close(fd)
+    attempt(os.close, TWINS + fd)
+    again = os.open(path, os.O_RDONLY)
+    told += [again == fd, os.read(again, 10) == data[:10]]
+    os.close(again)
     return told
 
 

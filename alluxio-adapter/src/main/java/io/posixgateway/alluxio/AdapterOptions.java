@@ -8,11 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * How one volume behaves. {@link #TABLE} is where its options are declared.
  *
  * @param metadataTtlNanos how long metadata is believed
+ * @param metadataTtlNanosByPath the same for what is at and below these paths of the mount
  * @param openTrustNanos how old may be what an open believes with close-to-open consistency
  * @param writeType of Alluxio, for what is written
  * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
@@ -29,6 +31,7 @@ import java.util.Map;
 public record AdapterOptions(
         Consistency consistency,
         long metadataTtlNanos,
+        Map<String, Long> metadataTtlNanosByPath,
         long openTrustNanos,
         String writeType,
         boolean shortCircuit,
@@ -65,6 +68,12 @@ public record AdapterOptions(
                             new Option.Time(0, 86_400),
                             "5s",
                             "How long attributes, names and listings are believed, here and in the kernel."),
+                    new Option(
+                            "metadata_ttl_of",
+                            new Option.TimesByPath(new Option.Time(0, 86_400), 64),
+                            "",
+                            "metadata_ttl of some paths and all that is below them, as /datasets=1h:/scratch=0; the longest"
+                                    + " path counts. Both mean nothing where consistency is immutable."),
                     new Option(
                             "open_trust",
                             new Option.Time(0, 3600),
@@ -154,6 +163,7 @@ public record AdapterOptions(
                 Consistency.valueOf(
                         values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
                 values.millis("metadata_ttl") * 1_000_000L,
+                nanos(values.millisByPath("metadata_ttl_of")),
                 values.millis("open_trust") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
@@ -169,6 +179,11 @@ public record AdapterOptions(
                 values.given("uid") ? (int) values.number("uid") : -1,
                 values.given("gid") ? (int) values.number("gid") : -1,
                 values.octal("umask"));
+    }
+
+    private static Map<String, Long> nanos(Map<String, Long> millis) {
+        return millis.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, each -> each.getValue() * 1_000_000L));
     }
 
     /** From which length on new files are streamed; {@link Long#MAX_VALUE}: never. */

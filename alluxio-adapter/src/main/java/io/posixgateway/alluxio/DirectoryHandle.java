@@ -93,7 +93,7 @@ final class DirectoryHandle {
         onFirstPage = true;
         startedNanos = volume.freshness.nowNanos();
         Dentries dentries = directory.dentries();
-        ListingPage kept = volume.freshness.fresh(dentries.listedNanos()) ? dentries.listing() : null;
+        ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
         all = kept == null ? new ArrayList<>() : null;
     }

@@ -91,7 +91,7 @@ final class FileOperations {
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
         Facts facts = volume.metadata.knownAtOpen(inode, writes);
-        if (facts != null ? volume.metadata.ages(facts) : request.mayWait()) {
+        if (facts != null ? volume.metadata.ages(inode, facts) : request.mayWait()) {
             wanted(inode);
         }
         boolean learns = volume.readers.wantsToLearn();
@@ -116,7 +116,7 @@ final class FileOperations {
     /** What is known of the file is old, or soon will be. */
     private void wanted(Inode inode) {
         Inode directory = volume.table.parent(inode);
-        if (directory != null && volume.freshness.trustsAtOpen()) {
+        if (directory != null && volume.freshness.of(inode).trustsAtOpen()) {
             volume.hot.asked(directory);
         }
     }

@@ -53,25 +53,26 @@ final class Inspection {
         if (details.blocks().isEmpty()) {
             return new PathFacts.Way("none", "it has no data in Alluxio");
         }
-        return data(details);
+        return data(facts, details);
     }
 
-    private PathFacts.Way data(FileDetails details) {
+    private PathFacts.Way data(Facts facts, FileDetails details) {
         if (!volume.readers.blocks().enabled()) {
             return stream(details, "short_circuit is off");
         }
         long missing = details.blocks().stream()
                 .filter(block -> !volume.readers.blocks().has(block.id()))
                 .count();
+        String local = volume.passthrough.suits(FileOperations.extent(facts)) ? "passthrough" : "local";
         if (missing == 0) {
             return new PathFacts.Way(
-                    "local", "each of its " + details.blocks().size() + " blocks is a file of a worker on this host");
+                    local, "each of its " + details.blocks().size() + " blocks is a file of a worker on this host");
         }
         boolean here = details.blocks().stream()
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
         if (here && !volume.readers.blocks().knowsFolders()) {
             return new PathFacts.Way(
-                    "local", "a worker on this host has blocks of it; where it keeps them is asked at the first open");
+                    local, "a worker on this host has blocks of it; where it keeps them is asked at the first open");
         }
         return stream(
                 details,

@@ -42,20 +42,22 @@ final class NameOperations {
         if (known != null) {
             Inode child = known.child();
             if (child == null) {
-                return missing(entry, known.seenNanos());
+                return missing(directory, name, known.seenNanos(), entry);
             }
             if (!request.mayWait() || volume.metadata.known(child) != null || volume.drafts.has(child)) {
                 return volume.enter(request, child, entry);
             }
         } else if (volume.metadata.knownMissing(directory, name)) {
-            return missing(entry, directory.dentries().completeNanos());
+            return missing(directory, name, directory.dentries().completeNanos(), entry);
         }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
-        return found == null ? missing(entry, volume.freshness.nowNanos()) : volume.enter(request, found, entry);
+        return found == null
+                ? missing(directory, name, volume.freshness.nowNanos(), entry)
+                : volume.enter(request, found, entry);
     }
 
     /** What is known of a name. While what has it is being taken away: what is known afterwards; null for those who do not wait. */
@@ -72,8 +74,8 @@ final class NameOperations {
         return volume.metadata.known(directory, name);
     }
 
-    private int missing(Entry entry, long seenNanos) {
-        entry.validNanos = volume.freshness.leftNanos(seenNanos);
+    private int missing(Inode directory, Name name, long seenNanos, Entry entry) {
+        entry.validNanos = volume.freshness.of(directory, name).leftNanos(seenNanos);
         return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
     }
 
@@ -304,6 +306,9 @@ final class NameOperations {
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
             volume.table.taken(from.directory, from.name, volume.freshness.nowNanos());
         });
+        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
+            volume.notices.askAgain(child);
+        }
         volume.metadata.namesChanged(from.directory);
         volume.metadata.namesChanged(to.directory);
         return 0;

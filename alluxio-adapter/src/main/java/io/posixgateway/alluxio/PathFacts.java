@@ -15,7 +15,7 @@ public record PathFacts(
     /**
      * How an open of it would be read now.
      *
-     * @param name local, remote, ufs, spool or none
+     * @param name passthrough (the kernel reads the block file by itself), local, remote, ufs, spool or none
      * @param reason in one sentence
      */
     public record Way(String name, String reason) {}

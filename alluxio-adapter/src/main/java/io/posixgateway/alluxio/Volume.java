@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
+import io.posixgateway.alluxio.cache.FreshnessByPath;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
@@ -57,7 +58,7 @@ final class Volume implements AutoCloseable {
     final AdapterOptions options;
     final Store store;
     final InodeTable table;
-    final Freshness freshness;
+    final FreshnessByPath freshness;
     final FactsReader factsReader;
     final Identities identities;
     final KernelNotices notices = new KernelNotices();
@@ -93,8 +94,12 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost();
         this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries());
-        this.freshness =
-                new Freshness(options.consistency(), options.metadataTtlNanos(), options.openTrustNanos(), clock);
+        this.freshness = new FreshnessByPath(
+                options.consistency(),
+                options.metadataTtlNanos(),
+                options.metadataTtlNanosByPath(),
+                options.openTrustNanos(),
+                clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         this.hot = new HotDirectories(metadata);
@@ -133,7 +138,7 @@ final class Volume implements AutoCloseable {
         folder.pages().begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
-            readers.blocks().learn(blockFolder);
+            readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
         boolean waits = recovery.begin(goesOn);
@@ -420,8 +425,9 @@ final class Volume implements AutoCloseable {
         if (drafted == FileSystem.WOULD_WAIT) {
             return drafted;
         }
+        Freshness own = freshness.of(inode);
         if (drafted == 0) {
-            attributes.validNanos = Math.max(0, freshness.leftNanos(freshness.nowNanos()));
+            attributes.validNanos = Math.max(0, own.leftNanos(freshness.nowNanos()));
         } else {
             Facts facts = metadata.known(inode);
             if (facts == null) {
@@ -431,7 +437,7 @@ final class Volume implements AutoCloseable {
                 facts = lastSeen(inode);
             }
             facts.show(inode.node(), attributes);
-            attributes.validNanos = Math.max(0, freshness.leftNanos(facts.fetchedNanos()));
+            attributes.validNanos = Math.max(0, own.leftNanos(facts.fetchedNanos()));
         }
         if (inode.unlinked()) {
             attributes.links = 0;

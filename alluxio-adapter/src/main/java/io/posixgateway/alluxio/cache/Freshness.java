@@ -63,6 +63,11 @@ public final class Freshness {
         return openNanos == 0 || seenNanos + openNanos / 2 - clock.getAsLong() > 0;
     }
 
+    /** Will what was seen then soon be too old, for opens too? */
+    boolean endsSoon(long seenNanos) {
+        return leftNanos(seenNanos) < openNanos + openNanos / 2;
+    }
+
     public boolean immutable() {
         return consistency == Consistency.IMMUTABLE;
     }

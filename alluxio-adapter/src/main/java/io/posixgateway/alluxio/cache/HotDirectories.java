@@ -1,20 +1,30 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Directories of which many files are asked for one after another, as a training job does. Asking Alluxio for each costs a
  * call of its own; a listing brings a thousand answers at once. So a directory that was asked {@link #ASKS} times within a
  * second is listed in the background, and again as long as it goes on. Any thread; nothing here waits.
+ *
+ * <p>A directory whose own time and number of entries stay the same has the same files with the same content: in Alluxio a
+ * file's content is replaced by another file, and that changes its directory. So once they have stayed the same for
+ * {@link #SETTLED_NANOS}, longer than Alluxio takes from noting the time of a change to making it, the directory alone is
+ * asked for until what was listed of its files is old.
  */
 public final class HotDirectories implements AutoCloseable {
     static final int ASKS = 16;
     private static final long WINDOW_NANOS = 1_000_000_000L;
+    /** So long a directory must have looked the same before a listing of it counts for longer. */
+    private static final long SETTLED_NANOS = 2_000_000_000L;
     /** One that is too large to be listed whole is left alone for so long. */
     private static final long LARGE_NANOS = 60_000_000_000L;
 
@@ -42,8 +52,12 @@ public final class HotDirectories implements AutoCloseable {
         lister.allowCoreThreadTimeOut(true);
     }
 
-    /** How often one directory is asked for. Guarded by itself. */
+    /** How often one directory is asked for. Guarded by itself, but for what the one lister alone knows. */
     private static final class Pulse {
+        /** The lister's: the directory as it was seen last, and since when it is like that. */
+        private @Nullable Facts seen;
+
+        private long sinceNanos;
         private long windowNanos;
         private int asks;
         private long restsUntilNanos;
@@ -87,27 +101,57 @@ public final class HotDirectories implements AutoCloseable {
         }
         if (pulse.beats(now)) {
             Pulse beating = pulse;
-            lister.execute(() -> list(directory, beating));
+            lister.execute(() -> freshen(directory, beating));
         }
     }
 
-    private void list(Inode directory, Pulse pulse) {
+    private void freshen(Inode directory, Pulse pulse) {
         pulse.restUntil(metadata.nowNanos() + LARGE_NANOS);
-        String last = "";
         try {
-            for (int page = 0; page < MOST_PAGES; page++) {
-                Metadata.Confirmed confirmed = metadata.confirm(directory, last);
-                last = confirmed.last();
-                if (!confirmed.more()) {
-                    pulse.restUntil(metadata.nowNanos());
-                    return;
-                }
+            if (stands(directory, pulse) || listWhole(directory, pulse)) {
+                pulse.restUntil(metadata.nowNanos());
             }
         } catch (StoreException e) {
             org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
                     .debug("Listing node {} ahead: {}", directory.node(), e.getMessage());
             pulse.restUntil(metadata.nowNanos() + WINDOW_NANOS);
         }
+    }
+
+    /** One call: is the directory as it was when it was listed, not too long ago? */
+    private boolean stands(Inode directory, Pulse pulse) throws StoreException {
+        long askedNanos = metadata.nowNanos();
+        Facts now = metadata.refresh(directory);
+        Facts before = pulse.seen;
+        if (before == null || !before.sameContent(now)) {
+            pulse.seen = now;
+            pulse.sinceNanos = askedNanos;
+            directory.dentries().stand(null);
+            return false;
+        }
+        Dentries.Standing standing = directory.dentries().standing();
+        if (standing == null || metadata.endsSoon(directory, standing.listedNanos())) {
+            return false;
+        }
+        directory.dentries().stand(new Dentries.Standing(standing.listedNanos(), askedNanos));
+        return true;
+    }
+
+    /** False if it is too large. */
+    private boolean listWhole(Inode directory, Pulse pulse) throws StoreException {
+        long startedNanos = metadata.nowNanos();
+        String last = "";
+        for (int page = 0; page < MOST_PAGES; page++) {
+            Metadata.Confirmed confirmed = metadata.confirm(directory, last);
+            last = confirmed.last();
+            if (!confirmed.more()) {
+                if (startedNanos - pulse.sinceNanos >= SETTLED_NANOS) {
+                    directory.dentries().stand(new Dentries.Standing(startedNanos, startedNanos));
+                }
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

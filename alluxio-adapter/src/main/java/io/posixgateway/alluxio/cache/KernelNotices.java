@@ -5,6 +5,8 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +63,27 @@ public final class KernelNotices implements AutoCloseable {
         if (mounted != null) {
             Name kept = name.copy();
             teller.execute(() -> mounted.invalidateEntry(directory, kept));
+        }
+    }
+
+    /**
+     * For how long attributes may be believed is different now, of a file and of all below it: the kernel is to ask for them
+     * again. It keeps its pages.
+     */
+    public void askAgain(Inode inode) {
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            teller.execute(() -> askAgain(mounted, inode));
+        }
+    }
+
+    private static void askAgain(Kernel mounted, Inode top) {
+        ArrayDeque<Inode> left = new ArrayDeque<>(List.of(top));
+        for (Inode inode = left.poll(); inode != null; inode = left.poll()) {
+            mounted.invalidateInode(inode.node(), -1, 0);
+            if (inode.isDirectory()) {
+                left.addAll(inode.dentries().snapshot());
+            }
         }
     }
 

@@ -18,10 +18,10 @@ public final class ListingAhead implements AutoCloseable {
     private static final int MOST = 2;
 
     private final Metadata metadata;
-    private final Freshness freshness;
+    private final FreshnessByPath freshness;
     private final ThreadPoolExecutor readers;
 
-    public ListingAhead(Metadata metadata, Freshness freshness) {
+    public ListingAhead(Metadata metadata, FreshnessByPath freshness) {
         this.metadata = metadata;
         this.freshness = freshness;
         readers = new ThreadPoolExecutor(
@@ -40,11 +40,13 @@ public final class ListingAhead implements AutoCloseable {
 
     /** A part of a listing that will be asked for. */
     public static final class Part {
+        private final Inode directory;
         private final String startAfter;
         private final long askedNanos;
         private final FutureTask<Metadata.Listed> reading;
 
-        private Part(String startAfter, long askedNanos, FutureTask<Metadata.Listed> reading) {
+        private Part(Inode directory, String startAfter, long askedNanos, FutureTask<Metadata.Listed> reading) {
+            this.directory = directory;
             this.startAfter = startAfter;
             this.askedNanos = askedNanos;
             this.reading = reading;
@@ -55,12 +57,13 @@ public final class ListingAhead implements AutoCloseable {
     public Part begin(Inode directory, String startAfter) {
         FutureTask<Metadata.Listed> reading = new FutureTask<>(() -> metadata.list(directory, startAfter));
         readers.execute(reading);
-        return new Part(startAfter, freshness.nowNanos(), reading);
+        return new Part(directory, startAfter, freshness.nowNanos(), reading);
     }
 
     /** Is this the part behind that name, and young enough to be shown? */
     public boolean fits(Part part, String startAfter) {
-        return part.startAfter.equals(startAfter) && freshness.fresh(part.askedNanos);
+        return part.startAfter.equals(startAfter)
+                && freshness.of(part.directory).fresh(part.askedNanos);
     }
 
     /** The part, read by the caller if nobody has begun. Waits. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks Alluxio and keeps what it says in the inode table. Any thread.
  *
- * <p>What may be stale: anything, for as long as {@link Freshness} says. A path is only a hint: an answer counts for an inode
+ * <p>What may be stale: anything, for as long as {@link FreshnessByPath} says. A path is only a hint: an answer counts for an inode
  * only when it carries the inode's file id. When it does not, Alluxio is asked where the file of that id is now, so a file
  * that others renamed is found again. Where that file is gone, the one at its path has replaced it.
  */
@@ -34,14 +34,15 @@ public final class Metadata {
 
     private final Store store;
     private final InodeTable table;
-    private final Freshness freshness;
+    private final FreshnessByPath freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
     private final Moves moves;
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
 
-    public Metadata(Store store, InodeTable table, Freshness freshness, FactsReader reader, KernelNotices notices) {
+    public Metadata(
+            Store store, InodeTable table, FreshnessByPath freshness, FactsReader reader, KernelNotices notices) {
         this.store = store;
         this.table = table;
         this.freshness = freshness;
@@ -58,7 +59,7 @@ public final class Metadata {
     /** What is known and still believed; null: ask. Never waits. */
     public @Nullable Facts known(Inode inode) {
         Facts facts = inode.facts();
-        if (facts == null || !freshness.fresh(facts.fetchedNanos())) {
+        if (facts == null || !freshness.of(inode).fresh(facts.fetchedNanos())) {
             return null;
         }
         attributeCounts.hit();
@@ -78,13 +79,34 @@ public final class Metadata {
     /** What is known and believed by an open; null: ask. That a file is still being written is not believed. Never waits. */
     public @Nullable Facts knownAtOpen(Inode inode, boolean writes) {
         Facts facts = inode.facts();
-        boolean believed = facts != null && freshness.freshAtOpen(facts.fetchedNanos()) && (writes || facts.complete());
-        return believed ? facts : null;
+        if (facts == null || !(writes || facts.complete())) {
+            return null;
+        }
+        Freshness own = freshness.of(inode);
+        return own.freshAtOpen(seenNanos(inode, facts, own)) ? facts : null;
     }
 
     /** Will what is known of a file soon be too old for an open? */
-    public boolean ages(Facts facts) {
-        return !freshness.youngAtOpen(facts.fetchedNanos());
+    public boolean ages(Inode inode, Facts facts) {
+        Freshness own = freshness.of(inode);
+        return !own.youngAtOpen(seenNanos(inode, facts, own));
+    }
+
+    /** When the file was seen with this content: by itself, or since its directory stands as it was listed. */
+    private long seenNanos(Inode inode, Facts facts, Freshness own) {
+        long fetchedNanos = facts.fetchedNanos();
+        if (own.youngAtOpen(fetchedNanos) || !own.fresh(fetchedNanos)) {
+            return fetchedNanos;
+        }
+        Inode directory = table.parentNow(inode);
+        Dentries.Standing standing =
+                directory == null ? null : directory.dentries().standing();
+        return standing == null ? fetchedNanos : standing.sawNanos(fetchedNanos);
+    }
+
+    /** Will what was listed of a directory then soon be too old for anyone? */
+    boolean endsSoon(Inode directory, long listedNanos) {
+        return freshness.of(directory).endsSoon(listedNanos);
     }
 
     /** What the file is, and whether it is there at all, is to be asked again by everyone, the kernel too. Never waits. */
@@ -95,7 +117,7 @@ public final class Metadata {
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry == null || !freshness.fresh(dentry.seenNanos())) {
+        if (dentry == null || !freshness.of(directory, name).fresh(dentry.seenNanos())) {
             return null;
         }
         nameCounts.hit();
@@ -105,7 +127,7 @@ public final class Metadata {
     /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean knownMissing(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        if (!dentries.complete() || !freshness.fresh(dentries.completeNanos())) {
+        if (!dentries.complete() || !freshness.of(directory, name).fresh(dentries.completeNanos())) {
             return false;
         }
         Dentries.Dentry dentry = dentries.find(name);
@@ -223,9 +245,15 @@ public final class Metadata {
         return freshness.nowNanos();
     }
 
-    private @Nullable FileStatus statusOrNull(String path) throws StoreException {
+    /** A question to Alluxio. */
+    private interface Question {
+        FileStatus ask() throws StoreException;
+    }
+
+    /** Null: nothing is there. */
+    private static @Nullable FileStatus orNull(Question question) throws StoreException {
         try {
-            return store.status(path);
+            return question.ask();
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
                 return null;
@@ -234,20 +262,17 @@ public final class Metadata {
         }
     }
 
+    private @Nullable FileStatus statusOrNull(String path) throws StoreException {
+        return orNull(() -> store.status(path));
+    }
+
     /**
      * Alluxio has a name that this mount took away: what it says after a look at the under file system; null: nothing is there.
      * It may be back in Alluxio alone, which loads names from the under file system, or was doing something for a process
      * that is no more.
      */
     private @Nullable FileStatus compared(String path) throws StoreException {
-        try {
-            return store.compared(path);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
+        return orNull(() -> store.compared(path));
     }
 
     private Facts see(Inode inode, FileStatus status, long asked) {
@@ -511,6 +536,12 @@ public final class Metadata {
      * @param more does it go on?
      */
     record Confirmed(String last, boolean more) {}
+
+    /** The node that this inode is of, if it is known; else the one that the file of this id has now. Null: there is none. */
+    public @Nullable Inode ofFile(Inode inode, long fileId) throws StoreException {
+        Inode known = table.get(inode.node());
+        return known != null ? known : recover(InodeTable.nodeOf(fileId));
+    }
 
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {

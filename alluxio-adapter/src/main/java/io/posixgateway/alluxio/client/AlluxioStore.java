@@ -39,11 +39,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
+    private static final int MOST_ASKING = 2;
+
     private final FileSystemContext context;
     private final ClusterSettings settings;
     private final FileSystem files;
@@ -51,7 +57,13 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileMaker maker;
     private final String user;
-    private final WorkerWatch workers = new WorkerWatch(System::nanoTime);
+    private final ScheduledThreadPoolExecutor asking = new ScheduledThreadPoolExecutor(MOST_ASKING, task -> {
+        Thread thread = new Thread(task, "worker-watch");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private final WorkerWatch workers;
+    private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
     private final RecentStatuses recent = new RecentStatuses(System::nanoTime, open);
@@ -65,7 +77,13 @@ public final class AlluxioStore implements Store {
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(files);
         this.writeType = WritePType.valueOf(options.writeType());
-        this.maker = new FileMaker(context, writeType);
+        asking.setKeepAliveTime(10, TimeUnit.SECONDS);
+        asking.allowCoreThreadTimeOut(true);
+        asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        this.workers = new WorkerWatch(System::nanoTime, new WorkerPulse(context), (question, delayNanos) -> {
+            var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
+        });
+        this.maker = new FileMaker(context, workers, writeType);
         this.streams = !options.shortCircuit();
     }
 
@@ -284,7 +302,7 @@ public final class AlluxioStore implements Store {
     }
 
     private WatchedStream stream(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-        return WatchedStream.open(context, workers, status, how);
+        return WatchedStream.open(context, workers, status, how, ufsBytes);
     }
 
     private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {
@@ -333,6 +351,11 @@ public final class AlluxioStore implements Store {
         } catch (IOException | RuntimeException e) {
             throw ErrnoTable.exception("find blocks of " + path, e);
         }
+    }
+
+    @Override
+    public int use(List<Long> blocks) throws StoreException {
+        return attempt("use blocks of", "the worker here", () -> LocalBlockQuestion.use(context, blocks));
     }
 
     @Override
@@ -396,6 +419,11 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
+    public long ufsBytes() {
+        return ufsBytes.sum();
+    }
+
+    @Override
     public int mostCalls() {
         return context.getClusterConf().getInt(PropertyKey.USER_FILE_MASTER_CLIENT_POOL_SIZE_MAX);
     }
@@ -414,6 +442,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public void close() {
+        asking.shutdownNow();
         try {
             files.close();
         } catch (IOException e) {

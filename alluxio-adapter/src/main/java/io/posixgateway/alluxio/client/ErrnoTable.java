@@ -14,11 +14,14 @@ import alluxio.exception.InvalidPathException;
 import alluxio.exception.OpenDirectoryException;
 import alluxio.exception.status.AlluxioStatusException;
 import alluxio.shaded.client.io.grpc.Status;
+import alluxio.shaded.client.io.grpc.StatusException;
+import alluxio.shaded.client.io.grpc.StatusRuntimeException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.FileNotFoundException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The one table from Alluxio's exceptions, and gRPC's codes, to errno; what it does not know is EIO. */
 final class ErrnoTable {
@@ -83,6 +86,29 @@ final class ErrnoTable {
             case FAILED_PRECONDITION -> Errno.EPERM;
             default -> Errno.EIO;
         };
+    }
+
+    /** Is this the failure of a call whose server could not be reached, or did not answer in time? */
+    static boolean isUnanswered(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            Status.Code code = codeOf(at);
+            if (code == Status.Code.UNAVAILABLE
+                    || code == Status.Code.DEADLINE_EXCEEDED
+                    || code == Status.Code.CANCELLED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Status.@Nullable Code codeOf(Throwable failure) {
+        if (failure instanceof AlluxioStatusException alluxio) {
+            return alluxio.getStatusCode();
+        }
+        if (failure instanceof StatusRuntimeException grpc) {
+            return grpc.getStatus().getCode();
+        }
+        return failure instanceof StatusException grpc ? grpc.getStatus().getCode() : null;
     }
 
     static StoreException exception(String what, Throwable failure) {

@@ -26,10 +26,12 @@ import java.util.UUID;
 final class FileMaker {
     private final FileSystemContext context;
     private final WritePType writeType;
+    private final WorkerWatch watch;
     private final BlockStoreClient blocks;
 
-    FileMaker(FileSystemContext context, WritePType writeType) {
+    FileMaker(FileSystemContext context, WorkerWatch watch, WritePType writeType) {
         this.context = context;
+        this.watch = watch;
         this.writeType = writeType;
         this.blocks = BlockStoreClient.create(context);
     }
@@ -51,11 +53,13 @@ final class FileMaker {
         try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
             made = client.get().createFile(uri, options);
         }
-        return new StreamSink(uri.getPath(), made.getFileId(), length -> {
-            OutStreamOptions out = new OutStreamOptions(options, context, configuration);
-            out.setUfsPath(made.getUfsPath());
-            out.setMountId(made.getMountId());
-            out.setAcl(made.getAcl());
+        OutStreamOptions out = new OutStreamOptions(options, context, configuration);
+        out.setUfsPath(made.getUfsPath());
+        out.setMountId(made.getMountId());
+        out.setAcl(made.getAcl());
+        WriteChoice workers = new WriteChoice(watch, out.getLocationPolicy());
+        out.setLocationPolicy(workers);
+        return new StreamSink(uri.getPath(), made.getFileId(), workers, length -> {
             return open(uri, made.getFileId(), out, length);
         });
     }

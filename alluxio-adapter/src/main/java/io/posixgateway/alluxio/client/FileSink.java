@@ -18,6 +18,9 @@ public interface FileSink {
     /** Completes the file: from now on everyone can read it. After a failure the file stays incomplete. */
     void complete() throws StoreException;
 
+    /** After a failure: will no worker do anything more to what was written? If not, it may be later, when one has answered. */
+    boolean isOver();
+
     /** Gives the data up; the incomplete file stays until it is deleted. */
     void cancel();
 }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import alluxio.client.block.BlockWorkerInfo;
 import alluxio.client.block.stream.BlockWorkerClient;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
@@ -14,6 +15,7 @@ import alluxio.wire.FileBlockInfo;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +40,31 @@ final class LocalBlockQuestion {
             }
         }
         return null;
+    }
+
+    /** Asks for each of them, which then counts as used; how many are there. A worker that does not answer is left alone. */
+    static int use(FileSystemContext context, List<Long> blocks) throws IOException {
+        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+        int there = 0;
+        for (BlockWorkerInfo worker : context.getCachedWorkers()) {
+            if (worker.getNetAddress().getHost().equals(here)) {
+                for (long block : blocks) {
+                    there += has(context, worker.getNetAddress(), block) ? 1 : 0;
+                }
+            }
+        }
+        return there;
+    }
+
+    private static boolean has(FileSystemContext context, WorkerNetAddress worker, long block) throws IOException {
+        try {
+            return ask(context, worker, block) != null;
+        } catch (IOException e) {
+            if (e.getCause() instanceof ExecutionException && !ErrnoTable.isUnanswered(e)) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private static @Nullable Path ask(FileSystemContext context, WorkerNetAddress worker, long blockId)

@@ -5,6 +5,7 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -161,6 +162,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public int use(List<Long> blocks) throws StoreException {
+        return store.use(blocks);
+    }
+
+    @Override
     public Capacity capacity() throws StoreException {
         return timed(Method.CAPACITY, store::capacity);
     }
@@ -183,6 +189,11 @@ final class MeteredStore implements Store {
     @Override
     public void stopLoad(String path) throws StoreException {
         done(Method.LOAD, () -> store.stopLoad(path));
+    }
+
+    @Override
+    public long ufsBytes() {
+        return store.ufsBytes();
     }
 
     @Override
@@ -260,6 +271,11 @@ final class MeteredStore implements Store {
         @Override
         public void complete() throws StoreException {
             done(Method.COMPLETE, sink::complete);
+        }
+
+        @Override
+        public boolean isOver() {
+            return sink.isOver();
         }
 
         @Override

@@ -72,6 +72,9 @@ public interface Store extends AutoCloseable {
     @Nullable
     Path localBlockFolder(String path) throws StoreException;
 
+    /** Tells the workers on this host that these blocks were read; returns how many of them they have. Waits. */
+    int use(List<Long> blocks) throws StoreException;
+
     /**
      * Space in the workers.
      *
@@ -102,6 +105,9 @@ public interface Store extends AutoCloseable {
 
     /** How many calls of metadata can be under way at the same time; more wait for their turn. */
     int mostCalls();
+
+    /** Bytes that streams brought and no worker had. */
+    long ufsBytes();
 
     /** How long calls took, where that is counted. */
     default RpcMetrics metrics() {

@@ -12,9 +12,11 @@ final class StreamSink implements FileSink {
 
     private final String path;
     private final long fileId;
+    private final WriteChoice workers;
     private final Opening opening;
     private long lengthBytes = UNKNOWN;
     private @Nullable FileOutStream stream;
+    private volatile boolean uncertain;
 
     /** Opens the stream; waits. */
     interface Opening {
@@ -22,9 +24,11 @@ final class StreamSink implements FileSink {
         FileOutStream open(long lengthBytes) throws IOException;
     }
 
-    StreamSink(String path, long fileId, Opening opening) {
+    /** @param workers those that the stream will write through */
+    StreamSink(String path, long fileId, WriteChoice workers, Opening opening) {
         this.path = path;
         this.fileId = fileId;
+        this.workers = workers;
         this.opening = opening;
     }
 
@@ -45,19 +49,29 @@ final class StreamSink implements FileSink {
 
     @Override
     public void write(byte[] bytes, int from, int count) throws StoreException {
-        try {
-            stream().write(bytes, from, count);
-        } catch (IOException | RuntimeException e) {
-            throw lost("write", e);
-        }
+        attempt("write", () -> stream().write(bytes, from, count));
     }
 
     @Override
     public void complete() throws StoreException {
+        attempt("complete", () -> stream().close());
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private void attempt(String what, Step step) throws StoreException {
+        Throwable failure = null;
+        workers.begin(lengthBytes != UNKNOWN);
         try {
-            stream().close();
-        } catch (IOException | RuntimeException e) {
-            throw lost("complete", e);
+            step.run();
+        } catch (IOException | RuntimeException | LinkageError e) { // Alluxio logs some with a class that is not there
+            failure = e;
+        }
+        boolean givenUp = workers.end();
+        if (failure != null) {
+            throw lost(what, failure, givenUp);
         }
     }
 
@@ -71,10 +85,26 @@ final class StreamSink implements FileSink {
     }
 
     /** ENOSPC and EACCES as they are, else EIO: that a block, or a worker, is not found does not mean that the file is not. */
-    private StoreException lost(String what, Exception failure) {
+    private StoreException lost(String what, Throwable failure, boolean givenUp) {
+        String message = what + " " + path + ": " + failure;
         int errno = ErrnoTable.of(failure);
-        boolean told = errno == Errno.ENOSPC || errno == Errno.EACCES;
-        return new StoreException(told ? errno : Errno.EIO, what + " " + path + ": " + failure, failure);
+        if (errno == Errno.ENOSPC || errno == Errno.EACCES) {
+            return new StoreException(errno, message, failure);
+        }
+        boolean interrupted = Thread.currentThread().isInterrupted();
+        boolean unanswered = givenUp || ErrnoTable.isUnanswered(failure);
+        if (interrupted || unanswered) {
+            workers.suspect();
+            uncertain = stream != null;
+        }
+        return unanswered && !interrupted
+                ? StoreException.unanswered(message, failure)
+                : new StoreException(Errno.EIO, message, failure);
+    }
+
+    @Override
+    public boolean isOver() {
+        return !uncertain || workers.haveAnswered();
     }
 
     @Override

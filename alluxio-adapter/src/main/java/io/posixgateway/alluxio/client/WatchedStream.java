@@ -16,15 +16,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Alluxio's input stream, which reads from no worker that hangs when there is another way. For one thread at a time. */
 final class WatchedStream extends AlluxioFileInStream {
+    /** The last of them is not given up. */
+    private static final int MOST_TRIES = 3;
+
     private final Status status;
     private final InStreamOptions options;
     private final FileSystemContext context;
     private final WorkerWatch watch;
     private final WorkerChoice choice;
+    private final LongAdder ufsBytes;
 
     /** The status that the stream asks for locations. */
     private static final class Status extends URIStatus {
@@ -53,17 +58,21 @@ final class WatchedStream extends AlluxioFileInStream {
         }
     }
 
-    private WatchedStream(Status status, InStreamOptions options, FileSystemContext context, WorkerWatch watch) {
+    private WatchedStream(
+            Status status, InStreamOptions options, FileSystemContext context, WorkerWatch watch, LongAdder ufsBytes) {
         super(status, options, context);
         this.status = status;
         this.options = options;
         this.context = context;
         this.watch = watch;
+        this.ufsBytes = ufsBytes;
         this.choice = status.choice;
         status.stream = this;
     }
 
-    static WatchedStream open(FileSystemContext context, WorkerWatch watch, URIStatus file, OpenFilePOptions how)
+    /** @param ufsBytes counts what no worker had */
+    static WatchedStream open(
+            FileSystemContext context, WorkerWatch watch, URIStatus file, OpenFilePOptions how, LongAdder ufsBytes)
             throws FileIncompleteException {
         AlluxioURI uri = new AlluxioURI(file.getPath());
         if (!file.isCompleted()) {
@@ -76,7 +85,7 @@ final class WatchedStream extends AlluxioFileInStream {
         InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
         WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
         options.setUfsReadLocationPolicy(choice);
-        return new WatchedStream(new Status(file, choice), options, context, watch);
+        return new WatchedStream(new Status(file, choice), options, context, watch, ufsBytes);
     }
 
     private long blockAt(long offset) {
@@ -87,38 +96,73 @@ final class WatchedStream extends AlluxioFileInStream {
 
     /** Moves the stream there, and fills the buffer as far as the file goes. */
     int readAt(long offset, ByteBuffer into) throws IOException {
+        int start = into.position();
+        int limit = into.limit();
+        for (int tries = 1; ; tries++) {
+            try {
+                fill(offset, into, tries < MOST_TRIES);
+                if (choice.isFromUfs()) {
+                    ufsBytes.add(into.position() - start);
+                }
+                return into.position() - start;
+            } catch (IOException | RuntimeException e) {
+                if (!choice.takeGivenUp()) {
+                    throw e;
+                }
+                into.limit(limit).position(start);
+            }
+        }
+    }
+
+    private void fill(long offset, ByteBuffer into, boolean mayBeGivenUp) throws IOException {
         if (getPos() != offset) {
             if (blockAt(getPos()) != blockAt(offset)) {
                 choice.forget();
             }
             seek(offset);
         }
-        int start = into.position();
         boolean answered = false;
-        choice.begin();
+        choice.begin(mayBeGivenUp);
         try {
-            while (into.hasRemaining() && read(into) >= 0) {
-                Thread.onSpinWait();
+            boolean more = true;
+            while (more && into.hasRemaining()) {
+                more = read(into) >= 0;
             }
             answered = true;
         } finally {
             choice.end(answered);
         }
-        return into.position() - start;
     }
 
     /** Reads from there without moving the stream; fewer bytes than wanted, or none at the end of the file. */
     int readApart(long offset, byte[] into, int from, int count) throws IOException {
+        for (int tries = 1; ; tries++) {
+            WorkerChoice apart =
+                    new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
+            try {
+                return readApart(apart, tries < MOST_TRIES, offset, into, from, count);
+            } catch (IOException | RuntimeException e) {
+                if (!apart.takeGivenUp()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private int readApart(WorkerChoice apart, boolean mayBeGivenUp, long offset, byte[] into, int from, int count)
+            throws IOException {
         BlockInfo block = status.known(blockAt(offset));
         long began = watch.nanos();
         boolean answered = false;
-        WorkerChoice apart = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
-        apart.begin();
+        apart.begin(mayBeGivenUp);
         try {
             BlockInfo place = block == null ? null : apart.choose(block);
             int got = place != null && apart.hasAvoided()
                     ? readBlock(place, offset, into, from, count)
                     : positionedRead(offset, into, from, count);
+            if (place != null && place.getLocations().isEmpty()) {
+                ufsBytes.add(Math.max(0, got));
+            }
             answered = watch.nanos() - began < WorkerWatch.SILENT_NANOS; // else it was perhaps another's
             return got;
         } finally {

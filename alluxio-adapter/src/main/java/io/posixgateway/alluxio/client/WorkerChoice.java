@@ -39,6 +39,15 @@ final class WorkerChoice implements BlockLocationPolicy {
     private WorkerWatch.@Nullable Worker current;
     private long currentBlock = NO_BLOCK;
     private boolean calling;
+    private final WorkerCall call = new WorkerCall();
+    /** May the call under way be given up where there is another way? */
+    private boolean mayMove;
+    /** Is there one for the current block? */
+    private boolean movable;
+
+    private boolean givenUp;
+    /** Is the current block read from the under file system, by a worker that lacks it? */
+    private boolean fromUfs;
     /** Those that hang and would have had the last block. */
     private final Set<WorkerNetAddress> avoided = new HashSet<>(2);
 
@@ -52,12 +61,38 @@ final class WorkerChoice implements BlockLocationPolicy {
         this.persisted = persisted;
     }
 
-    /** A call on the stream begins. */
-    void begin() {
+    /**
+     * A call on the stream begins.
+     *
+     * @param mayBeGivenUp when its worker does not answer any more, and another way is left: then it fails, and
+     *     {@link #takeGivenUp} says so
+     */
+    void begin(boolean mayBeGivenUp) {
         calling = true;
-        if (current != null) {
-            began = current.begin();
+        mayMove = mayBeGivenUp;
+        givenUp = false;
+        WorkerWatch.Worker worker = current;
+        if (worker != null) {
+            waitFor(worker, worker.begin(), movable);
         }
+    }
+
+    private void waitFor(WorkerWatch.Worker worker, long number, boolean elsewhere) {
+        current = worker;
+        began = number;
+        movable = elsewhere;
+        call.begin(mayMove && elsewhere);
+        worker.enter(call);
+    }
+
+    /** Was the call that ended given up? Then what comes next begins anew, with another worker. */
+    boolean takeGivenUp() {
+        boolean was = givenUp;
+        givenUp = false;
+        if (was) {
+            forget();
+        }
+        return was;
     }
 
     /** It ended. */
@@ -66,6 +101,8 @@ final class WorkerChoice implements BlockLocationPolicy {
         if (current == null) {
             return;
         }
+        current.leave(call);
+        givenUp |= call.end();
         if (answered) {
             current.answered();
         } else {
@@ -84,6 +121,10 @@ final class WorkerChoice implements BlockLocationPolicy {
         return !avoided.isEmpty();
     }
 
+    boolean isFromUfs() {
+        return fromUfs;
+    }
+
     boolean isCalling() {
         return calling;
     }
@@ -96,6 +137,7 @@ final class WorkerChoice implements BlockLocationPolicy {
         calling = before;
         forget();
         currentBlock = block.getBlockId();
+        fromUfs = false;
         return failed ? block : placed(block);
     }
 
@@ -107,10 +149,9 @@ final class WorkerChoice implements BlockLocationPolicy {
         while (!places.isEmpty()) {
             WorkerNetAddress nearest = nearest(places);
             WorkerWatch.Worker worker = watch.of(nearest);
-            long call = begin(worker, places, nearest);
-            if (call != WorkerWatch.NOT_BEGUN) {
-                current = worker;
-                began = call;
+            long number = begin(worker, places, nearest);
+            if (number != WorkerWatch.NOT_BEGUN) {
+                waitFor(worker, number, isElsewhere(places, nearest));
                 return block.getLocations().size() == 1 ? block : at(block, nearest);
             }
             avoided.add(nearest);
@@ -121,15 +162,15 @@ final class WorkerChoice implements BlockLocationPolicy {
 
     /** A worker that is the only place is waited for longer, and then asked whatever is known of it. */
     private long begin(WorkerWatch.Worker worker, List<WorkerNetAddress> places, WorkerNetAddress place) {
-        long call = worker.tryBegin();
-        for (int wait = 0; call == WorkerWatch.NOT_BEGUN; wait++) {
+        long number = worker.tryBegin();
+        for (int wait = 0; number == WorkerWatch.NOT_BEGUN; wait++) {
             boolean elsewhere = isElsewhere(places, place);
-            call = wait < MOST_WAITS || elsewhere ? worker.await(elsewhere) : worker.begin();
+            number = wait < MOST_WAITS || elsewhere ? worker.await(elsewhere) : worker.begin();
             if (elsewhere) {
                 break;
             }
         }
-        return call;
+        return number;
     }
 
     private WorkerNetAddress nearest(List<WorkerNetAddress> places) {
@@ -191,10 +232,9 @@ final class WorkerChoice implements BlockLocationPolicy {
         if (calling) {
             end(false);
             calling = true;
-            chosen.ifPresent(address -> {
-                current = watch.of(address);
-                began = current.begin();
-            });
+            fromUfs = true;
+            chosen.ifPresent(
+                    address -> waitFor(watch.of(address), watch.of(address).begin(), isElsewhere(List.of(), address)));
         }
         return chosen;
     }

@@ -1,6 +1,9 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.wire.WorkerNetAddress;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +17,10 @@ import java.util.function.LongSupplier;
  * that has not answered since the first of them began. Who comes later waits for the next answer, for a moment, and then reads
  * elsewhere if that is possible. A worker that was silent for long is asked by one reader now and then; any answer of it, to
  * whomever, makes it one like the others again.
+ *
+ * <p>Who already waits is looked after, too: when a call lasts, the worker is asked something that it can answer at once. One
+ * that does not is lost: the calls that have another way are given up, and it is asked again, ever more rarely, until it
+ * answers. So a worker that is merely slow, since its under file system is, keeps its calls.
  */
 final class WorkerWatch {
     static final int MOST_UNANSWERED = 8;
@@ -26,13 +33,36 @@ final class WorkerWatch {
 
     static final long LAST_TRY_NANOS = 40_000_000_000L;
 
+    /** A worker that is lost is asked so soon whether it is, and then after twice the time, and so on. */
+    static final long FIRST_PULSE_NANOS = 250_000_000L;
+
+    /** After so many questions without an answer nothing is known of it: whoever needs it finds out. */
+    static final int MOST_PULSES = 60;
+
+    private static final int MOST_DOUBLINGS = 8;
+
     static final long NOT_BEGUN = -1;
 
     private final LongSupplier nanoClock;
+    private final Pulse pulse;
+    private final Later later;
     private final ConcurrentMap<WorkerNetAddress, Worker> workers = new ConcurrentHashMap<>();
 
-    WorkerWatch(LongSupplier nanoClock) {
+    /** Asks a worker something that it can answer at once. */
+    interface Pulse {
+        /** Does it answer within a moment? Waits. */
+        boolean beats(WorkerNetAddress worker);
+    }
+
+    /** Does something in a while, on a thread that may wait. */
+    interface Later {
+        void run(Runnable work, long delayNanos);
+    }
+
+    WorkerWatch(LongSupplier nanoClock, Pulse pulse, Later later) {
         this.nanoClock = nanoClock;
+        this.pulse = pulse;
+        this.later = later;
     }
 
     long nanos() {
@@ -40,12 +70,26 @@ final class WorkerWatch {
     }
 
     Worker of(WorkerNetAddress address) {
-        return workers.computeIfAbsent(address, key -> new Worker());
+        return workers.computeIfAbsent(address, Worker::new);
     }
 
     /** What is known of one. */
     final class Worker {
+        private final WorkerNetAddress address;
+
         // Guarded by this.
+        /** Who waits for it, and since when. */
+        private final Map<WorkerCall, Long> calls = new HashMap<>(4);
+        /** {@link #look} will run, or runs. */
+        private boolean looking;
+
+        private long nextLook;
+        private boolean suspected;
+        /** It did not answer when it was asked. */
+        private boolean lost;
+
+        private int pulses;
+
         /** Calls under way that began after the last answer. */
         private int unanswered;
 
@@ -58,20 +102,28 @@ final class WorkerWatch {
         private long nextTry;
         private long tryAfter;
 
+        private Worker(WorkerNetAddress address) {
+            this.address = address;
+        }
+
         /**
          * A call begins, whatever is known.
          *
          * @return to be given to {@link #ended}
          */
         synchronized long begin() {
+            beSilent();
+            unanswered++;
+            return answers;
+        }
+
+        private void beSilent() {
             if (!silent) {
                 silent = true;
                 silentSince = nanoClock.getAsLong();
                 tryAfter = FIRST_TRY_NANOS;
                 nextTry = silentSince + tryAfter;
             }
-            unanswered++;
-            return answers;
         }
 
         /** A call was answered. */
@@ -79,7 +131,87 @@ final class WorkerWatch {
             answers++;
             unanswered = 0;
             silent = false;
+            lost = false;
             notifyAll();
+        }
+
+        /** How often it has answered. */
+        synchronized long answers() {
+            return answers;
+        }
+
+        /** It may be that it did not answer somebody: it is asked at once. */
+        synchronized void suspect() {
+            suspected = true;
+            lookIn(0);
+        }
+
+        /** From now on it counts as one that hangs, until it answers. */
+        private void beLost() {
+            beSilent();
+            if (silentNanos() < SILENT_NANOS) {
+                silentSince = nanoClock.getAsLong() - SILENT_NANOS;
+            }
+            if (!lost) {
+                lost = true;
+                pulses = 0;
+            }
+        }
+
+        /** From now on this call waits for it; ends with {@link #leave}. */
+        synchronized void enter(WorkerCall call) {
+            calls.put(call, nanoClock.getAsLong());
+            lookIn(SILENT_NANOS);
+        }
+
+        synchronized void leave(WorkerCall call) {
+            calls.remove(call);
+        }
+
+        private void lookIn(long nanos) {
+            long at = nanoClock.getAsLong() + nanos;
+            if (!looking || at - nextLook < 0) {
+                looking = true;
+                nextLook = at;
+                later.run(() -> look(at), nanos);
+            }
+        }
+
+        /** Asks it, if that is to be known, and gives up who waits in vain. */
+        private void look(long planned) {
+            if (!isNextLook(planned)) {
+                return;
+            }
+            boolean beats = !isInQuestion() || pulse.beats(address);
+            List<WorkerCall> stuck = List.of();
+            synchronized (this) {
+                looking = false;
+                boolean asked = lost || suspected;
+                suspected = false;
+                if (!beats) {
+                    beLost();
+                    pulses++;
+                    stuck = List.copyOf(calls.keySet());
+                }
+                if ((asked && beats) || (lost && pulses == MOST_PULSES)) {
+                    answered();
+                }
+                if (lost) {
+                    lookIn(Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS)));
+                } else if (!calls.isEmpty()) {
+                    lookIn(SILENT_NANOS);
+                }
+            }
+            stuck.forEach(WorkerCall::giveUp);
+        }
+
+        private synchronized boolean isNextLook(long planned) {
+            return looking && planned == nextLook;
+        }
+
+        private synchronized boolean isInQuestion() {
+            long now = nanoClock.getAsLong();
+            return lost || suspected || calls.values().stream().anyMatch(since -> now - since >= SILENT_NANOS);
         }
 
         /** A call ended, and whether that was this worker's answer is not known. */

@@ -19,6 +19,9 @@ final class BlockFile {
     private final FileChannel channel;
     private final AtomicInteger users = new AtomicInteger(1);
     volatile boolean usedAgain;
+    /** It was read since the worker was told of it; a hint. */
+    boolean untold = true;
+
     private @Nullable Backings backed;
     private volatile int backingId;
 

@@ -5,6 +5,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -31,6 +32,7 @@ public final class BlockFiles implements AutoCloseable {
     private volatile @Nullable Backings backings;
     private final LongAdder hits = new LongAdder();
     private final LongAdder opened = new LongAdder();
+    private final LongAdder told = new LongAdder();
     private final LongAdder evicted = new LongAdder();
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
@@ -65,6 +67,9 @@ public final class BlockFiles implements AutoCloseable {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
+            if (!known.untold) {
+                known.untold = true;
+            }
             hits.increment();
             return known;
         }
@@ -109,6 +114,28 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** Those that were taken since this was asked last, as far as they are still open. */
+    List<Long> takeUsed() {
+        List<Long> used = new ArrayList<>();
+        open.forEach(file -> {
+            if (file.untold) {
+                file.untold = false;
+                used.add(file.blockId());
+            }
+        });
+        return used;
+    }
+
+    /** The worker heard of so many of them. */
+    void told(int blocks) {
+        told.add(blocks);
+    }
+
+    /** How often the worker heard that a block of it was read. */
+    public long told() {
+        return told.sum();
     }
 
     /** From now on block files can be given to the kernel. */

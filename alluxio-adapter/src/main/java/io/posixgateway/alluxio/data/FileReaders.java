@@ -23,6 +23,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private final LongTable<RemoteFile> remotes = new LongTable<>();
 
     private final Helpers helpers = new Helpers(MOST_AHEAD, "read-ahead");
+    private final UsedBlocks used;
     private final long readAheadBytes;
     private final LongSupplier clock;
     private final AtomicLong askedNanos;
@@ -33,6 +34,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, LongSupplier clock) {
         this.store = store;
         this.blocks = blocks;
+        this.used = new UsedBlocks(blocks, store);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;
@@ -104,7 +106,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         try {
             Path folder = store.localBlockFolder(path);
             if (folder != null) {
-                blocks.learn(folder);
+                learned(folder);
                 askedNanos.set(clock.getAsLong() - ASK_NANOS);
             }
             return folder;
@@ -113,6 +115,12 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
                     .info("No local block files, reading through streams: {}", e.getMessage());
             return null;
         }
+    }
+
+    /** Block files of a worker are in this folder. */
+    public void learned(Path folder) {
+        blocks.learn(folder);
+        used.start();
     }
 
     @Override
@@ -147,6 +155,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     @Override
     public void close() {
+        used.close();
         helpers.close();
         blocks.close();
     }

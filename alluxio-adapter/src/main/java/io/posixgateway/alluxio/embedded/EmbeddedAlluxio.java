@@ -1,18 +1,14 @@
 package io.posixgateway.alluxio.embedded;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -38,7 +34,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final List<String> jvmOptions;
     private final ServerProcess master;
     private final List<ServerProcess> workers = new ArrayList<>();
-    private final Random random = new SecureRandom();
+    private final PortRange ports;
 
     private EmbeddedAlluxio(EmbeddedOptions options, Path folder) throws IOException {
         this.folder = folder;
@@ -49,13 +45,14 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         for (String name : List.of("ufs", "journal", "logs", "conf")) {
             Files.createDirectories(folder.resolve(name));
         }
-        int masterPort = freePort();
+        this.ports = PortRange.take();
+        int masterPort = ports.next();
         this.jvmOptions = options.jvmOptions();
         this.properties = commonProperties(masterPort);
         this.properties.putAll(options.properties());
         this.master = server("master", masterPort, properties);
         for (int i = 1; i <= options.workers(); i++) {
-            workers.add(worker(i, options.workerBytes()));
+            workers.add(worker(i, options));
         }
     }
 
@@ -174,6 +171,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         for (ServerProcess server : servers()) {
             server.kill();
         }
+        ports.close();
         for (Path path : temporary ? List.of(blockStore, folder) : List.<Path>of()) {
             if (Files.exists(path)) {
                 ServerLauncher.removeTree(path);
@@ -181,10 +179,11 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         }
     }
 
-    private ServerProcess worker(int number, long bytes) throws IOException {
+    private ServerProcess worker(int number, EmbeddedOptions options) throws IOException {
+        long bytes = options.workerBytes();
         String host = "127.0.0." + number;
-        int port = freePort();
-        int webPort = freePort();
+        int port = ports.next();
+        int webPort = ports.next();
         Map<String, String> own = new LinkedHashMap<>(properties);
         own.put("alluxio.worker.hostname", host);
         own.put("alluxio.worker.bind.host", host);
@@ -196,6 +195,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         Path store = Files.createDirectories(blockStore.resolve("worker" + number));
         own.put("alluxio.worker.tieredstore.level0.dirs.path", store.toString());
         own.put("alluxio.worker.tieredstore.level0.dirs.quota", Long.toString(bytes));
+        own.putAll(options.properties());
         return server("worker" + number, webPort, own);
     }
 
@@ -205,7 +205,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         List<String> command = java(256, all);
         command.addAll(jvmOptions);
         command.add(ServerLauncher.class.getName());
-        String host = own.getOrDefault("alluxio.worker.hostname", "127.0.0.1");
+        String host = own.getOrDefault("alluxio.worker.bind.host", "127.0.0.1");
         Path log = folder.resolve("logs").resolve(name + ".out");
         String leftover = temporary && name.equals("master") ? folder.toString() : "-";
         return new ServerProcess(name, command, log, new InetSocketAddress(host, port), leftover);
@@ -221,10 +221,13 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         common.put("alluxio.master.bind.host", "127.0.0.1");
         common.put("alluxio.master.rpc.port", Integer.toString(masterPort));
         common.put("alluxio.master.web.bind.host", "127.0.0.1");
-        common.put("alluxio.master.web.port", Integer.toString(freePort()));
-        common.put("alluxio.job.master.rpc.port", Integer.toString(freePort()));
+        common.put("alluxio.master.web.port", Integer.toString(ports.next()));
+        common.put("alluxio.job.master.rpc.port", Integer.toString(ports.next()));
         common.put("alluxio.master.journal.type", "UFS");
         common.put("alluxio.master.journal.folder", folder.resolve("journal").toString());
+        // Alluxio's AsyncJournalWriter lets one caller take the permit of another, which then waits for this
+        // long: 100 ms by default.
+        common.put("alluxio.master.journal.flush.batch.time", "5ms");
         common.put("alluxio.master.metastore", "HEAP");
         common.put("alluxio.master.journal.tailer.shutdown.quiet.wait.time", "50ms");
         common.put("alluxio.master.journal.tailer.sleep.time", "50ms");
@@ -249,20 +252,6 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         command.add("-cp");
         command.add(classPath);
         return command;
-    }
-
-    /** A port outside the range that the kernel gives to outgoing connections, so that none of these takes it away. */
-    private int freePort() throws IOException {
-        IOException taken = new IOException();
-        for (int tries = 0; tries < 100; tries++) {
-            int port = 20000 + random.nextInt(12000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.getLocalPort();
-            } catch (IOException e) {
-                taken = e;
-            }
-        }
-        throw new IOException("No free port between 20000 and 32000", taken);
     }
 
     private static boolean isEmpty(Path folder) throws IOException {

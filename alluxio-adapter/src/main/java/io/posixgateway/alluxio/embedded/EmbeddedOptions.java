@@ -44,6 +44,11 @@ public record EmbeddedOptions(
         return new EmbeddedOptions(folder, workers, workerBytes, store, properties, jvmOptions);
     }
 
+    /** The same with these properties. */
+    public EmbeddedOptions withProperties(Map<String, String> given) {
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, given, jvmOptions);
+    }
+
     /** The same with these options of the servers' JVMs. */
     public EmbeddedOptions withJvmOptions(List<String> options) {
         return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, options);

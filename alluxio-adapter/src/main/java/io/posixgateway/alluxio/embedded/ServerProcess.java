@@ -147,7 +147,9 @@ public final class ServerProcess {
             }
             try (Socket socket = new Socket()) {
                 socket.connect(address, 1000);
-                return;
+                if (isAlive()) {
+                    return;
+                }
             } catch (IOException e) {
                 if (System.nanoTime() - deadlineNanos > 0) {
                     throw new IOException(

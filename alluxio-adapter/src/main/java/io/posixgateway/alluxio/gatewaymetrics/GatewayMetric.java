@@ -103,6 +103,16 @@ public enum GatewayMetric {
             "Data read from Alluxio, by how: block files of a local worker, or streams of a remote one.",
             Scope.VOLUME,
             "source"),
+    UFS_BYTES(
+            Type.COUNTER,
+            "ufs_read_bytes",
+            "Of the data that streams brought: what no worker had, so that one fetched it from the under file system.",
+            Scope.VOLUME),
+    PASSTHROUGH_OPENS(
+            Type.COUNTER,
+            "passthrough_opens",
+            "Opens after which the kernel reads the block file by itself (passthrough).",
+            Scope.VOLUME),
     REQUESTS(Type.COUNTER, "requests", "Requests from the kernel.", Scope.VOLUME, "op"),
     ERRORS(
             Type.COUNTER,

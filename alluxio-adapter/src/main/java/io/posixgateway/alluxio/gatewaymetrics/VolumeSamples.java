@@ -74,6 +74,7 @@ final class VolumeSamples {
         add(GatewayMetric.SPOOL_BYTES, counts.spoolBytes());
         add(GatewayMetric.SOURCE_BYTES, counts.localReadBytes(), "local");
         add(GatewayMetric.SOURCE_BYTES, counts.remoteReadBytes(), "remote");
+        add(GatewayMetric.PASSTHROUGH_OPENS, counts.passthroughOpens());
     }
 
     private void details(VolumeCounts counts) {
@@ -122,6 +123,7 @@ final class VolumeSamples {
 
     private void alluxio(Store store) {
         RpcMetrics metrics = store.metrics();
+        add(GatewayMetric.UFS_BYTES, store.ufsBytes());
         add(GatewayMetric.RPCS_IN_FLIGHT, metrics.inFlight());
         add(GatewayMetric.RPCS_LIMIT, store.mostCalls());
         for (RpcMetrics.Method method : RpcMetrics.Method.values()) {

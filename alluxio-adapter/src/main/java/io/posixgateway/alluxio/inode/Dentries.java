@@ -53,6 +53,21 @@ public final class Dentries {
      */
     private record Replacement(Inode by, boolean over, long untilNanos) {}
 
+    /**
+     * The directory's own time and number of entries are what they were when it was listed: its files are the same.
+     *
+     * @param listedNanos when the listing began
+     * @param seenNanos when the directory was seen unchanged
+     */
+    public record Standing(long listedNanos, long seenNanos) {
+        /** When a file of the directory was last seen as it was when its facts were fetched. */
+        public long sawNanos(long fetchedNanos) {
+            boolean listed = fetchedNanos - listedNanos >= 0 && seenNanos - fetchedNanos > 0;
+            return listed ? seenNanos : fetchedNanos;
+        }
+    }
+
+    private volatile @Nullable Standing standing;
     private @Nullable Inode[] places = NONE;
     private @Nullable Map<Name, Replacement> replacements;
     private int children;
@@ -345,6 +360,15 @@ public final class Dentries {
         }
         Replacement one = replacements == null ? null : replacements.get(name);
         return one == null || one.over ? null : one.by;
+    }
+
+    /** What is known of the directory as a whole; null: nothing. */
+    public @Nullable Standing standing() {
+        return standing;
+    }
+
+    public void stand(@Nullable Standing now) {
+        standing = now;
     }
 
     /** How many children are known. */

@@ -22,11 +22,10 @@ public final class Inode implements Dentries.Dentry {
     private volatile @Nullable Rare rare;
     volatile long seenNanos;
 
-    /** The tree: guarded by the table. */
-    @Nullable
-    Inode parent;
+    /** The tree: guarded by the table, but for readers that do with what was true a moment ago. */
+    volatile @Nullable Inode parent;
 
-    /** Its name there; null exactly when there is no parent. The bytes never change. */
+    /** Its name there; null exactly when there is no parent. The bytes never change. Set before the parent, read after it. */
     byte @Nullable [] name;
 
     /** In the table's queue of idle inodes; guarded by that. */

@@ -243,8 +243,8 @@ public final class InodeTable {
                 detach(replaced);
             }
             leaveParent(child);
-            child.parent = directory;
             child.name = name.toBytes();
+            child.parent = directory;
             child.loosen(null);
         }
         directory.dentries().put(child, nowNanos);
@@ -342,6 +342,11 @@ public final class InodeTable {
 
     /** The directory that an inode is in; null when that is not known. */
     public synchronized @Nullable Inode parent(Inode inode) {
+        return inode.parent;
+    }
+
+    /** The same without waiting for a change that is under way; null: it is in no directory, or just being moved. */
+    public @Nullable Inode parentNow(Inode inode) {
         return inode.parent;
     }
 

@@ -13,7 +13,7 @@ import java.util.Locale;
  */
 public record Option(String name, Values values, String defaultText, String doc) {
     /** The values an option may hold. */
-    public sealed interface Values permits OneOf, Switch, Whole, Octal, Size, Time, Text {
+    public sealed interface Values permits OneOf, Switch, Whole, Octal, Size, Time, TimesByPath, Text {
         /** For people: what is allowed. */
         String allowed();
     }
@@ -63,6 +63,16 @@ public record Option(String name, Values values, String defaultText, String doc)
         @Override
         public String allowed() {
             return "a time from " + leastSeconds + "s to " + mostSeconds + "s (units ms, s, m, h)";
+        }
+    }
+
+    /** Times for paths of the mount, and what is below them. */
+    public record TimesByPath(Time each, int most) implements Values {
+        @Override
+        public String allowed() {
+            return "PATH=TIME or up to " + most
+                    + " of them, as in /data=1h:/data/new=0, each PATH from the root of the mount"
+                    + " on, once, without a colon, . and .. and a slash at the end, each TIME " + each.allowed();
         }
     }
 

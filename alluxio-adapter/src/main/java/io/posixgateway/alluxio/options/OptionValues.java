@@ -1,8 +1,10 @@
 package io.posixgateway.alluxio.options;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,6 +15,7 @@ public final class OptionValues {
             Map.of("", 1L, "k", 1L << 10, "m", 1L << 20, "g", 1L << 30, "t", 1L << 40);
     private static final Map<String, Long> MILLIS =
             Map.of("", 1000L, "ms", 1L, "s", 1000L, "m", 60_000L, "h", 3_600_000L);
+    private static final Pattern PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[^/]+){1,100}");
 
     private final Map<String, Option> options;
     private final Map<String, String> given;
@@ -46,9 +49,32 @@ public final class OptionValues {
         } else if (values instanceof Option.Size size) {
             return within(scaled(text, SIZE_UNITS), size.leastBytes(), size.mostBytes());
         } else if (values instanceof Option.Time time) {
-            return within(scaled(text, MILLIS), time.leastSeconds() * 1000, time.mostSeconds() * 1000);
+            return isTime(text, time);
+        } else if (values instanceof Option.TimesByPath times) {
+            return areTimesByPath(text, times);
         }
         return true;
+    }
+
+    private static boolean isTime(String text, Option.Time time) {
+        return within(scaled(text, MILLIS), time.leastSeconds() * 1000, time.mostSeconds() * 1000);
+    }
+
+    private static boolean areTimesByPath(String text, Option.TimesByPath times) {
+        String[] parts = text.split(":", -1);
+        Set<String> paths = new HashSet<>();
+        for (String part : parts) {
+            String path = pathOf(part);
+            String time = part.substring(part.lastIndexOf('=') + 1);
+            if (!PATH.matcher(path).matches() || !paths.add(path) || !isTime(time, times.each())) {
+                return false;
+            }
+        }
+        return parts.length <= times.most();
+    }
+
+    private static String pathOf(String part) {
+        return part.substring(0, Math.max(0, part.lastIndexOf('=')));
     }
 
     private static boolean within(long value, long least, long most) {
@@ -112,6 +138,16 @@ public final class OptionValues {
 
     public long millis(String name) {
         return scaled(text(name), MILLIS);
+    }
+
+    /** By path as given. */
+    public Map<String, Long> millisByPath(String name) {
+        Map<String, Long> all = new LinkedHashMap<>();
+        String text = text(name);
+        for (String part : text.isEmpty() ? new String[0] : text.split(":", -1)) {
+            all.put(pathOf(part), scaled(part.substring(part.lastIndexOf('=') + 1), MILLIS));
+        }
+        return all;
     }
 
     private Option declared(String name) {

@@ -17,6 +17,9 @@ import java.util.Set;
 public final class MountOptions {
     private static final long MOST_SECONDS = 604_800;
 
+    private static final int LEAST_POOL_THREADS = 16;
+    private static final int MOST_POOL_THREADS = 64;
+
     /** Options of every mount. */
     public static final OptionTable SESSION = new OptionTable(
             List.of(
@@ -47,9 +50,10 @@ public final class MountOptions {
                             "Threads that receive requests on devfuse; 0: two per CPU, at most 16."),
                     new Option(
                             "pool_threads",
-                            new Option.Whole(1, 4096),
-                            "32",
-                            "Most requests of this mount that wait for Alluxio at the same time."),
+                            new Option.Whole(0, 4096),
+                            "0",
+                            "Most requests of this mount that wait for Alluxio at the same time; 0: two per CPU, at least 16"
+                                    + " and at most 64."),
                     new Option(
                             "queue_depth",
                             new Option.Whole(0, 1024),
@@ -132,11 +136,16 @@ public final class MountOptions {
                 (int) values.bytes("max_io") & -4096,
                 (int) values.number("max_threads"),
                 (int) values.number("queue_depth"),
-                (int) values.number("pool_threads"),
+                poolThreads((int) values.number("pool_threads")),
                 (int) values.number("spin"),
                 values.on("enable_uring"),
                 guard,
                 off);
+    }
+
+    private static int poolThreads(int given) {
+        int cpus = Runtime.getRuntime().availableProcessors();
+        return given > 0 ? given : Math.min(MOST_POOL_THREADS, Math.max(LEAST_POOL_THREADS, 2 * cpus));
     }
 
     private static void set(Set<Feature> off, Feature feature, boolean wanted) {

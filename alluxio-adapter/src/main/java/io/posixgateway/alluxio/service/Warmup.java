@@ -14,6 +14,8 @@ import java.nio.ByteBuffer;
 public final class Warmup {
     private static final long PAUSE_MILLIS = 500;
     private static final int CHUNK_BYTES = 1 << 20;
+    /** Of a large file; then whoever waits is told, and asked whether he still waits. */
+    private static final int CHUNKS_A_WORD = 16;
 
     private final FileTree tree;
     private final Store store;
@@ -46,12 +48,14 @@ public final class Warmup {
     /** Reads metadata, and has Alluxio load the data if wanted. */
     void run(String path, boolean data) throws ServiceException {
         boolean[] wanted = {true};
+        long[] total = {0};
         walk(path, (entry, bytes, failed) -> {
+            total[0] += bytes;
             wanted[0] = progress.entry(bytes, 0, failed);
             return wanted[0];
         });
         if (data && wanted[0] && !loaded(alluxioPath(path))) {
-            read(path);
+            read(path, new Reading(total[0]));
         }
     }
 
@@ -115,33 +119,46 @@ public final class Warmup {
     }
 
     /** Reads every file once through Alluxio's client, which has workers keep what they fetch. */
-    private void read(String path) throws ServiceException {
-        long[] sums = new long[3];
-        walk(path, (entry, bytes, failed) -> {
-            sums[0] += bytes;
-            return true;
-        });
+    private void read(String path, Reading reading) throws ServiceException {
+        reading.told(false);
         walk(path, (entry, bytes, failed) -> {
             try {
-                sums[1] += bytes == 0 ? 0 : readWhole(alluxioPath(entry));
+                return bytes == 0 || reading.whole(alluxioPath(entry));
             } catch (StoreException e) {
-                sums[2]++;
+                reading.failedFiles++;
+                return reading.told(false);
             }
-            return progress.loading(new LoadState(false, sums[1], sums[0], sums[2], ""));
         });
-        progress.loading(new LoadState(true, sums[1], sums[0], sums[2], ""));
+        reading.told(true);
     }
 
-    private long readWhole(String path) throws StoreException {
-        try (FileSource source = store.openToKeep(path, store.status(path).id())) {
-            ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
-            long total = 0;
-            int count;
-            do {
-                count = source.read(total, buffer.clear());
-                total += count;
-            } while (count == CHUNK_BYTES);
-            return total;
+    /** What was read so far. */
+    private final class Reading {
+        private final long totalBytes;
+        private long readBytes;
+        private long failedFiles;
+
+        private Reading(long totalBytes) {
+            this.totalBytes = totalBytes;
+        }
+
+        /** False: nobody waits for the result any more. */
+        private boolean told(boolean done) {
+            return progress.loading(new LoadState(done, readBytes, totalBytes, failedFiles, ""));
+        }
+
+        private boolean whole(String path) throws StoreException {
+            try (FileSource source = store.openToKeep(path, store.status(path).id())) {
+                ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
+                boolean wanted = true;
+                int count = CHUNK_BYTES;
+                for (long chunk = 0; wanted && count == CHUNK_BYTES; chunk++) {
+                    count = source.read(chunk * CHUNK_BYTES, buffer.clear());
+                    readBytes += count;
+                    wanted = (chunk + 1) % CHUNKS_A_WORD != 0 || told(false);
+                }
+                return wanted && told(false);
+            }
         }
     }
 }

@@ -36,6 +36,9 @@ final class Draft {
     /** Why the content is lost; nothing can be done any more. */
     @Nullable
     StoreException lost;
+    /** Where the content was published, if it is not safe there yet, see {@link LateWrites}. */
+    @Nullable
+    String doubtAt;
     /** The last publication failed. */
     boolean failed;
     /** No longer in use: begin anew. */

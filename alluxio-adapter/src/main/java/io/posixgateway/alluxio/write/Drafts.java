@@ -38,6 +38,7 @@ public final class Drafts implements AutoCloseable {
     private final Publisher publisher;
     private final Streams streams;
     private final Reservations reservations;
+    private final Doubtful doubtful;
     private final LongTable<Draft> drafts = new LongTable<>();
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -54,7 +55,8 @@ public final class Drafts implements AutoCloseable {
         this.folder = folder;
         this.publisher = publisher;
         this.reservations = new Reservations(store);
-        this.streams = new Streams(store, metadata, streamFromBytes);
+        this.streams = new Streams(store, metadata, publisher.late(), streamFromBytes);
+        this.doubtful = new Doubtful(this, metadata, publisher.late());
     }
 
     /** Is the node being changed? Never waits. */
@@ -370,6 +372,11 @@ public final class Drafts implements AutoCloseable {
                 end(draft, false);
                 return;
             }
+            String doubtAt = draft.doubtAt;
+            if (doubtAt != null && !publisher.late().concern(doubtAt)) {
+                draft.doubtAt = null;
+                draft.dirty = true;
+            }
             publisher.publish(draft);
             draft.published();
         } catch (StoreException e) {
@@ -393,7 +400,12 @@ public final class Drafts implements AutoCloseable {
                 if (draft.lost != null) {
                     streams.remove(draft);
                 }
-                end(draft, keep && draft.lost == null);
+                String doubtAt = draft.doubtAt;
+                if (keep || doubtAt == null || !doubtful.keep(draft, doubtAt)) {
+                    end(draft, keep && draft.lost == null);
+                } else if (retire(draft)) {
+                    remove(draft.record);
+                }
                 if (keep) {
                     metadata.doubt(inode);
                 }
@@ -455,8 +467,15 @@ public final class Drafts implements AutoCloseable {
     }
 
     private void end(Draft draft, boolean keepSpool) {
+        if (retire(draft)) {
+            remove(draft.spool, draft.record, keepSpool);
+        }
+    }
+
+    /** The draft is none any more; its spool stays. False: it was none. */
+    private boolean retire(Draft draft) {
         if (draft.ended) {
-            return;
+            return false;
         }
         draft.ended = true;
         Streamed streamed = draft.streamed;
@@ -470,15 +489,36 @@ public final class Drafts implements AutoCloseable {
         if (reserved != null) {
             reserved.cancel();
         }
-        remove(draft.spool, draft.record, keepSpool);
+        return true;
+    }
+
+    /** What was published before is published once more; false: the file is being changed. Nobody has it open for that. */
+    boolean publishAgain(Draft draft) {
+        draft.dirty = true;
+        if (drafts.putIfAbsent(draft.inode.node(), draft) != null) {
+            return false;
+        }
+        try {
+            lastWriterClosed(draft.inode);
+            if (draft.inode.unlinked()) {
+                discard(draft.inode);
+            }
+        } catch (StoreException e) {
+            LOG.error("A file could not be published once more: {}", e.getMessage());
+        }
+        return true;
     }
 
     private static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
         spool.close(keepSpool);
+        if (record != null) {
+            remove(record);
+        }
+    }
+
+    private static void remove(DraftRecord record) {
         try {
-            if (record != null) {
-                record.delete();
-            }
+            record.delete();
         } catch (StoreException e) {
             LOG.warn("Removing a record failed: {}", e.getMessage());
         }
@@ -486,6 +526,8 @@ public final class Drafts implements AutoCloseable {
 
     /** Leaves everything to the next process, as it is. */
     public void leave() {
+        publisher.hurry();
+        doubtful.close();
         List<Draft> all = new ArrayList<>();
         drafts.forEach(all::add);
         for (Draft draft : all) {
@@ -528,6 +570,8 @@ public final class Drafts implements AutoCloseable {
     /** Publishes what can be published, and ends all. */
     @Override
     public void close() {
+        publisher.hurry();
+        doubtful.close();
         List<Draft> all = new ArrayList<>();
         drafts.forEach(all::add);
         for (Draft draft : all) {

@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,11 @@ import org.slf4j.LoggerFactory;
 public final class Publisher {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
     private static final int MOST_MOVES = 6;
+    /** So long after a publication began a failure is not yet told. */
+    private static final long PATIENCE_NANOS = 12_000_000_000L;
+
+    private static final long PAUSE_MILLIS = 250;
+    private static final int MOST_DOUBLINGS = 3;
 
     private final Store store;
     private final Metadata metadata;
@@ -36,6 +42,8 @@ public final class Publisher {
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
+    private final LateWrites late;
+    private volatile boolean hurries;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
     public Publisher(
@@ -51,10 +59,22 @@ public final class Publisher {
         this.reader = reader;
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
+        this.late = new LateWrites(metadata::nowNanos);
     }
 
+    /** Where what is published is not safe at once. */
+    LateWrites late() {
+        return late;
+    }
+
+    /**
+     * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while; not
+     * for a draft whose last publication failed, since somebody has been told already.
+     */
     void publish(Draft draft) throws StoreException {
-        for (int moves = 0; ; moves++) {
+        long beganNanos = metadata.nowNanos();
+        int pauses = 0;
+        for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(metadata.pathOf(draft.inode));
             try {
                 publishHere(draft, attempt);
@@ -62,10 +82,37 @@ public final class Publisher {
             } catch (StoreException e) {
                 boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
-                if (moves == MOST_MOVES || !elsewhere) {
+                boolean again = elsewhere
+                        ? moves++ < MOST_MOVES
+                        : e.isUnanswered() && !draft.failed && mayWaitLonger(beganNanos, pauses++);
+                if (!again) {
                     throw e;
                 }
+                LOG.info("Publishing is tried again: {}", e.getMessage());
             }
+        }
+    }
+
+    /** From now on what fails is not tried again: the process ends, or the mount does. */
+    void hurry() {
+        hurries = true;
+    }
+
+    /** Waits a moment, if there is time. */
+    private boolean mayWaitLonger(long beganNanos, int pauses) {
+        if (hurries || metadata.nowNanos() - beganNanos >= PATIENCE_NANOS) {
+            return false;
+        }
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            Thread.sleep(PAUSE_MILLIS << Math.min(pauses, MOST_DOUBLINGS));
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            remote.end();
         }
     }
 
@@ -137,6 +184,7 @@ public final class Publisher {
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
+            late.note(attempt.path, sink);
             draft.dirty = true;
             attempt.undo = moved -> {
                 if (!moved) {
@@ -145,7 +193,7 @@ public final class Publisher {
             };
             throw e;
         }
-        published(draft, sink.fileId());
+        published(draft, attempt.path, sink.fileId());
     }
 
     private void replace(Draft draft, Attempt attempt) throws StoreException {
@@ -173,7 +221,7 @@ public final class Publisher {
         hiddenFiles.remove(hidden);
         table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.attributesDirty = false;
-        published(draft, sink.fileId());
+        published(draft, path, sink.fileId());
     }
 
     private FileSink make(String hidden, FileStatus raw) throws StoreException {
@@ -206,8 +254,9 @@ public final class Publisher {
         }
     }
 
-    private void published(Draft draft, long fileId) {
+    private void published(Draft draft, String path, long fileId) {
         draft.dirty = false;
+        draft.doubtAt = late.concern(path) ? path : null;
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
     }

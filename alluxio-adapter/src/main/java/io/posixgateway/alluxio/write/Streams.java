@@ -25,12 +25,14 @@ final class Streams {
 
     private final Store store;
     private final Metadata metadata;
+    private final LateWrites late;
     private final long fromBytes;
 
     /** @param fromBytes {@link Long#MAX_VALUE}: never */
-    Streams(Store store, Metadata metadata, long fromBytes) {
+    Streams(Store store, Metadata metadata, LateWrites late, long fromBytes) {
         this.store = store;
         this.metadata = metadata;
+        this.late = late;
         this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
     }
 
@@ -78,6 +80,7 @@ final class Streams {
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
+            late.note(draft.record.content().path(), sink);
             draft.record.put(0, DraftRecord.STREAMED);
             return draft;
         }
@@ -94,6 +97,7 @@ final class Streams {
         Streamed streamed = draft.streamed;
         if (streamed != null) {
             streamed.sink.cancel();
+            late.note(draft.record.content().path(), streamed.sink);
         }
         draft.streamed = null;
         draft.lost = failure;

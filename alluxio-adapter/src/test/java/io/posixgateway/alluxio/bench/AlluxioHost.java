@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -40,6 +41,7 @@ import java.util.stream.Stream;
  */
 public final class AlluxioHost {
     private static final int WRITERS = 8;
+    private static final int FIRST_PROPERTY = 4;
     private static final int WARM_BYTES = 19_000;
     private static final PrintStream OUT = System.out;
 
@@ -49,17 +51,25 @@ public final class AlluxioHost {
         this.masters = masters;
     }
 
-    /** Arguments: folder of the blocks, number of workers, bytes of each, megabytes of heap of each server. */
+    /** Arguments: folder of the blocks, number of workers, bytes of each, megabytes of heap of each server; name=value of servers. */
     public static void main(String[] arguments) throws IOException {
         Path blocks = Path.of(arguments[0]);
         EmbeddedOptions options = EmbeddedOptions.defaults()
                 .withWorkers(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]))
                 .withBlockStore(blocks)
+                .withProperties(properties(arguments))
                 .withJvmOptions(List.of("-Xmx" + arguments[3] + "m", "-XX:TieredStopAtLevel=4"));
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(options)) {
             OUT.println("READY " + alluxio.masters() + " " + alluxio.ufs());
             new AlluxioHost(alluxio.masters()).serve();
         }
+    }
+
+    private static Map<String, String> properties(String[] arguments) {
+        return Stream.of(arguments)
+                .skip(FIRST_PROPERTY)
+                .map(word -> word.split("=", 2))
+                .collect(Collectors.toMap(words -> words[0], words -> words[1]));
     }
 
     private void serve() throws IOException {
@@ -123,7 +133,11 @@ public final class AlluxioHost {
     }
 
     private Store open(String blockBytes) throws StoreException {
-        Map<String, String> properties = Map.of("alluxio.user.block.size.bytes.default", blockBytes);
+        Map<String, String> properties = Map.of(
+                "alluxio.user.block.size.bytes.default",
+                blockBytes,
+                "alluxio.user.local.writer.chunk.size.bytes",
+                "1MB");
         return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
@@ -73,8 +74,12 @@ class SightIT {
     }
 
     private void mount(String... more) throws Exception {
+        mountPath("/data", more);
+    }
+
+    private void mountPath(String path, String... more) throws Exception {
         List<String> all = new ArrayList<>(List.of(
-                "mount", "alluxio://" + alluxio.masters() + "/data", mount.toString(), "--log-file", log().toString()));
+                "mount", "alluxio://" + alluxio.masters() + path, mount.toString(), "--log-file", log().toString()));
         all.addAll(List.of(more));
         run(0, all.toArray(String[]::new));
     }
@@ -105,6 +110,44 @@ class SightIT {
         assertThat(run(0, "profile", mount.toString(), "--seconds", "1")).contains("requests in 1 s at ");
         run(0, "umount", mount.toString());
         assertThat(run(1, "stats", mount.toString())).contains("not in one of posix-gateway");
+    }
+
+    @Test
+    void a_warmup_is_ended_by_ctrl_c_and_the_next_one_goes_on() throws Exception {
+        Path cold = Files.createDirectory(alluxio.ufs().resolve("cold"));
+        for (int i = 0; i < 3; i++) {
+            Files.write(cold.resolve("file" + i), new byte[BYTES]);
+        }
+        mountPath("/cold");
+        ServerProcess worker = alluxio.workers().get(0);
+        worker.pause();
+        try (Program warmup = Program.gateway(folder, "warmup", mount.toString())) {
+            warmup.awaitOutput("0% of 586K in Alluxio, 3 entries\n", LIMIT);
+            new ProcessBuilder("kill", "-INT", String.valueOf(warmup.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            assertThat(warmup.await(LIMIT)).isEqualTo(128 + 2);
+            assertThat(warmup.output())
+                    .contains("posix-gateway: interrupted at 0% of 586K in Alluxio, 3 entries", "goes on from there")
+                    .doesNotContain("\r", "\u001b");
+        } finally {
+            worker.resume();
+        }
+        assertThat(run(1, "warmup", "--check", mount.toString())).doesNotContain("100% of 586K");
+        assertThat(run(0, "warmup", mount.toString())).contains("100% of 586K in Alluxio, 3 entries");
+        assertThat(onTerminal("warmup --check " + mount))
+                .contains("\r[##############################] 100% of 586K in Alluxio, 3 entries\u001b[K");
+        run(0, "umount", mount.toString());
+    }
+
+    /** What the gateway's program writes to a terminal. */
+    private String onTerminal(String arguments) throws Exception {
+        String command = Built.gateway() + " " + arguments;
+        try (Program program = Program.start(folder, List.of("script", "-qec", command, "/dev/null"))) {
+            assertThat(program.await(LIMIT)).as(program.output()).isZero();
+            return program.output();
+        }
     }
 
     private void accessLog() throws Exception {

@@ -5,18 +5,43 @@ import static org.assertj.core.api.Assertions.assertThat;
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.time.Duration;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Who may read from a worker that has not answered for a while. */
 class WorkerWatchTest {
-    private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 1000);
-    private final WorkerWatch watch = new WorkerWatch(nanos::get);
+    private static final long START = Long.MAX_VALUE - 1000;
+
+    private final AtomicLong nanos = new AtomicLong(START);
+    private final AtomicBoolean beats = new AtomicBoolean();
+    private final AtomicInteger pulses = new AtomicInteger();
+    private final NavigableMap<Long, Runnable> planned = new TreeMap<>();
+    private final WorkerWatch watch = new WorkerWatch(
+            nanos::get,
+            address -> {
+                pulses.incrementAndGet();
+                return beats.get();
+            },
+            (work, delayNanos) -> planned.put(nanos.get() - START + delayNanos, work));
     private final WorkerWatch.Worker worker = watch.of(new WorkerNetAddress().setHost("here"));
 
     private void pass(long more) {
         nanos.addAndGet(more);
+    }
+
+    /** As {@link #pass}, and does what was planned for meanwhile, at its time. */
+    private void live(long more) {
+        long end = nanos.get() - START + more;
+        while (!planned.isEmpty() && planned.firstKey() <= end) {
+            nanos.set(START + planned.firstKey());
+            planned.pollFirstEntry().getValue().run();
+        }
+        nanos.set(START + end);
     }
 
     private void beginMost() {
@@ -106,5 +131,65 @@ class WorkerWatchTest {
             Thread.onSpinWait();
         }
         assertThat(waiter.join()).isEqualTo(WorkerWatch.NOT_BEGUN);
+    }
+
+    @Test
+    void whoWaitsForOneThatIsLostIsInterruptedWhereThereIsAnotherWay() {
+        WorkerCall movable = new WorkerCall();
+        movable.begin(true);
+        worker.enter(movable);
+        live(WorkerWatch.SILENT_NANOS - 1);
+        assertThat(pulses).hasValue(0);
+        live(1);
+        assertThat(pulses).hasValue(1);
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        assertThat(movable.end()).isTrue();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(worker.hangs()).isTrue();
+        worker.leave(movable);
+
+        WorkerCall fixed = new WorkerCall();
+        fixed.begin(false);
+        worker.enter(fixed);
+        live(4 * WorkerWatch.SILENT_NANOS);
+        assertThat(fixed.end()).isFalse();
+    }
+
+    @Test
+    void oneThatIsSlowKeepsItsCalls() {
+        beats.set(true);
+        WorkerCall call = new WorkerCall();
+        call.begin(true);
+        worker.enter(call);
+        live(10 * WorkerWatch.SILENT_NANOS);
+        assertThat(pulses).hasValueGreaterThan(5);
+        assertThat(call.end()).isFalse();
+        worker.leave(call);
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(planned).as("nothing is planned where nobody waits").isEmpty();
+    }
+
+    @Test
+    void oneThatIsLostIsAskedUntilItAnswers() {
+        worker.suspect();
+        assertThat(worker.hangs()).isFalse();
+        live(0);
+        assertThat(worker.hangs()).isTrue();
+        live(10 * WorkerWatch.LAST_TRY_NANOS);
+        assertThat(pulses).hasValueBetween(8, 20);
+        assertThat(worker.hangs()).isTrue();
+        beats.set(true);
+        live(WorkerWatch.LAST_TRY_NANOS);
+        assertThat(worker.hangs()).isFalse();
+        assertThat(planned).isEmpty();
+    }
+
+    @Test
+    void oneThatNeverAnswersIsForgottenAtLast() {
+        worker.suspect();
+        live(WorkerWatch.MOST_PULSES * WorkerWatch.LAST_TRY_NANOS);
+        assertThat(pulses).hasValue(WorkerWatch.MOST_PULSES);
+        assertThat(worker.hangs()).isFalse();
+        assertThat(planned).isEmpty();
     }
 }

@@ -79,7 +79,8 @@ class AlluxioFilesIT {
     @Test
     void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
         String folder = SharedAlluxio.folder();
-        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m")))) {
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m", "block_files", "500"));
+        try (MountedFileSystem mounted = mount(fs)) {
             inParallel(WRITERS, writer -> {
                 for (int i = writer; i < SMALL_FILES; i += WRITERS) {
                     Files.write(mounted.root().resolve("f" + i), content(i, 100 + i % 5000));
@@ -98,6 +99,30 @@ class AlluxioFilesIT {
                 }
                 return reader;
             });
+            allAreOpenAtTheSameTime(mounted.root(), fs);
+        }
+    }
+
+    private static void allAreOpenAtTheSameTime(Path root, AlluxioFileSystem fs) throws Exception {
+        List<FileChannel> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < SMALL_FILES; i++) {
+                open.add(FileChannel.open(root.resolve("f" + i)));
+            }
+            assertThat(fs.counts().openFiles()).isGreaterThanOrEqualTo(SMALL_FILES);
+            inParallel(WRITERS, reader -> {
+                for (int i = reader; i < SMALL_FILES; i += WRITERS) {
+                    byte[] expected = content(i, 100 + i % 5000);
+                    ByteBuffer whole = ByteBuffer.allocate(expected.length + 1);
+                    assertThat(open.get(i).read(whole)).isEqualTo(expected.length);
+                    assertThat(whole.flip()).isEqualTo(ByteBuffer.wrap(expected));
+                }
+                return reader;
+            });
+        } finally {
+            for (FileChannel channel : open) {
+                channel.close();
+            }
         }
     }
 

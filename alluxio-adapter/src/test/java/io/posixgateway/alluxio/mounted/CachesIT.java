@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.client.MasterCalls;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -24,6 +25,8 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What is answered from memory, and how long it may be old. */
@@ -210,6 +213,27 @@ class CachesIT {
     }
 
     @Test
+    void filesThatNeverChangeAreAskedForOnce() throws Exception {
+        String folder = SharedAlluxio.folder();
+        Path below = Files.writeString(SharedAlluxio.ufs(folder).resolve("f"), "as it was");
+        Map<String, String> options =
+                Map.of("consistency", "immutable", "metadata_ttl", "0", "open_trust", "0", "short_circuit", "off");
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+            Path file = mounted.root().resolve("f");
+            assertThat(file).hasContent("as it was");
+            assertThat(mounted.root().toFile().list()).hasSize(1);
+            Map<String, Long> before = MasterCalls.counts();
+            Files.delete(below);
+            for (int i = 0; i < 5; i++) {
+                assertThat(Files.size(file)).isEqualTo("as it was".length());
+                FileChannel.open(file).close();
+            }
+            assertThat(MasterCalls.since(before)).isEmpty();
+        }
+    }
+
+    @Test
     void openSeesWhatAnotherMountClosedBefore() throws Exception {
         String folder = SharedAlluxio.folder();
         Map<String, String> options = Map.of("metadata_ttl", "1h", "open_trust", "0");
@@ -224,6 +248,59 @@ class CachesIT {
                 assertThat(two.root().resolve("f")).hasContent("new " + i);
             }
         }
+    }
+
+    /**
+     * While a directory stands as it was listed, opens of its files cost a call a second for all of them together, and what
+     * another mount closes is seen as soon as ever.
+     */
+    @Test
+    void aDirectoryThatStandsIsNotListedAgainUntilAnotherMountChangesIt() throws Exception {
+        String folder = SharedAlluxio.folder();
+        int files = 40;
+        for (int i = 0; i < files; i++) {
+            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello " + i);
+        }
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "open_trust", "1s");
+        AtomicBoolean over = new AtomicBoolean();
+        try (MountedFileSystem one =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
+                MountedFileSystem two =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+            CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> readUntil(over, one.root(), files));
+            try {
+                eventually(() -> callsOfAWhile() <= 6);
+                for (int i = 0; i < 3; i++) {
+                    Files.writeString(two.root().resolve("f7"), "new " + i);
+                    Thread.sleep(1100);
+                    assertThat(one.root().resolve("f7")).hasContent("new " + i);
+                }
+            } finally {
+                over.set(true);
+                reading.join();
+            }
+        }
+    }
+
+    private static void readUntil(AtomicBoolean over, Path root, int files) {
+        try {
+            while (!over.get()) {
+                for (int i = 0; i < files; i++) {
+                    bytes(root.resolve("f" + i));
+                }
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Calls to the master in two seconds; a listing counts as many. */
+    private static long callsOfAWhile() throws InterruptedException {
+        Map<String, Long> before = MasterCalls.counts();
+        Thread.sleep(2000);
+        return MasterCalls.since(before).entrySet().stream()
+                .mapToLong(call -> call.getKey().startsWith("ListStatus") ? 100 * call.getValue() : call.getValue())
+                .sum();
     }
 
     /** Ten times the time to live, and then some for a busy machine. */

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.client.MasterCalls;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.Test;
 /** A directory that changes, by this mount and by others, while it is read. It is longer than the pages it is read in. */
 class ListingIT {
     private static final int FILES = 2500;
+    /** More than are kept of a listing. */
+    private static final int MANY = 24_000;
+
     private static final int MOST_IN_A_REPLY = 37;
     private static final Request WAITING = new PlainRequest(true);
     /** Names are believed for long, so that what is seen is not what a new look brought. */
@@ -136,6 +140,35 @@ class ListingIT {
         }
         read(files, handle, offset, Integer.MAX_VALUE, reply);
         assertComplete(reply.names, changed);
+    }
+
+    @Test
+    void aLongDirectoryBeginsAtOnceAndIsNeverInMemoryWhole() throws Exception {
+        String longFolder = SharedAlluxio.folder();
+        for (int i = 0; i < MANY; i++) {
+            Files.createFile(SharedAlluxio.ufs(longFolder).resolve(name(i)));
+        }
+        try (AlluxioFileSystem small = SharedAlluxio.open(longFolder, Map.of("cache_entries", "1000"))) {
+            long handle = open(small);
+            Map<String, Long> before = MasterCalls.counts();
+            Reply start = new Reply();
+            assertThat(small.readdir(WAITING, FileSystem.ROOT, handle, 0, start))
+                    .isZero();
+            assertThat(start.names).hasSize(MOST_IN_A_REPLY);
+            Map<String, Long> calls = MasterCalls.since(before);
+            assertThat(calls.values().stream().mapToLong(Long::longValue).sum())
+                    .as("calls for the first names, and for the next part: %s", calls)
+                    .isLessThanOrEqualTo(3);
+            Reply all = new Reply();
+            long offset = 0;
+            while (all.names.size() < MANY + 2) {
+                int some = all.names.size();
+                offset = read(small, handle, offset, some + 1000, all);
+                assertThat(all.names.size()).isGreaterThan(some);
+                assertThat(small.counts().inodes()).isLessThan(MANY / 4);
+            }
+            assertThat(all.names).doesNotHaveDuplicates();
+        }
     }
 
     @Test

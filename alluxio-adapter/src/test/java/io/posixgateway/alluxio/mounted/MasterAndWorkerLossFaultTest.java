@@ -211,6 +211,22 @@ class MasterAndWorkerLossFaultTest {
         }
     }
 
+    @Test
+    void aCloseWaitsForTheOnlyWorkerWhileItStops() throws Exception {
+        try (MountedFileSystem mounted = mount()) {
+            Files.writeString(mounted.root().resolve("before"), "x");
+            Process pause = alluxio.workers().get(0).pauseFor(Duration.ofSeconds(3));
+            long longestNanos = 0;
+            for (int i = 0; pause.isAlive() || i == 0; i++) {
+                long began = System.nanoTime();
+                Files.writeString(mounted.root().resolve("waits-" + i), "x");
+                longestNanos = Math.max(longestNanos, System.nanoTime() - began);
+                assertThat(alluxio.ufs().resolve("waits-" + i)).hasContent("x");
+            }
+            assertThat(Duration.ofNanos(longestNanos)).isGreaterThan(Duration.ofSeconds(1));
+        }
+    }
+
     /** Where the close that told the failure was the last one, publishing is tried once more after it. */
     private static boolean isSaved(Path below) throws IOException {
         return Files.exists(below) && !Files.readString(below).isEmpty();

@@ -90,6 +90,7 @@ class PassthroughIT {
     @Test
     void noReadOfABlockThatIsHereReachesUs() throws Exception {
         long before = mounted.session().metrics().requests(Opcode.READ);
+        assertThat(fs.inspect("/" + file.getFileName()).way().name()).isEqualTo("passthrough");
         try (FileChannel one = passedThrough();
                 FileChannel other = passedThrough()) {
             holds(one, 'a');

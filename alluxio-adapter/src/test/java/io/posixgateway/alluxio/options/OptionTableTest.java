@@ -15,7 +15,8 @@ class OptionTableTest {
                     new Option("threads", new Option.Whole(1, 64), "8", "how many"),
                     new Option("umask", new Option.Octal(), "022", "bits taken off"),
                     new Option("buffer_size", new Option.Size(4096, 1L << 40), "64M", "memory"),
-                    new Option("metadata_ttl", new Option.Time(0, 86_400), "30s", "age")),
+                    new Option("metadata_ttl", new Option.Time(0, 86_400), "30s", "age"),
+                    new Option("ttl_of", new Option.TimesByPath(new Option.Time(0, 3600), 3), "", "age by path")),
             Map.of("attr_timeout", "replaced by metadata_ttl"));
 
     @Test
@@ -42,7 +43,7 @@ class OptionTableTest {
         assertThatThrownBy(() -> table.read(Map.of("colour", "red")))
                 .isInstanceOf(OptionException.class)
                 .hasMessage(
-                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl");
+                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl, ttl_of");
     }
 
     @Test
@@ -71,6 +72,43 @@ class OptionTableTest {
                 "-1",
                 "option metadata_ttl=-1 is not allowed; "
                         + "metadata_ttl is a time from 0s to 86400s (units ms, s, m, h)");
+    }
+
+    @Test
+    void times_by_path_are_read_and_a_path_may_hold_an_equals_sign() {
+        assertThat(table.read(Map.of()).millisByPath("ttl_of")).isEmpty();
+        OptionValues values = table.read(OptionTable.split(List.of("ro,ttl_of=/a=1h:/b/day=7=10ms:/...=0,threads=8")));
+        assertThat(values.millisByPath("ttl_of")).isEqualTo(Map.of("/a", 3_600_000L, "/b/day=7", 10L, "/...", 0L));
+    }
+
+    @Test
+    void times_by_path_that_are_not_allowed_are_refused() {
+        for (String given : List.of(
+                "",
+                "on",
+                "/a",
+                "1h",
+                "/=1s",
+                "a=1s",
+                "/a/=1s",
+                "/a//b=1s",
+                "/a/../b=1s",
+                "/.=1s",
+                "/a=",
+                "/a=-1",
+                "/a=2h",
+                "/a=1s:",
+                ":/a=1s",
+                "/a=1s:b=1s",
+                "/a=1s:/a=2s",
+                "/a=1:/b=1:/c=1:/d=1")) {
+            refused(
+                    "ttl_of",
+                    given,
+                    "option ttl_of=" + given + " is not allowed; ttl_of is PATH=TIME or up to 3 of them, as in"
+                            + " /data=1h:/data/new=0, each PATH from the root of the mount on, once, without a"
+                            + " colon, . and .. and a slash at the end, each TIME a time from 0s to 3600s (units ms, s, m, h)");
+        }
     }
 
     private void refused(String name, String value, String message) {

@@ -30,6 +30,7 @@ import io.posixgateway.alluxio.control.WarmupRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.KernelLimits;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
@@ -199,6 +200,18 @@ class ServeIT {
         assertThat(mount.toFile().list()).isNotNull();
         node.control().detach(DetachRequest.newBuilder().setVolume("vol-3").build());
         node.unmount("vol-3");
+    }
+
+    @Test
+    void the_kernels_limits_of_a_kept_mount_fit() throws Exception {
+        assumeTrue(KernelLimits.areShown(), "no /sys/fs/fuse/connections, or not root");
+        data("limits");
+        Path mount = node.mount("vol-limits");
+        node.control().attach(Node.request("vol-limits", masters, "/limits"));
+        assertThat(mount).isNotEmptyDirectory();
+        assertThat(KernelLimits.of(mount)).isEqualTo(new KernelLimits(1024, 128, 96));
+        node.control().detach(DetachRequest.newBuilder().setVolume("vol-limits").build());
+        node.unmount("vol-limits");
     }
 
     @Test

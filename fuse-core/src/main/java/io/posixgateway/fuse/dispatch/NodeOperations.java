@@ -26,6 +26,9 @@ final class NodeOperations {
                 .onStatus(Opcode.ACCESS, this::access)
                 .on(Opcode.READLINK, this::readlink)
                 .on(Opcode.STATFS, this::statfs);
+        if (fileSystem.tellsBirth()) {
+            table.on(Opcode.STATX, this::statx);
+        }
     }
 
     private int forget(Call call) {
@@ -50,6 +53,14 @@ final class NodeOperations {
         call.attributes.clear();
         int result = fileSystem.getattr(call, call.node, open ? call.int64(Layouts.GETATTR_IN_FH) : 0, call.attributes);
         return result < 0 ? result : ReplyWriter.attributes(call.reply(), call.replyAt(), call.attributes, call.node);
+    }
+
+    /** The kernel asks so for the time of birth alone; all else it takes from getattr. */
+    private int statx(Call call) {
+        boolean open = (call.int32(Layouts.STATX_IN_GETATTR_FLAGS) & Layouts.GETATTR_FH) != 0;
+        call.attributes.clear();
+        int result = fileSystem.getattr(call, call.node, open ? call.int64(Layouts.STATX_IN_FH) : 0, call.attributes);
+        return result < 0 ? result : ReplyWriter.statx(call.reply(), call.replyAt(), call.attributes, call.node);
     }
 
     private int setattr(Call call) {

@@ -12,6 +12,9 @@ import java.nio.ByteBuffer;
 final class ReplyWriter {
     private static final long NANOS = 1_000_000_000L;
 
+    private static final int STATX_BASIC_STATS = 0x7ff;
+    private static final int STATX_BTIME = 0x800;
+
     private static final int FLAGS_WITH_BACKING =
             OpenReply.DIRECT_IO | OpenReply.NO_FLUSH | OpenReply.PARALLEL_DIRECT_WRITES;
 
@@ -56,6 +59,38 @@ final class ReplyWriter {
         to.putInt(at + Layouts.ATTR_RDEV, from.device);
         to.putInt(at + Layouts.ATTR_BLKSIZE, from.blockSizeBytes);
         to.putInt(at + Layouts.ATTR_FLAGS, 0);
+    }
+
+    /** The basic attributes and the time of birth. */
+    static int statx(ByteBuffer to, int at, Attributes from, long node) {
+        for (int i = 0; i < Layouts.STATX_OUT_BYTES; i += Long.BYTES) {
+            to.putLong(at + i, 0);
+        }
+        long validNanos = Math.max(0, from.validNanos);
+        to.putLong(at + Layouts.STATX_OUT_ATTR_VALID, validNanos / NANOS);
+        to.putInt(at + Layouts.STATX_OUT_ATTR_VALID_NSEC, (int) (validNanos % NANOS));
+        int stat = at + Layouts.STATX_OUT_STAT;
+        to.putInt(stat + Layouts.STATX_MASK, STATX_BASIC_STATS | STATX_BTIME);
+        to.putInt(stat + Layouts.STATX_BLKSIZE, from.blockSizeBytes);
+        to.putInt(stat + Layouts.STATX_NLINK, from.links);
+        to.putInt(stat + Layouts.STATX_UID, from.uid);
+        to.putInt(stat + Layouts.STATX_GID, from.gid);
+        to.putShort(stat + Layouts.STATX_MODE, (short) from.mode);
+        to.putLong(stat + Layouts.STATX_INO, from.inode != 0 ? from.inode : node);
+        to.putLong(stat + Layouts.STATX_SIZE, from.sizeBytes);
+        to.putLong(stat + Layouts.STATX_BLOCKS, from.blocks);
+        time(to, stat + Layouts.STATX_ATIME, from.accessSeconds, from.accessNanos);
+        time(to, stat + Layouts.STATX_BTIME, from.birthSeconds, from.birthNanos);
+        time(to, stat + Layouts.STATX_CTIME, from.changeSeconds, from.changeNanos);
+        time(to, stat + Layouts.STATX_MTIME, from.modifySeconds, from.modifyNanos);
+        to.putInt(stat + Layouts.STATX_RDEV_MAJOR, (from.device >>> 8) & 0xfff);
+        to.putInt(stat + Layouts.STATX_RDEV_MINOR, (from.device & 0xff) | ((from.device >>> 12) & 0xfff00));
+        return Layouts.STATX_OUT_BYTES;
+    }
+
+    private static void time(ByteBuffer to, int at, long seconds, int nanos) {
+        to.putLong(at + Layouts.SX_TIME_TV_SEC, seconds);
+        to.putInt(at + Layouts.SX_TIME_TV_NSEC, nanos);
     }
 
     /** With a backing file the kernel refuses the flags of its page cache (EIO): they say nothing then, and are left out. */

@@ -52,6 +52,7 @@ final class Inode {
     private int modifyNanos;
     private long changeSeconds;
     private int changeNanos;
+    private final Moment born;
     private final Map<Name, byte[]> attributes = new LinkedHashMap<>();
     private int attributeBytes;
 
@@ -75,8 +76,8 @@ final class Inode {
         this.target = birth.target;
         this.directory = birth.directory;
         this.content = type == Stat.S_IFREG ? new Content(space) : null;
-        accessSeconds = now.seconds();
-        accessNanos = now.nanos();
+        this.born = now;
+        touchAccessed(now);
         touchModified(now);
     }
 
@@ -136,6 +137,8 @@ final class Inode {
         to.modifyNanos = modifyNanos;
         to.changeSeconds = changeSeconds;
         to.changeNanos = changeNanos;
+        to.birthSeconds = born.seconds();
+        to.birthNanos = born.nanos();
         if (content != null) {
             to.sizeBytes = content.sizeBytes();
             to.blocks = content.heldBytes() / STAT_BLOCK_BYTES;

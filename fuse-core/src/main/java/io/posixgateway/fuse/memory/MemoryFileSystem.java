@@ -126,6 +126,11 @@ public final class MemoryFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean tellsBirth() {
+        return true;
+    }
+
+    @Override
     public int getattr(Request request, long node, long handle, Attributes attributes) {
         Inode inode = tree.find(node);
         if (inode == null) {

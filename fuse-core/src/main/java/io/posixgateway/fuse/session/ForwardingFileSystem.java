@@ -27,6 +27,11 @@ class ForwardingFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean tellsBirth() {
+        return inner.tellsBirth();
+    }
+
+    @Override
     public boolean handlesLocks() {
         return inner.handlesLocks();
     }

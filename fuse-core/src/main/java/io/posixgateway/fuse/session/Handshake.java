@@ -116,6 +116,10 @@ final class Handshake implements InitHandler {
         return feature.bits(offered) == 0 ? "not in this kernel" : null;
     }
 
+    /**
+     * Of what is read ahead the kernel takes the least of this and of what is set for the mount, which the kernel begins with
+     * 128 KiB: more than that must be allowed here for {@code read_ahead_kb}, which a keeper sets before, to stay.
+     */
     private static int reply(Exchange exchange, int maxReadahead, Negotiated outcome) {
         ByteBuffer out = exchange.reply();
         int at = exchange.replyAt();
@@ -124,7 +128,7 @@ final class Handshake implements InitHandler {
         }
         out.putInt(at, MAJOR);
         out.putInt(at + 4, outcome.minor());
-        out.putInt(at + 8, maxReadahead);
+        out.putInt(at + 8, Math.max(maxReadahead, outcome.maxWriteBytes()));
         out.putInt(at + 12, (int) outcome.flags());
         out.putShort(at + 16, (short) MAX_BACKGROUND);
         out.putShort(at + 18, (short) CONGESTION_THRESHOLD);

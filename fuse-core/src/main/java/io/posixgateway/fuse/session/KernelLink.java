@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 final class KernelLink implements Kernel {
     private static final int INVAL_INODE = 2;
     private static final int INVAL_ENTRY = 3;
+    private static final int STORE = 4;
     private static final int DELETE = 6;
     private static final int RESEND = 7;
     private static final int HEADER_BYTES = 16;
@@ -27,6 +28,10 @@ final class KernelLink implements Kernel {
 
     private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
             () -> ByteBuffer.allocateDirect(MESSAGE_BYTES).order(ByteOrder.nativeOrder()));
+
+    private static final int STORE_BYTES = 24;
+    /** Of one message; the kernel copies it page by page. */
+    private static final int PIECE_BYTES = 128 << 10;
 
     private static final long DISCONNECT_SECONDS = 5;
     private static final Logger LOG = LoggerFactory.getLogger(KernelLink.class);
@@ -94,6 +99,27 @@ final class KernelLink implements Kernel {
         message.putLong(HEADER_BYTES + 8, offset);
         message.putLong(HEADER_BYTES + 16, lengthBytes);
         return send(message, INVAL_INODE, 24);
+    }
+
+    @Override
+    public int store(long node, long offset, ByteBuffer bytes) {
+        ByteBuffer from = bytes.duplicate();
+        int piece = Math.min(PIECE_BYTES, from.remaining());
+        ByteBuffer message =
+                ByteBuffer.allocateDirect(HEADER_BYTES + STORE_BYTES + piece).order(ByteOrder.nativeOrder());
+        message.putLong(HEADER_BYTES, node);
+        long at = offset;
+        int result = 0;
+        while (result == 0 && from.hasRemaining()) {
+            int count = Math.min(piece, from.remaining());
+            message.putLong(HEADER_BYTES + 8, at);
+            message.putInt(HEADER_BYTES + 16, count);
+            message.put(HEADER_BYTES + STORE_BYTES, from, from.position(), count);
+            result = send(message, STORE, STORE_BYTES + count);
+            from.position(from.position() + count);
+            at += count;
+        }
+        return result;
     }
 
     @Override

@@ -19,6 +19,10 @@ public final class Attributes {
     public int modifyNanos;
     public long changeSeconds;
     public int changeNanos;
+    /** When the file was made; told by file systems that {@linkplain FileSystem#tellsBirth say so}. */
+    public long birthSeconds;
+
+    public int birthNanos;
     public int mode;
     public int links;
     public int uid;
@@ -39,6 +43,8 @@ public final class Attributes {
         modifyNanos = 0;
         changeSeconds = 0;
         changeNanos = 0;
+        birthSeconds = 0;
+        birthNanos = 0;
         mode = 0;
         links = 0;
         uid = 0;

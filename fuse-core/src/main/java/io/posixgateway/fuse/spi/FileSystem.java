@@ -34,6 +34,11 @@ public interface FileSystem extends AutoCloseable {
     /** Finds a name. A missing one: ENOENT, or 0 with {@code entry.node} 0 to have it remembered. */
     int lookup(Request request, long parent, Name name, Entry entry);
 
+    /** Do its attributes hold the time of birth? If so, statx(2) shows it, for one more question to {@link #getattr}. */
+    default boolean tellsBirth() {
+        return false;
+    }
+
     /** Takes {@code lookups} off the node's count. At 0 the kernel no longer knows the node. Never waits; has no answer. */
     default void forget(long node, long lookups) {}
 

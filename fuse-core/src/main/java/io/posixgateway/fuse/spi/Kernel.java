@@ -1,5 +1,7 @@
 package io.posixgateway.fuse.spi;
 
+import java.nio.ByteBuffer;
+
 /**
  * What a file system can ask of the kernel about its own mount. Any thread; none of these wait for the file system itself,
  * but an invalidation may wait for the page cache: never call one from inside a request of the same node.
@@ -12,6 +14,15 @@ public interface Kernel {
 
     /** Drops cached attributes, and cached data of this range (length 0: to the end; offset &lt; 0: attributes only). */
     int invalidateInode(long node, long offset, long lengthBytes);
+
+    /**
+     * Puts bytes into the page cache of a file, before anybody asks for them; a file that ends before them grows in the kernel's eyes.
+     *
+     * @param offset in the file, bytes, ≥ 0
+     * @param bytes what remains of it is taken, and copied; its position does not move
+     * @return 0 once all is there, or a negative errno: what came before the failure may be there
+     */
+    int store(long node, long offset, ByteBuffer bytes);
 
     /** Drops the name from its directory in the dentry cache. */
     int invalidateEntry(long parent, Name name);

@@ -83,6 +83,11 @@ public class FaultyFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean tellsBirth() {
+        return inner.tellsBirth();
+    }
+
+    @Override
     public boolean handlesLocks() {
         return inner.handlesLocks();
     }

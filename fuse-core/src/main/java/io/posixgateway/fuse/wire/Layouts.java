@@ -90,6 +90,33 @@ public final class Layouts {
     public static final int GETATTR_IN_FH = 8;
     public static final int GETATTR_FH = 1;
 
+    public static final int STATX_IN_GETATTR_FLAGS = 0;
+    public static final int STATX_IN_FH = 8;
+
+    public static final int SX_TIME_TV_SEC = 0;
+    public static final int SX_TIME_TV_NSEC = 8;
+
+    public static final int STATX_MASK = 0;
+    public static final int STATX_BLKSIZE = 4;
+    public static final int STATX_NLINK = 16;
+    public static final int STATX_UID = 20;
+    public static final int STATX_GID = 24;
+    public static final int STATX_MODE = 28;
+    public static final int STATX_INO = 32;
+    public static final int STATX_SIZE = 40;
+    public static final int STATX_BLOCKS = 48;
+    public static final int STATX_ATIME = 64;
+    public static final int STATX_BTIME = 80;
+    public static final int STATX_CTIME = 96;
+    public static final int STATX_MTIME = 112;
+    public static final int STATX_RDEV_MAJOR = 128;
+    public static final int STATX_RDEV_MINOR = 132;
+
+    public static final int STATX_OUT_BYTES = 288;
+    public static final int STATX_OUT_ATTR_VALID = 0;
+    public static final int STATX_OUT_ATTR_VALID_NSEC = 8;
+    public static final int STATX_OUT_STAT = 32;
+
     public static final int SETATTR_IN_VALID = 0;
     public static final int SETATTR_IN_FH = 8;
     public static final int SETATTR_IN_SIZE = 16;

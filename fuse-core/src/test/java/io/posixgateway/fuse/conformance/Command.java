@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -51,7 +52,8 @@ public final class Command implements AutoCloseable {
     /** Its exit status. */
     public int await(int seconds) throws InterruptedException {
         if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
-            throw new AssertionError(this + " did not end within " + seconds + " s; so far:\n" + output());
+            throw new AssertionError(this + " did not end within " + seconds + " s; so far:\n" + output()
+                    + "\nmeanwhile here:\n" + ownStacks());
         }
         return process.exitValue();
     }
@@ -75,6 +77,19 @@ public final class Command implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** What threads of this JVM, which may be the server that is waited for, do in this project's code. */
+    private static String ownStacks() {
+        StringBuilder text = new StringBuilder();
+        Thread.getAllStackTraces().forEach((thread, frames) -> {
+            if (Arrays.stream(frames).anyMatch(frame -> frame.getClassName().startsWith("io.posixgateway"))) {
+                text.append(thread.getName()).append('\n');
+                Arrays.stream(frames)
+                        .forEach(frame -> text.append("  ").append(frame).append('\n'));
+            }
+        });
+        return text.toString();
     }
 
     @Override

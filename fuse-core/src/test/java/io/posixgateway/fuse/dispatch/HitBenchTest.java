@@ -24,6 +24,9 @@ class HitBenchTest {
     /** Per request; the least object has 16, and what a fork does beside its requests is told with them. */
     private static final double NOTHING = 1;
 
+    /** As in the gateway's jvm.options. */
+    private static final String COMPILER = "-XX:TieredStopAtLevel=1";
+
     @Test
     void noRequestThatIsAnsweredAtOnceAllocates() throws Exception {
         int millis = MILLIS == null ? 200 : MILLIS;
@@ -35,7 +38,7 @@ class HitBenchTest {
                 .measurementIterations(MILLIS == null ? 1 : 5)
                 .measurementTime(TimeValue.milliseconds(millis))
                 .addProfiler(GCProfiler.class)
-                .jvmArgs("-Xms256m", "-Xmx256m")
+                .jvmArgs("-Xms256m", "-Xmx256m", COMPILER)
                 .verbosity(MILLIS == null ? VerboseMode.SILENT : VerboseMode.NORMAL);
         if (MILLIS == null) {
             options.param("shape", "APART").param("files", "null");

@@ -14,10 +14,17 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.wire.Opcode;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Random;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What goes beyond plain requests: notifications, passthrough, interrupts, locks, read-only sessions. */
@@ -38,6 +45,23 @@ class KernelFeaturesIT {
     }
 
     @EachTransport
+    void whatIsStoredIsReadWithoutAskingTheFileSystem(TransportChoice transport) throws Exception {
+        SwitchableFileSystem files = new SwitchableFileSystem();
+        files.content = new byte[300_001];
+        byte[] stored = new byte[files.content.length];
+        new Random(7).nextBytes(stored);
+        try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
+            Path file = mounted.root().resolve("file");
+            assertThat(file).hasSize(stored.length);
+            assertThat(files.startedKernel().store(2, 0, ByteBuffer.wrap(stored)))
+                    .isZero();
+            assertThat(Files.readAllBytes(file)).isEqualTo(stored);
+            assertThat(files.startedKernel().store(99, 0, ByteBuffer.wrap(stored)))
+                    .isEqualTo(-Errno.ENOENT);
+        }
+    }
+
+    @EachTransport
     void anInvalidatedNameIsLookedUpAgain(TransportChoice transport) throws Exception {
         SwitchableFileSystem files = new SwitchableFileSystem();
         Name name = Name.of("file");
@@ -52,6 +76,49 @@ class KernelFeaturesIT {
             files.present = false;
             assertThat(files.startedKernel().notifyDelete(1, 2, name)).isZero();
             assertThatThrownBy(() -> Files.size(file)).isInstanceOf(NoSuchFileException.class);
+        }
+    }
+
+    /** stat(1) asks for the time of birth, so that all it prints came by STATX. */
+    @EachTransport
+    void aFileKeepsItsTimeOfBirth(TransportChoice transport) throws Exception {
+        SetClock clock = new SetClock(1_000_000_000);
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(new MemoryFileSystem(64 << 20, MINUTE_NANOS, clock), transport)) {
+            Path file = Files.writeString(mounted.root().resolve("file"), "1234567");
+            String device = mounted.root().resolve("device").toString();
+            Command.run(60, "mknod", device, "c", "1000", "300000");
+            clock.seconds = 1_000_000_100;
+            Files.writeString(file, "12345678");
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+            String told = Command.run(60, "stat", "-c", "%W %Y %s %f %h", file.toString());
+            assumeTrue(mounted.session().metrics().requests(Opcode.STATX) > 0, "this kernel asks for no time of birth");
+            assertThat(told.strip()).isEqualTo("1000000000 1000000100 8 81a0 1");
+            assertThat(Command.run(60, "stat", "-c", "%W %t %T", device).strip())
+                    .isEqualTo("1000000000 3e8 493e0");
+        }
+    }
+
+    private static final class SetClock extends Clock {
+        volatile long seconds;
+
+        SetClock(long seconds) {
+            this.seconds = seconds;
+        }
+
+        @Override
+        public Instant instant() {
+            return Instant.ofEpochSecond(seconds);
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
         }
     }
 

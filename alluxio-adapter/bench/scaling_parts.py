@@ -1,0 +1,60 @@
+"""What grows with what: heap by cached names and by open files, threads and memory by readers."""
+
+import os
+import re
+import resource
+import subprocess
+
+from parts import Site
+
+OPEN_FILES = (1_000, 10_000)
+READERS = (1, 8, 32, 128)
+
+
+def live_heap_bytes(site: Site) -> int:
+    """Of a server in Java; 0 for tmpfs."""
+    return live_heap_of(site.mount.process.pid) if site.mount.process else 0
+
+
+def live_heap_of(pid: int) -> int:
+    """Bytes, after a collection."""
+    command = ["jcmd", str(pid)]
+    subprocess.run([*command, "GC.run"], check=True, capture_output=True)
+    said = subprocess.run([*command, "GC.heap_info"], check=True, capture_output=True, text=True).stdout
+    return int(re.search(r"used (\d+)K", said)[1]) << 10
+
+
+def entries(site: Site) -> None:
+    """Names that are listed with their attributes, and kept."""
+    for name, count in (("listed", site.scale.listed_files), ("million", site.scale.million_files)):
+        before = live_heap_bytes(site)
+        subprocess.run(["/bin/ls", "-l", str(site.mount.root / name)], check=True, stdout=subprocess.DEVNULL)
+        each = (live_heap_bytes(site) - before) / count
+        site.keep(f"heap of each of {count:,} names", max(0, each), "bytes")
+
+
+def open_files(site: Site) -> None:
+    """Files that are open at the same time, for reading."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(OPEN_FILES) + 1000,) * 2)
+    folder, files = site.mount.root / "svhn", len(site.sets["svhn"].sizes)
+    site.load("check", *site.sets["svhn"].arguments(site.mount.root, site.work), 4)
+    for count in OPEN_FILES:
+        before = live_heap_bytes(site)
+        descriptors = [os.open(folder / f"f{index % files}", os.O_RDONLY) for index in range(count)]
+        try:
+            each = (live_heap_bytes(site) - before) / count
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        site.keep(f"heap of each of {count:,} open files", max(0, each), "bytes")
+
+
+def readers(site: Site) -> None:
+    """Small files in the kernel's pages, by more and more readers: what the server is made of."""
+    place = site.sets["svhn"].arguments(site.mount.root, site.work)
+    for count in READERS:
+        site.load("epochs", *place, count, 1, site.scale.figure_seconds)
+        seen = site.mount.footprint()
+        if seen:
+            site.keep(f"threads with {count} readers", seen["threads"], "threads")
+            site.keep(f"resident memory with {count} readers", seen["rss_mb"], "MB")

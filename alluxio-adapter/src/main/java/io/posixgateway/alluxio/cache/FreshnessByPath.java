@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.cache.Freshness.Consistency;
+import io.posixgateway.alluxio.inode.ByPath;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Name;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+
+/** How long what was seen is believed, wherever in the mount it is. Immutable. */
+public final class FreshnessByPath {
+    private final Freshness everywhere;
+    private final ByPath<Freshness> paths;
+
+    /**
+     * @param ttlNanos where no path says otherwise
+     * @param ttlNanosByPath for what is at and below these paths of the mount
+     * @param openNanos how old may be what an open with close-to-open believes
+     * @param clock nanoseconds that only go forward
+     */
+    public FreshnessByPath(
+            Consistency consistency,
+            long ttlNanos,
+            Map<String, Long> ttlNanosByPath,
+            long openNanos,
+            LongSupplier clock) {
+        LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, clock);
+        everywhere = of.apply(ttlNanos);
+        long least = ttlNanos;
+        Map<String, Freshness> byPath = new HashMap<>();
+        for (Map.Entry<String, Long> path : ttlNanosByPath.entrySet()) {
+            least = Math.min(least, path.getValue());
+            byPath.put(path.getKey(), of.apply(path.getValue()));
+        }
+        paths = new ByPath<>(everywhere, of.apply(least), byPath);
+    }
+
+    /** For what was seen of a file; of one that has no known place, the shortest of all. */
+    public Freshness of(Inode inode) {
+        return paths.of(inode);
+    }
+
+    /** For what was seen of a name. */
+    public Freshness of(Inode directory, Name name) {
+        return paths.of(directory, name);
+    }
+
+    /** May what is moved from one name to the other, or something below it, be believed longer or shorter than before? */
+    public boolean differs(Inode directory, Name name, Inode otherDirectory, Name otherName) {
+        return paths.differs(directory, name, otherDirectory, otherName);
+    }
+
+    public long nowNanos() {
+        return everywhere.nowNanos();
+    }
+
+    public boolean immutable() {
+        return everywhere.immutable();
+    }
+}

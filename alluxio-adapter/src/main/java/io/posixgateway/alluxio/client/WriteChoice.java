@@ -1,0 +1,99 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.block.BlockWorkerInfo;
+import alluxio.client.block.policy.BlockLocationPolicy;
+import alluxio.client.block.policy.options.GetWorkerOptions;
+import alluxio.wire.WorkerNetAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Through which workers one file is written, as Alluxio's client would choose them but for those that hang. For one thread at
+ * a time.
+ *
+ * <p>What a stream of Alluxio's has sent is not answered before its end. So a call that lasts is no sign of anything, and only
+ * {@link WorkerWatch}'s questions tell whether a worker still lives.
+ */
+final class WriteChoice implements BlockLocationPolicy {
+    private final WorkerWatch watch;
+    private final BlockLocationPolicy policy;
+    private final Set<WorkerWatch.Worker> used = new LinkedHashSet<>(2);
+    /** And how often they had answered. */
+    private final Map<WorkerWatch.Worker, Long> suspects = new ConcurrentHashMap<>(2);
+
+    private final WorkerCall call = new WorkerCall();
+    private boolean calling;
+    private boolean mayMove;
+    private boolean elsewhere;
+
+    WriteChoice(WorkerWatch watch, BlockLocationPolicy policy) {
+        this.watch = watch;
+        this.policy = policy;
+    }
+
+    /** @param again can all of the file be written again, through other workers? */
+    void begin(boolean again) {
+        calling = true;
+        mayMove = again;
+        used.forEach(this::waitFor);
+    }
+
+    /** Was the call given up, since a worker does not answer? */
+    boolean end() {
+        calling = false;
+        used.forEach(worker -> worker.leave(call));
+        return call.end();
+    }
+
+    private void waitFor(WorkerWatch.Worker worker) {
+        call.begin(mayMove && elsewhere);
+        worker.enter(call);
+    }
+
+    /** One of the workers did not answer, or could not be reached. */
+    void suspect() {
+        used.forEach(worker -> {
+            suspects.put(worker, worker.answers());
+            worker.suspect();
+        });
+    }
+
+    /** Have all of them answered since? Any thread. */
+    boolean haveAnswered() {
+        return suspects.entrySet().stream().allMatch(one -> one.getKey().answers() > one.getValue());
+    }
+
+    @Override
+    public Optional<WorkerNetAddress> getWorker(GetWorkerOptions options) {
+        List<BlockWorkerInfo> suiting = new ArrayList<>();
+        for (BlockWorkerInfo worker : options.getBlockWorkerInfos()) {
+            if (!watch.of(worker.getNetAddress()).hangs()) {
+                suiting.add(worker);
+            }
+        }
+        Optional<WorkerNetAddress> chosen = suiting.isEmpty()
+                ? Optional.empty()
+                : policy.getWorker(GetWorkerOptions.defaults()
+                        .setBlockInfo(options.getBlockInfo())
+                        .setBlockWorkerInfos(suiting));
+        if (chosen.isEmpty()) {
+            chosen = policy.getWorker(options);
+        }
+        elsewhere = suiting.size() > 1;
+        chosen.ifPresent(this::use);
+        return chosen;
+    }
+
+    private void use(WorkerNetAddress address) {
+        WorkerWatch.Worker worker = watch.of(address);
+        used.add(worker);
+        if (calling) {
+            waitFor(worker);
+        }
+    }
+}

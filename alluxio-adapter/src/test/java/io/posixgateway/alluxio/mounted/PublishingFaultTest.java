@@ -1,0 +1,343 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.nio.file.ExtendedOpenOption;
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The worker through which eight programs write files stops, or is killed, while they do: each close succeeds, since there is
+ * another worker, and what was written is there, also after the first one has gone on with what it had been sent. Who reads
+ * through it goes on, too.
+ */
+class PublishingFaultTest {
+    private static final int WRITERS = 8;
+    private static final int SMALL_BYTES = 19_000;
+    private static final int LARGE_BYTES = 3 << 20;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    /** What is hoped for is a quarter of it: machines that run tests are busy. */
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(25);
+
+    /** Less than Alluxio's own limit. */
+    private static final Duration LONGEST_READ = Duration.ofSeconds(15);
+
+    /** A block's number begins with the upper bits of its file's. */
+    private static final int SEQUENCE_BITS = 24;
+
+    private static final int PIECE_BYTES = 1 << 20;
+    private static final int PIECES = 20;
+    /** So many pieces may have been fetched before they were asked for. */
+    private static final int READ_AHEAD = 8;
+
+    private static EmbeddedAlluxio alluxio;
+
+    private final byte[] readContent = readContent();
+    private int pieces;
+    private final Path folder;
+
+    PublishingFaultTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    @BeforeAll
+    static void start() throws IOException {
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, 512L << 20));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    /** The worker that Alluxio's client takes as long as it can. */
+    private static ServerProcess near() {
+        return alluxio.workers().get(0);
+    }
+
+    @AfterEach
+    void bringBack() throws IOException {
+        for (ServerProcess server : List.of(alluxio.master(), near())) {
+            if (!server.isAlive()) {
+                server.start();
+            }
+        }
+        alluxio.awaitReady();
+    }
+
+    @Test
+    void whoClosesOrReadsFilesDoesNotSeeThatAWorkerStops() throws Exception {
+        worksWithout("stopped", near()::pause, near()::resume);
+    }
+
+    @Test
+    void whoClosesOrReadsFilesDoesNotSeeThatAWorkerIsKilled() throws Exception {
+        worksWithout("killed", near()::kill, () -> {});
+    }
+
+    /** What is done to a worker. */
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private void worksWithout(String name, Step goes, Step comes) throws Exception {
+        ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
+        try (MountedFileSystem mounted = mount()) {
+            awaitNear(mounted.root());
+            Path read = Files.write(mounted.root().resolve("read-" + name), readContent);
+            try (Writers writers = new Writers(mounted.root(), name, written);
+                    FileChannel open = openUncached(read);
+                    SteadyReader reader = new SteadyReader("reader", () -> readNext(open))) {
+                writers.awaitMore("they write", 2);
+                Waiting.until("it is read", PATIENCE, () -> reader.good() > 1);
+                goes.run();
+                try {
+                    int before = reader.good();
+                    writers.awaitMore("they write through the other worker", 1);
+                    Waiting.until("the stream goes on", PATIENCE, () -> reader.good() > before + 2 * READ_AHEAD);
+                } finally {
+                    comes.run();
+                }
+                writers.end();
+                reader.endHonestly(LONGEST_READ);
+                assertThat(reader.failed()).isZero();
+            }
+            comparesWith(written, mounted.root());
+        }
+    }
+
+    /** Whose close succeeded is there. */
+    private static void comparesWith(Map<Path, Long> written, Path root) throws Exception {
+        for (Map.Entry<Path, Long> file : written.entrySet()) {
+            Path below = alluxio.ufs().resolve(file.getKey().toString());
+            Waiting.until(below + " is whole", PATIENCE, () -> holds(below, file.getValue()));
+            assertThat(root.resolve(file.getKey())).hasBinaryContent(content(file.getValue()));
+        }
+    }
+
+    @Test
+    void whoWritesWhileTheMasterIsKilledIsToldTheTruth() throws Exception {
+        ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
+        try (MountedFileSystem mounted = mount()) {
+            Path read = Files.write(mounted.root().resolve("read-master"), readContent);
+            try (Writers writers = new Writers(mounted.root(), "master", written);
+                    FileChannel open = openUncached(read);
+                    SteadyReader reader = new SteadyReader("reader", () -> readNext(open))) {
+                writers.awaitMore("they write", 2);
+                alluxio.master().kill();
+                Waiting.until("somebody is told", PATIENCE, () -> !writers.failures.isEmpty());
+                bringBack();
+                writers.awaitMore("they write again", 2);
+                writers.finish();
+                assertThat(writers.failures).allMatch(failure -> failure.endsWith("Input/output error"));
+                reader.endHonestly(PATIENCE);
+            }
+            comparesWith(written, mounted.root());
+        }
+    }
+
+    @Test
+    void whatAWorkerThatStoppedWritesTooLateDoesNotStay() throws Exception {
+        try (MountedFileSystem mounted = mount()) {
+            Path file = mounted.root().resolve("late");
+            Path below = alluxio.ufs().resolve("late");
+            awaitNear(mounted.root());
+            near().pause();
+            try {
+                Files.writeString(file, "first");
+                assertThat(below).hasContent("first");
+                Files.writeString(file, "second");
+                assertThat(below).hasContent("second");
+                assertThat(spoolFiles()).isPositive();
+            } finally {
+                near().resume();
+            }
+            Waiting.until("it was published once more", PATIENCE, () -> spoolFiles() == 0);
+            assertThat(below).hasContent("second");
+            assertThat(file).hasContent("second");
+        }
+    }
+
+    /** Files are written through it, as the mount has heard of it. */
+    private static void awaitNear(Path root) throws Exception {
+        Path blocks = alluxio.ufs().resolveSibling("blocks").resolve("worker1").resolve("alluxioworker");
+        Waiting.until("the near worker is used", PATIENCE, () -> {
+            Path file = Files.createTempFile(root, "near-", "");
+            Files.writeString(file, "x");
+            long fileId = InodeTable.fileIdOf((long) Files.getAttribute(file, "unix:ino"));
+            return Files.exists(blocks.resolve(Long.toString(fileId >>> SEQUENCE_BITS << SEQUENCE_BITS)));
+        });
+    }
+
+    private long spoolFiles() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("spool"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("spool-"))
+                    .count();
+        }
+    }
+
+    private static byte[] readContent() {
+        byte[] content = new byte[PIECES * PIECE_BYTES];
+        new Random(1).nextBytes(content);
+        return content;
+    }
+
+    /** Past the kernel's page cache. */
+    private static FileChannel openUncached(Path file) throws IOException {
+        return FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT);
+    }
+
+    /** One after the other, and from the beginning again. */
+    private void readNext(FileChannel file) throws IOException {
+        int at = pieces++ % PIECES * PIECE_BYTES;
+        ByteBuffer room =
+                ByteBuffer.allocateDirect(PIECE_BYTES + 4096).alignedSlice(4096).limit(PIECE_BYTES);
+        assertThat(file.read(room, at)).isEqualTo(PIECE_BYTES);
+        assertThat(room.flip().equals(ByteBuffer.wrap(readContent, at, PIECE_BYTES)))
+                .as("bytes at %d", at)
+                .isTrue();
+    }
+
+    private MountedFileSystem mount() throws Exception {
+        Map<String, String> options =
+                Map.of("short_circuit", "off", "spool", folder.resolve("spool").toString());
+        return MountedFileSystem.mount(
+                AlluxioMount.open(
+                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
+                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                TransportChoice.AUTO);
+    }
+
+    private static boolean holds(Path file, long seed) throws IOException {
+        return Files.exists(file) && java.util.Arrays.equals(Files.readAllBytes(file), content(seed));
+    }
+
+    private static byte[] content(long seed) {
+        Random random = new Random(seed);
+        byte[] content = new byte[random.nextInt(6) == 0 ? LARGE_BYTES : SMALL_BYTES];
+        random.nextBytes(content);
+        return content;
+    }
+
+    /** Each makes new files, and replaces one of its own, until they are told to end. */
+    private static final class Writers implements AutoCloseable {
+        /** So that there are not too many files to be compared. */
+        private static final long PAUSE_NANOS = 200_000_000;
+
+        private static final AtomicLong SEEDS = new AtomicLong();
+
+        private final Path root;
+        private final ConcurrentMap<Path, Long> written;
+        private final ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
+        private final AtomicInteger[] done = new AtomicInteger[WRITERS];
+        private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+        private final AtomicLong longestNanos = new AtomicLong();
+        private volatile boolean ended;
+
+        Writers(Path root, String name, ConcurrentMap<Path, Long> written) {
+            this.root = root;
+            this.written = written;
+            for (int i = 0; i < WRITERS; i++) {
+                String own = name + "-" + i;
+                AtomicInteger count = new AtomicInteger();
+                done[i] = count;
+                threads.execute(() -> work(own, count));
+            }
+        }
+
+        private void work(String own, AtomicInteger count) {
+            while (!ended) {
+                int number = count.get();
+                String name = number % 3 == 2 ? own : own + "-" + number;
+                long began = System.nanoTime();
+                try {
+                    write(Path.of(name));
+                } catch (IOException e) {
+                    written.remove(Path.of(name));
+                    failures.add(name + ": " + e);
+                }
+                longestNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
+                count.incrementAndGet();
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+
+        private void write(Path name) throws IOException {
+            long seed = SEEDS.incrementAndGet();
+            Files.write(
+                    root.resolve(name),
+                    content(seed),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.WRITE);
+            written.put(name, seed);
+        }
+
+        /** Each of them has written so many more. */
+        void awaitMore(String what, int more) throws Exception {
+            for (AtomicInteger count : done) {
+                int before = count.get();
+                Waiting.until(what, PATIENCE, () -> count.get() >= before + more);
+            }
+        }
+
+        void finish() throws InterruptedException {
+            ended = true;
+            threads.shutdown();
+            assertThat(threads.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        }
+
+        /** And nobody has seen anything. */
+        void end() throws InterruptedException {
+            finish();
+            assertThat(failures).isEmpty();
+            assertThat(Duration.ofNanos(longestNanos.get()))
+                    .as("the longest from open to close")
+                    .isLessThan(LONGEST_CLOSE);
+        }
+
+        @Override
+        public void close() {
+            ended = true;
+            threads.shutdownNow();
+        }
+    }
+}
