@@ -2,13 +2,26 @@ package io.posixgateway.alluxio.client;
 
 import java.nio.ByteBuffer;
 
-/** Reads a complete file, best in sequence. For one thread at a time. */
+/** Reads a complete file. For one thread at a time, except where it says otherwise. */
 public interface FileSource extends AutoCloseable {
     /** Fills the buffer from this offset on; returns the bytes put, fewer than asked only at the end of the file. */
     int read(long offset, ByteBuffer into) throws StoreException;
 
-    /** The same for a few bytes somewhere, without reading ahead. */
-    int readOnce(long offset, byte[] into, int count) throws StoreException;
+    /** The same without reading ahead. */
+    int readOnce(long offset, ByteBuffer into) throws StoreException;
+
+    /** Is {@link #readOnce} the way to read this part in sequence, too? */
+    boolean isPlaced(long offset) throws StoreException;
+
+    /** May this part be read with {@link #readBeside}? Any thread; never waits. */
+    boolean isReadBeside(long offset);
+
+    /**
+     * As {@link #readOnce}, beside other calls. Any thread.
+     *
+     * @return fewer bytes than asked at the end of a block, too; -1: this way failed, another is to be taken, and the buffer is as it was
+     */
+    int readBeside(long offset, ByteBuffer into) throws StoreException;
 
     @Override
     void close();

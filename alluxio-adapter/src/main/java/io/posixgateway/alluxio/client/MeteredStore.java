@@ -230,8 +230,23 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public int readOnce(long offset, byte[] into, int count) throws StoreException {
-            return timed(Method.READ_ONCE, () -> source.readOnce(offset, into, count));
+        public boolean isPlaced(long offset) throws StoreException {
+            return source.isPlaced(offset);
+        }
+
+        @Override
+        public int readOnce(long offset, ByteBuffer into) throws StoreException {
+            return timed(Method.READ_ONCE, () -> source.readOnce(offset, into));
+        }
+
+        @Override
+        public boolean isReadBeside(long offset) {
+            return source.isReadBeside(offset);
+        }
+
+        @Override
+        public int readBeside(long offset, ByteBuffer into) throws StoreException {
+            return timed(Method.READ_ONCE, () -> source.readBeside(offset, into));
         }
 
         @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
  *
  * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
- * are, and opens a new one. A file that was changed a moment ago may still have a name for the time being, as files have that
+ * are, and opens a new one. What workers have is read in parts, see {@link BlockRanges}. A file that was changed a moment ago may still have a name for the time being, as files have that
  * are written beside the one they replace: what workers lack of it they send, but do not keep, see {@link OpenStreams}.
  */
 final class StreamSource implements FileSource {
@@ -35,6 +35,9 @@ final class StreamSource implements FileSource {
 
     private volatile String path;
     private @Nullable WatchedStream stream;
+    /** Of the stream. */
+    private volatile @Nullable BlockRanges ranges;
+
     private volatile boolean moved;
 
     /**
@@ -76,33 +79,73 @@ final class StreamSource implements FileSource {
     }
 
     @Override
-    public int read(long offset, ByteBuffer into) throws StoreException {
+    public boolean isPlaced(long offset) throws StoreException {
         try {
-            return stream().readAt(offset, into);
+            return stream().ranges().isPlaced(offset);
         } catch (IOException | AlluxioException | RuntimeException e) {
-            close();
-            asked = null;
-            throw broken(e);
+            throw failed(e);
         }
     }
 
     @Override
-    public int readOnce(long offset, byte[] into, int count) throws StoreException {
+    public int read(long offset, ByteBuffer into) throws StoreException {
+        try {
+            return stream().readAt(offset, into);
+        } catch (IOException | AlluxioException | RuntimeException e) {
+            throw failed(e);
+        }
+    }
+
+    @Override
+    public int readOnce(long offset, ByteBuffer into) throws StoreException {
+        byte[] bytes = new byte[into.remaining()];
         try {
             int total = 0;
-            while (total < count) {
-                int got = stream().readApart(offset + total, into, total, count - total);
-                if (got <= 0) {
-                    break;
-                }
-                total += got;
+            boolean more = true;
+            while (more && total < bytes.length) {
+                WatchedStream open = stream();
+                int got = open.readApart(offset + total, bytes, total, bytes.length - total);
+                open.ranges().know(offset + total);
+                more = got > 0;
+                total += Math.max(0, got);
             }
+            into.put(bytes, 0, total);
             return total;
         } catch (IOException | AlluxioException | RuntimeException e) {
-            close();
-            asked = null;
-            throw broken(e);
+            throw failed(e);
         }
+    }
+
+    @Override
+    public boolean isReadBeside(long offset) {
+        BlockRanges open = ranges;
+        return open != null && !moved && open.has(offset);
+    }
+
+    @Override
+    public int readBeside(long offset, ByteBuffer into) throws StoreException {
+        BlockRanges open = ranges;
+        if (open == null) {
+            return -1;
+        }
+        int start = into.position();
+        int limit = into.limit();
+        try {
+            return open.read(offset, into);
+        } catch (IOException | RuntimeException e) {
+            into.limit(limit).position(start);
+            if (Thread.currentThread().isInterrupted()) {
+                throw broken(e);
+            }
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Another way for {}: {}", path, e.toString());
+            return -1;
+        }
+    }
+
+    private StoreException failed(Exception failure) {
+        close();
+        asked = null;
+        return broken(failure);
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
@@ -136,6 +179,7 @@ final class StreamSource implements FileSource {
         long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
         WatchedStream open = opening.open(known.status, !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
         stream = open;
+        ranges = open.ranges();
         return open;
     }
 
@@ -144,6 +188,7 @@ final class StreamSource implements FileSource {
         others.closed(this);
         WatchedStream open = stream;
         stream = null;
+        ranges = null;
         if (open == null) {
             return;
         }

@@ -29,6 +29,7 @@ final class WatchedStream extends AlluxioFileInStream {
     private final FileSystemContext context;
     private final WorkerWatch watch;
     private final WorkerChoice choice;
+    private final BlockRanges ranges;
     private final LongAdder ufsBytes;
 
     /** The status that the stream asks for locations. */
@@ -67,7 +68,13 @@ final class WatchedStream extends AlluxioFileInStream {
         this.watch = watch;
         this.ufsBytes = ufsBytes;
         this.choice = status.choice;
+        this.ranges = new BlockRanges(context, watch, status, options);
         status.stream = this;
+    }
+
+    /** Reads the same file. */
+    BlockRanges ranges() {
+        return ranges;
     }
 
     /** @param ufsBytes counts what no worker had */

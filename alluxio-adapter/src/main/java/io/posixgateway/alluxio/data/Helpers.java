@@ -27,6 +27,11 @@ final class Helpers implements AutoCloseable {
                 new ThreadPoolExecutor.DiscardPolicy());
     }
 
+    /** Is there one for more work? A hint. */
+    boolean areFree() {
+        return busy.get() < most;
+    }
+
     /** Does the work on another thread; false: all are busy, and it is not done. */
     boolean help(Runnable work) {
         if (busy.incrementAndGet() > most || threads.isShutdown()) {

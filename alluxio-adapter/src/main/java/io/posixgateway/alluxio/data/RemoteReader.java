@@ -6,32 +6,34 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a file through one stream; {@link RemoteFile} chooses between several. Any thread.
+ * Reads a part of a file that is read in sequence; {@link RemoteFile} chooses between several. Any thread.
  *
- * <p>The kernel's readahead arrives slightly out of order, so a stream must not be moved for each request. Therefore the
- * stream goes forward in chunks, and the last few chunks are kept as a window: a request inside the window is a copy, one a
- * little ahead moves the window on, and one anywhere else is read by itself, so that random reads bring no more than what is
- * asked for. Where enough of such follow each other, the stream moves there. The window's memory comes from a common budget;
- * without any left, every request is read by itself. When what is asked for comes near the window's end, the next chunk is
- * fetched by a helper, if one is free, while this one is copied.
+ * <p>The kernel's readahead arrives slightly out of order. Therefore the file is fetched in chunks, and the last few are kept
+ * as a window that goes forward: a request inside the window is a copy, one a little ahead moves the window on, and one
+ * anywhere else is read by itself, so that random reads bring no more than what is asked for. Where enough of such follow each
+ * other, the window moves there. Its memory comes from a common budget; without any left, every request is read by itself.
  *
- * <p>Two locks, in this order: that of the stream is held while something is fetched, the monitor for the window only.
+ * <p>When what is asked for comes near the window's end, helpers fetch what follows, as far as there are any, while this is
+ * copied: at first two chunks ahead, and more when somebody had to wait for one of them, as the way to the worker is long then.
+ *
+ * <p>What a worker has is fetched in several chunks at once. What none has comes in a stream, one chunk after the other, so that
+ * the worker reads the under file system once, and keeps it. The lock is for the stream, which one thread at a time may use; the
+ * monitor guards the window, and whoever waits for a chunk waits on it.
  */
 final class RemoteReader implements AutoCloseable {
-    static final int CHUNK_BYTES = 1 << 20;
-    /** So much is fetched before it is asked for. */
-    private static final int AHEAD_BYTES = 2 * CHUNK_BYTES;
+    static final int CHUNK_BYTES = ChunkMemory.CHUNK_BYTES;
+    /** So much is fetched before it is asked for, at first. */
+    private static final int FIRST_AHEAD_BYTES = 2 * CHUNK_BYTES;
 
-    /** A request so far ahead of a stream that has gone forward a while is one of those that it is to bring. */
+    /** A request so far ahead of a window that has gone forward a while is one of those that it is to bring. */
     private static final int NEAR_BYTES = 2 * CHUNK_BYTES;
     /** So far from the end of what was read singly a request belongs to the same sequence. */
     private static final int LOOSE_BYTES = CHUNK_BYTES / 4;
-    /** So much read singly in sequence moves the stream there. */
+    /** So much read singly in sequence moves the window there. */
     private static final int SEQUENCE_BYTES = CHUNK_BYTES / 2;
 
     /** Opens the stream at the first read. */
@@ -39,42 +41,32 @@ final class RemoteReader implements AutoCloseable {
         FileSource open() throws StoreException;
     }
 
-    private static final class Chunk {
-        private final long offset;
-        private final ByteBuffer data;
-        private int copiedBytes;
-
-        Chunk(long offset, ByteBuffer data) {
-            this.offset = offset;
-            this.data = data;
-        }
-
-        boolean holds(long at) {
-            return at >= offset && at < offset + data.limit();
-        }
-    }
-
     private final Opener opener;
     private final long lengthBytes;
     private final int windowChunks;
     private final BufferBudget budget;
     private final Helpers helpers;
-    private final ArrayDeque<Chunk> window = new ArrayDeque<>();
     private final ReentrantLock stream = new ReentrantLock();
-    private final AtomicBoolean fetching = new AtomicBoolean();
+    /** Opened and closed under the lock. */
     private volatile @Nullable FileSource source;
-    private boolean closed;
-    /** Where the stream is; written under its lock, as all that follows. */
+
+    // Guarded by the monitor. What is volatile is read without it, for hints.
+    private final ArrayDeque<Chunk> window = new ArrayDeque<>();
+    private volatile boolean closed;
+    /** Where the window ends. */
     private volatile long nextOffset;
     /** Where it began to go forward. */
     private volatile long startOffset;
 
     private volatile long windowOffset;
+    private int aheadBytes = FIRST_AHEAD_BYTES;
+    /** The last chunk came in a stream. */
+    private volatile boolean streams;
     /** Where the last sequence of single reads ends, and how long it is. */
     private volatile long singleEnd = Long.MIN_VALUE / 2;
 
     private long singleBytes;
-    /** Copied from the window since the stream began there. */
+    /** Copied from the window since it began there. */
     private long copiedBytes;
 
     /** @param helpers fetch chunks ahead */
@@ -105,12 +97,9 @@ final class RemoteReader implements AutoCloseable {
         int start = into.position();
         long at = offset;
         while (into.hasRemaining() && at < lengthBytes) {
-            int count = copyFromWindow(at, into);
+            int count = readSome(at, into);
             if (count == 0) {
-                count = fetch(at, into);
-                if (count == 0) {
-                    break;
-                }
+                break;
             }
             at += count;
         }
@@ -124,7 +113,7 @@ final class RemoteReader implements AutoCloseable {
         long end = Math.min(lengthBytes, offset + into.remaining());
         long at = offset;
         while (at < end) {
-            int count = copyFromWindow(at, into);
+            int count = copy(at, into);
             if (count == 0) {
                 into.position(start);
                 return -1;
@@ -135,68 +124,163 @@ final class RemoteReader implements AutoCloseable {
         return into.position() - start;
     }
 
-    private synchronized int copyFromWindow(long at, ByteBuffer into) {
-        for (Chunk chunk : window) {
-            if (chunk.holds(at)) {
-                ByteBuffer data = chunk.data;
-                int from = (int) (at - chunk.offset);
-                int count = Math.min(data.limit() - from, into.remaining());
-                into.put(into.position(), data, from, count);
-                into.position(into.position() + count);
-                chunk.copiedBytes += count;
-                copiedBytes += count;
-                return count;
-            }
-        }
-        return 0;
+    private synchronized int copy(long at, ByteBuffer into) {
+        Chunk chunk = at(at);
+        int count = chunk == null ? 0 : chunk.copy(at, into);
+        copiedBytes += count;
+        return count;
     }
 
-    private int fetch(long at, ByteBuffer into) throws StoreException {
+    private @Nullable Chunk at(long at) {
+        for (Chunk chunk : window) {
+            if (chunk.covers(at)) {
+                return chunk;
+            }
+        }
+        return null;
+    }
+
+    private int readSome(long at, ByteBuffer into) throws StoreException {
+        Chunk missing;
+        while ((missing = moveOn(at)) != null) {
+            if (missing.covers(at)) {
+                fetch(missing);
+            } else {
+                fetchQuietly(missing);
+            }
+        }
+        if (isFetching(at)) {
+            lookFurther();
+            awaitChunk(at);
+        }
+        int count = copy(at, into);
+        return count == 0 ? readSingle(at, into) : count;
+    }
+
+    /** Moves the window so that it holds this offset; what is to be fetched for that, or null when there is no more of it. */
+    private synchronized @Nullable Chunk moveOn(long at) {
+        if (windowChunks == 0 || closed || at(at) != null) {
+            return null;
+        }
+        if (at < nextOffset || !isNear(at) || !isUsed()) {
+            if (!continuesSingle(at) || singleBytes < SEQUENCE_BYTES) {
+                return null;
+            }
+            start(at);
+        }
+        return nextOffset <= at ? next() : null;
+    }
+
+    private void start(long at) {
+        startOffset = at;
+        nextOffset = at;
+        singleBytes = 0;
+        copiedBytes = 0;
+    }
+
+    /** Is what is fetched wanted, but for the first chunks? */
+    private boolean isUsed() {
+        return nextOffset - startOffset <= 2 * (copiedBytes + CHUNK_BYTES);
+    }
+
+    /** One chunk more, to be fetched by who calls; null without memory for it. */
+    private @Nullable Chunk next() {
+        ByteBuffer room = roomForChunk();
+        if (room == null) {
+            return null;
+        }
+        Chunk chunk = new Chunk(nextOffset, (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset), room);
+        window.addLast(chunk);
+        windowOffset = window.getFirst().offset();
+        nextOffset += chunk.lengthBytes();
+        return chunk;
+    }
+
+    private @Nullable ByteBuffer roomForChunk() {
+        if (window.size() >= windowChunks) {
+            return dropFirst();
+        }
+        int bytes = ChunkMemory.bytesFor(lengthBytes);
+        if (!budget.take(bytes)) {
+            return dropFirst();
+        }
+        ByteBuffer room = ChunkMemory.take(bytes);
+        if (room == null) {
+            budget.give(bytes);
+        }
+        return room == null ? dropFirst() : room;
+    }
+
+    private void giveBack(ByteBuffer room) {
+        budget.give(room.capacity());
+        ChunkMemory.give(room);
+    }
+
+    /** Its memory; null: there is none, or it is being fetched. */
+    private @Nullable ByteBuffer dropFirst() {
+        Chunk chunk = window.peekFirst();
+        if (chunk == null || chunk.isFetching()) {
+            return null;
+        }
+        window.removeFirst();
+        budget.wasted(chunk.wastedBytes());
+        return chunk.memory();
+    }
+
+    private void fetch(Chunk chunk) throws StoreException {
+        int count = 0;
+        try {
+            count = bring(chunk);
+        } finally {
+            fetched(chunk, count);
+        }
+    }
+
+    private synchronized void fetched(Chunk chunk, int count) {
+        chunk.fetched(count);
+        budget.readAhead(count);
+        if (closed) {
+            giveBack(chunk.memory());
+        }
+        notifyAll();
+    }
+
+    /** As much of it as the file has. */
+    private int bring(Chunk chunk) throws StoreException {
+        ByteBuffer room = chunk.room();
+        boolean more = true;
+        while (more && room.hasRemaining()) {
+            long at = chunk.offset() + room.position();
+            int count = readBeside(at, room);
+            if (count <= 0) {
+                awaitChunk(chunk.offset() - 1);
+                count = readStream(at, room, true);
+            }
+            more = count > 0;
+        }
+        return room.position();
+    }
+
+    private int readBeside(long at, ByteBuffer into) throws StoreException {
+        FileSource open = source;
+        return open != null && open.isReadBeside(at) ? open.readBeside(at, into) : -1;
+    }
+
+    /** @param goesOn is what follows wanted next? */
+    private int readStream(long at, ByteBuffer into, boolean goesOn) throws StoreException {
         lockStream();
         try {
-            int count = copyFromWindow(at, into);
-            if (count == 0 && moveOn(at)) {
-                count = copyFromWindow(at, into);
+            FileSource open = source();
+            if (goesOn) {
+                streams = !open.isPlaced(at);
             }
-            return count == 0 ? readSingle(at, into) : count;
+            return goesOn && streams ? open.read(at, into) : open.readOnce(at, into);
         } finally {
             stream.unlock();
         }
     }
 
-    /** Has the next chunk fetched when so much is already read. */
-    private void fetchAhead(long read) {
-        if (wantsMore(read) && fetching.compareAndSet(false, true) && !helpers.help(() -> fetchNext(read))) {
-            fetching.set(false);
-        }
-    }
-
-    private boolean wantsMore(long read) {
-        long next = nextOffset;
-        return windowChunks > 2
-                && read - startOffset > CHUNK_BYTES
-                && read <= next
-                && next < lengthBytes
-                && next - read < AHEAD_BYTES;
-    }
-
-    /** A failure is for whoever asks for that part. */
-    private void fetchNext(long read) {
-        if (stream.tryLock()) {
-            try {
-                while (wantsMore(read) && moveOn(nextOffset)) {
-                    Thread.onSpinWait();
-                }
-            } catch (StoreException e) {
-                org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", e.getMessage());
-            } finally {
-                stream.unlock();
-            }
-        }
-        fetching.set(false);
-    }
-
-    /** As long as others fetch; a program that is killed meanwhile gives up. */
+    /** As long as others use it; a program that is killed meanwhile gives up. */
     private void lockStream() throws StoreException {
         if (stream.tryLock()) {
             return;
@@ -206,93 +290,114 @@ final class RemoteReader implements AutoCloseable {
         try {
             stream.lockInterruptibly();
         } catch (InterruptedException e) {
-            throw new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to send what others read", e);
+            throw tooLong(e);
         } finally {
             remote.end();
         }
     }
 
-    /** Moves the window so that it holds this offset; false when it is not worth it. */
-    private boolean moveOn(long at) throws StoreException {
-        if (windowChunks == 0) {
+    private static StoreException tooLong(InterruptedException e) {
+        return new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to send what others read", e);
+    }
+
+    /** Until whoever fetches what is to be here has done that. */
+    private void awaitChunk(long at) throws StoreException {
+        if (!isFetching(at)) {
+            return;
+        }
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            synchronized (this) {
+                while (isFetching(at)) {
+                    wait();
+                }
+            }
+        } catch (InterruptedException e) {
+            throw tooLong(e);
+        } finally {
+            remote.end();
+        }
+    }
+
+    /** Somebody waits for what was to be here already. */
+    private synchronized void lookFurther() {
+        aheadBytes = Math.max(aheadBytes, Math.min(2 * aheadBytes, (windowChunks - 2) * CHUNK_BYTES));
+    }
+
+    private synchronized boolean isFetching(long at) {
+        Chunk chunk = at(at);
+        return chunk != null && chunk.isFetching();
+    }
+
+    /** Has what follows fetched when so much is already read. */
+    private void fetchAhead(long read) {
+        while (wantsMore(read) && fetchNext(read)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private boolean wantsMore(long read) {
+        long next = nextOffset;
+        return windowChunks > 2
+                && read - startOffset > CHUNK_BYTES
+                && read <= next
+                && next < lengthBytes
+                && next - read < aheadBytes
+                && !closed;
+    }
+
+    private synchronized boolean fetchNext(long read) {
+        Chunk chunk = mayFetchMore(read) ? next() : null;
+        if (chunk == null) {
             return false;
         }
-        if (at < nextOffset || !isNear(at) || !isUsed()) {
-            if (!continuesSingle(at) || singleBytes < SEQUENCE_BYTES) {
-                return false;
-            }
-            start(at);
+        boolean helped = helpers.help(() -> {
+            fetchQuietly(chunk);
+            fetchAhead(read);
+        });
+        if (!helped) {
+            window.removeLast();
+            nextOffset = chunk.offset();
+            giveBack(chunk.memory());
         }
-        while (nextOffset <= at) {
-            ByteBuffer buffer = roomForChunk();
-            if (buffer == null) {
-                return false;
-            }
-            buffer.clear().limit((int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset));
-            int count = fill(buffer);
-            if (count == 0) {
-                budget.give(buffer.capacity());
-                return false;
-            }
-            budget.readAhead(count);
-            long end = nextOffset + count;
-            add(new Chunk(nextOffset, buffer.flip()));
-            nextOffset = end;
-        }
-        return true;
+        return helped;
     }
 
-    private synchronized void start(long at) {
-        startOffset = at;
-        nextOffset = at;
-        singleBytes = 0;
-        copiedBytes = 0;
+    private boolean mayFetchMore(long read) {
+        Chunk last = window.peekLast();
+        return wantsMore(read) && isUsed() && helpers.areFree() && !(streams && last != null && last.isFetching());
     }
 
-    /** Is what the stream brings wanted, but for its first chunks? */
-    private synchronized boolean isUsed() {
-        return nextOffset - startOffset <= 2 * (copiedBytes + CHUNK_BYTES);
-    }
-
-    private synchronized void add(Chunk chunk) {
-        window.addLast(chunk);
-        windowOffset = window.getFirst().offset;
-    }
-
-    private int fill(ByteBuffer buffer) throws StoreException {
+    /** A failure is for whoever asks for that part. */
+    private void fetchQuietly(Chunk chunk) {
         try {
-            return source().read(nextOffset, buffer);
+            fetch(chunk);
         } catch (StoreException e) {
-            budget.give(buffer.capacity());
-            throw e;
+            org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", e.getMessage());
         }
-    }
-
-    private synchronized @Nullable ByteBuffer roomForChunk() {
-        if (window.size() >= windowChunks) {
-            return dropFirst().data;
-        }
-        int bytes = (int) Math.min(CHUNK_BYTES, lengthBytes);
-        if (budget.take(bytes)) {
-            return ByteBuffer.allocate(bytes);
-        }
-        return window.isEmpty() ? null : dropFirst().data;
-    }
-
-    private Chunk dropFirst() {
-        Chunk chunk = window.removeFirst();
-        budget.wasted(Math.max(0, chunk.data.limit() - chunk.copiedBytes));
-        return chunk;
     }
 
     private int readSingle(long at, ByteBuffer into) throws StoreException {
-        byte[] bytes = new byte[(int) Math.min(into.remaining(), lengthBytes - at)];
-        int count = source().readOnce(at, bytes, bytes.length);
-        into.put(bytes, 0, count);
+        int limit = into.limit();
+        into.limit((int) Math.min(limit, into.position() + lengthBytes - at));
+        int count;
+        try {
+            count = readBeside(at, into);
+            if (count <= 0) {
+                count = readStream(at, into, false);
+            }
+        } finally {
+            into.limit(limit);
+        }
+        continueSingle(at, count);
+        return count;
+    }
+
+    private synchronized void continueSingle(long at, int count) {
         boolean continues = continuesSingle(at);
         singleBytes = continues ? singleBytes + count : count;
         singleEnd = continues ? Math.max(singleEnd, at + count) : at + count;
-        return count;
     }
 
     private FileSource source() throws StoreException {
@@ -307,13 +412,15 @@ final class RemoteReader implements AutoCloseable {
         return open;
     }
 
-    /** Waits for what is being fetched. Nothing can be read any more. */
+    /** Waits for what the stream is doing. Nothing can be read any more. */
     @Override
     public void close() {
-        stream.lock();
-        try {
+        synchronized (this) {
             closed = true;
             dropAll();
+        }
+        stream.lock();
+        try {
             FileSource open = source;
             if (open != null) {
                 open.close();
@@ -324,9 +431,15 @@ final class RemoteReader implements AutoCloseable {
         }
     }
 
-    private synchronized void dropAll() {
-        while (!window.isEmpty()) {
-            budget.give(dropFirst().data.capacity());
+    /** What is being fetched gives its memory back itself. */
+    private void dropAll() {
+        for (Chunk chunk : window) {
+            if (!chunk.isFetching()) {
+                budget.wasted(chunk.wastedBytes());
+                giveBack(chunk.memory());
+            }
         }
+        window.clear();
+        notifyAll();
     }
 }

@@ -39,10 +39,23 @@ class RemoteFileTest {
         }
 
         @Override
-        public int readOnce(long offset, byte[] into, int count) {
-            System.arraycopy(content, (int) offset, into, 0, count);
-            fetchedBytes.addAndGet(count);
-            return count;
+        public int readOnce(long offset, ByteBuffer into) {
+            return read(offset, into);
+        }
+
+        @Override
+        public boolean isPlaced(long offset) {
+            return false;
+        }
+
+        @Override
+        public boolean isReadBeside(long offset) {
+            return false;
+        }
+
+        @Override
+        public int readBeside(long offset, ByteBuffer into) {
+            return -1;
         }
 
         @Override

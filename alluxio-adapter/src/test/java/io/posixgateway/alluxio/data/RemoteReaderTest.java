@@ -1,9 +1,14 @@
 package io.posixgateway.alluxio.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,24 +21,66 @@ class RemoteReaderTest {
     private final Helpers helpers = new Helpers(4, "help");
     private final AtomicInteger streamReads = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
-    private int singleReads;
+    private final AtomicInteger singleReads = new AtomicInteger();
+    private final AtomicInteger besideReads = new AtomicInteger();
+    private final AtomicInteger atOnce = new AtomicInteger();
+    private final AtomicInteger mostAtOnce = new AtomicInteger();
+    private final AtomicInteger outOfOrder = new AtomicInteger();
+    private final AtomicLong streamAt = new AtomicLong();
+    private boolean placed;
+    private long delayMillis;
+    private volatile long failsAt = -1;
 
     /** Reads the content, and counts how. */
     private final class CountingSource implements FileSource {
         @Override
-        public int read(long offset, ByteBuffer into) {
+        public int read(long offset, ByteBuffer into) throws StoreException {
             streamReads.incrementAndGet();
-            int count = (int) Math.min(into.remaining(), content.length - offset);
-            bytes.addAndGet(count);
-            into.put(content, (int) offset, count);
-            return count;
+            if (streamAt.getAndSet(offset) > offset) {
+                outOfOrder.incrementAndGet();
+            }
+            return put(offset, into);
         }
 
         @Override
-        public int readOnce(long offset, byte[] into, int count) {
-            singleReads++;
+        public int readOnce(long offset, ByteBuffer into) throws StoreException {
+            singleReads.incrementAndGet();
+            return put(offset, into);
+        }
+
+        @Override
+        public boolean isPlaced(long offset) {
+            return placed;
+        }
+
+        @Override
+        public boolean isReadBeside(long offset) {
+            return placed && singleReads.get() > 0;
+        }
+
+        @Override
+        public int readBeside(long offset, ByteBuffer into) throws StoreException {
+            besideReads.incrementAndGet();
+            return put(offset, into);
+        }
+
+        private int put(long offset, ByteBuffer into) throws StoreException {
+            mostAtOnce.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+            try {
+                if (delayMillis > 0) {
+                    Thread.sleep(delayMillis);
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            } finally {
+                atOnce.decrementAndGet();
+            }
+            if (offset == failsAt) {
+                throw new StoreException(Errno.EIO, "no", null);
+            }
+            int count = (int) Math.min(into.remaining(), content.length - offset);
             bytes.addAndGet(count);
-            System.arraycopy(content, (int) offset, into, 0, count);
+            into.put(content, (int) offset, count);
             return count;
         }
 
@@ -66,7 +113,7 @@ class RemoteReaderTest {
                 check(reader, at + step, step);
                 check(reader, at, step);
             }
-            assertThat(singleReads).isZero();
+            assertThat(singleReads).hasValue(0);
             assertThat(streamReads).hasValue(11);
         }
         assertThat(budget.usedBytes()).isZero();
@@ -79,7 +126,7 @@ class RemoteReaderTest {
             for (int i = 0; i < 100; i++) {
                 check(reader, (3 << 20) + random.nextInt(7_000_000), 4096);
             }
-            assertThat(singleReads).isGreaterThan(80);
+            assertThat(singleReads).hasValueGreaterThan(80);
         }
         assertThat(budget.usedBytes()).isZero();
     }
@@ -110,7 +157,7 @@ class RemoteReaderTest {
             for (int at = from; at < content.length; at += step) {
                 check(reader, at, step);
             }
-            assertThat(singleReads).isLessThanOrEqualTo(4);
+            assertThat(singleReads).hasValueLessThanOrEqualTo(4);
             assertThat(bytes.get()).isEqualTo(content.length - from);
         }
         assertThat(budget.usedBytes()).isZero();
@@ -148,5 +195,63 @@ class RemoteReaderTest {
             assertThat(streamReads).hasValue(11);
         }
         assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void whatAWorkerHasIsFetchedInSeveralChunksAtOnceAndFurtherAheadWhenSomebodyWaits() throws Exception {
+        placed = true;
+        delayMillis = 30;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThat(mostAtOnce).hasValueGreaterThan(2);
+            assertThat(streamReads).hasValue(0);
+            assertThat(bytes).hasValue(content.length);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void whatNoWorkerHasIsFetchedInOrder() throws Exception {
+        delayMillis = 5;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThat(mostAtOnce).hasValue(1);
+            assertThat(streamReads).hasValue(11);
+            assertThat(outOfOrder).hasValue(0);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void aChunkThatFailedIsForWhoAsksForIt() throws Exception {
+        placed = true;
+        failsAt = 5 << 20;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < 5 << 20; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThatThrownBy(() -> check(reader, 5 << 20, 4096)).isInstanceOf(StoreException.class);
+            failsAt = -1;
+            for (int at = 5 << 20; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    void aReaderClosedWhileSomethingIsFetchedKeepsNoMemory() throws Exception {
+        placed = true;
+        delayMillis = 50;
+        RemoteReader reader = reader(8 << 20);
+        for (int at = 0; at < 3 << 20; at += 128 << 10) {
+            check(reader, at, 128 << 10);
+        }
+        reader.close();
+        Waiting.until("all memory is given back", Duration.ofSeconds(20), () -> budget.usedBytes() == 0);
     }
 }

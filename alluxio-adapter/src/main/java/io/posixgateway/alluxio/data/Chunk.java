@@ -1,0 +1,76 @@
+package io.posixgateway.alluxio.data;
+
+import java.nio.ByteBuffer;
+
+/** A part of a file that is fetched, or was. Guarded by the reader whose window it is in. */
+final class Chunk {
+    /** What became of it. */
+    private enum State {
+        FETCHING,
+        HERE,
+        FAILED
+    }
+
+    private final long offset;
+    private final int lengthBytes;
+    private final ByteBuffer memory;
+
+    private State state = State.FETCHING;
+    private int hereBytes;
+    private int copiedBytes;
+
+    Chunk(long offset, int lengthBytes, ByteBuffer memory) {
+        this.offset = offset;
+        this.lengthBytes = lengthBytes;
+        this.memory = memory;
+    }
+
+    long offset() {
+        return offset;
+    }
+
+    int lengthBytes() {
+        return lengthBytes;
+    }
+
+    ByteBuffer memory() {
+        return memory;
+    }
+
+    /** To be filled by who fetches it, who then says what came of it. */
+    ByteBuffer room() {
+        return memory.duplicate().position(0).limit(lengthBytes);
+    }
+
+    boolean covers(long at) {
+        return at >= offset && at < offset + lengthBytes;
+    }
+
+    boolean isFetching() {
+        return state == State.FETCHING;
+    }
+
+    /** @param count bytes that are here; 0: it failed, whoever wants a part of it asks for that */
+    void fetched(int count) {
+        hereBytes = count;
+        state = count > 0 ? State.HERE : State.FAILED;
+    }
+
+    /** Copies what it has of this part, as far as there is room; 0 when it has nothing of it. */
+    int copy(long at, ByteBuffer into) {
+        int from = (int) (at - offset);
+        if (state != State.HERE || from >= hereBytes) {
+            return 0;
+        }
+        int count = Math.min(hereBytes - from, into.remaining());
+        into.put(into.position(), memory, from, count);
+        into.position(into.position() + count);
+        copiedBytes += count;
+        return count;
+    }
+
+    /** Fetched, and never copied. */
+    int wastedBytes() {
+        return Math.max(0, hereBytes - copiedBytes);
+    }
+}

@@ -1,0 +1,126 @@
+package io.posixgateway.alluxio.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.nio.file.ExtendedOpenOption;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Files on another host that are open and were read in part cost a gateway no memory beyond its budget: one that has less than
+ * Alluxio's streams would keep for them goes on reading.
+ */
+class LeftInTheMiddleIT {
+    private static final int FILES = 12;
+    private static final int PIECE_BYTES = 1 << 20;
+    private static final int FILE_PIECES = 16;
+    private static final int READERS = 8;
+    private static final int READS = 60;
+    /** Of the heap, and beside it: half of what is left unread in the files. */
+    private static final String MEMORY = "96m";
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final List<FileChannel> open = new ArrayList<>();
+
+    @AfterEach
+    void discardMount() throws Exception {
+        for (FileChannel each : open) {
+            each.close();
+        }
+        Mounts.discard(folder.resolve("mnt"));
+    }
+
+    @Test
+    void filesThatWereReadInPartTakeNoMemory() throws Exception {
+        Built.gateway();
+        Path mount = Files.createDirectory(folder.resolve("mnt"));
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+                Program gateway = Program.start(folder, command(alluxio, mount))) {
+            gateway.awaitOutput("is mounted", Duration.ofMinutes(2));
+            for (int i = 0; i < FILES; i++) {
+                Files.write(mount.resolve("f" + i), content(i));
+            }
+            for (int i = 0; i < FILES; i++) {
+                open.add(FileChannel.open(
+                        mount.resolve("f" + i), StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
+                check(i, 3);
+                check(i, 4);
+                check(i, 5);
+            }
+            readEverywhere();
+            assertThat(gateway.isAlive()).as(gateway.output()).isTrue();
+        }
+    }
+
+    private static List<String> command(EmbeddedAlluxio alluxio, Path mount) {
+        return List.of(
+                "/usr/bin/env",
+                "POSIX_GATEWAY_HEAP=" + MEMORY,
+                "POSIX_GATEWAY_DIRECT=" + MEMORY,
+                Built.gateway().toString(),
+                "mount",
+                "alluxio://" + alluxio.masters() + "/",
+                mount.toString(),
+                "-o",
+                "short_circuit=off",
+                "--foreground");
+    }
+
+    private void readEverywhere() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(READERS);
+        try {
+            List<Future<?>> readers = new ArrayList<>();
+            for (int i = 0; i < READERS; i++) {
+                Random random = new Random(i);
+                readers.add(threads.submit(() -> {
+                    for (int read = 0; read < READS; read++) {
+                        check(random.nextInt(FILES), random.nextInt(FILE_PIECES));
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> reader : readers) {
+                reader.get(2, TimeUnit.MINUTES);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private void check(int file, int piece) throws Exception {
+        ByteBuffer room =
+                ByteBuffer.allocateDirect(PIECE_BYTES + 4096).alignedSlice(4096).limit(PIECE_BYTES);
+        long at = (long) piece * PIECE_BYTES;
+        assertThat(open.get(file).read(room, at)).isEqualTo(PIECE_BYTES);
+        assertThat(room.flip().equals(ByteBuffer.wrap(content(file), (int) at, PIECE_BYTES)))
+                .as("bytes of file %d, piece %d", file, piece)
+                .isTrue();
+    }
+
+    private static byte[] content(int file) {
+        byte[] content = new byte[FILE_PIECES * PIECE_BYTES];
+        new Random(file).nextBytes(content);
+        return content;
+    }
+}
