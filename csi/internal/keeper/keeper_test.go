@@ -24,7 +24,7 @@ type fakeSystem struct {
 
 func (f *fakeSystem) keeper() *Keeper {
 	k := New("test")
-	k.patience = 50 * time.Millisecond
+	k.patience = time.Minute
 	open := func(what string) (*os.File, error) {
 		if err := f.fail[what]; err != nil {
 			return nil, err
@@ -203,6 +203,7 @@ func TestAStuckUnmountAbortsTheConnectionAndGivesUp(t *testing.T) {
 	}
 	system.stuck = make(chan struct{})
 	defer close(system.stuck)
+	k.patience = 50 * time.Millisecond
 	_, err := k.unmount("a", false)
 	wantCode(t, err, keeperapi.Failed)
 	if len(system.aborted) != 1 {

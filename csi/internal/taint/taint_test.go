@@ -12,7 +12,9 @@ import (
 	core "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 const (
@@ -63,10 +65,17 @@ func TestTheTaintGoesWhenTheDriverIsKnownAndReadyAndOthersStay(t *testing.T) {
 
 func TestANodeThatCannotBeReadIsToldOnceAndTriedAgain(t *testing.T) {
 	var text bytes.Buffer
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	client, tries := fake.NewClientset(), 0
+	client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tries++; tries == 5 {
+			cancel()
+		}
+		return false, nil, nil
+	})
 	remover := &Remover{
-		Client: fake.NewClientset(), Node: "n", DriverName: driver, Key: key, Ready: func(context.Context) bool { return true },
+		Client: client, Node: "n", DriverName: driver, Key: key, Ready: func(context.Context) bool { return true },
 		Log: slog.New(slog.NewTextHandler(&text, nil)), Every: time.Millisecond,
 	}
 	remover.Run(ctx)

@@ -182,36 +182,48 @@ final class WorkerWatch {
             if (!isNextLook(planned)) {
                 return;
             }
-            boolean beats = !isInQuestion() || pulse.beats(address);
+            boolean doubted = takeDoubt();
+            boolean beats = !(doubted || isAnyOverdue()) || pulse.beats(address);
             List<WorkerCall> stuck = List.of();
             synchronized (this) {
                 looking = false;
-                boolean asked = lost || suspected;
-                suspected = false;
                 if (!beats) {
                     beLost();
                     pulses++;
                     stuck = List.copyOf(calls.keySet());
                 }
-                if ((asked && beats) || (lost && pulses == MOST_PULSES)) {
+                if ((doubted && beats) || (lost && pulses == MOST_PULSES)) {
                     answered();
                 }
-                if (lost) {
-                    lookIn(Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS)));
-                } else if (!calls.isEmpty()) {
-                    lookIn(SILENT_NANOS);
-                }
+                planNext(beats);
             }
             stuck.forEach(WorkerCall::giveUp);
+        }
+
+        private void planNext(boolean beats) {
+            if (suspected && beats) {
+                lookIn(0);
+            } else if (lost) {
+                lookIn(Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS)));
+            } else if (!calls.isEmpty()) {
+                lookIn(SILENT_NANOS);
+            }
         }
 
         private synchronized boolean isNextLook(long planned) {
             return looking && planned == nextLook;
         }
 
-        private synchronized boolean isInQuestion() {
+        /** Is it to be asked? Who suspects it from now on is not told by the answer, which may have come before. */
+        private synchronized boolean takeDoubt() {
+            boolean doubted = lost || suspected;
+            suspected = false;
+            return doubted;
+        }
+
+        private synchronized boolean isAnyOverdue() {
             long now = nanoClock.getAsLong();
-            return lost || suspected || calls.values().stream().anyMatch(since -> now - since >= SILENT_NANOS);
+            return calls.values().stream().anyMatch(since -> now - since >= SILENT_NANOS);
         }
 
         /** A call ended, and whether that was this worker's answer is not known. */

@@ -20,11 +20,15 @@ class WorkerWatchTest {
     private final AtomicLong nanos = new AtomicLong(START);
     private final AtomicBoolean beats = new AtomicBoolean();
     private final AtomicInteger pulses = new AtomicInteger();
+    /** What happens while it is asked. */
+    private Runnable meanwhile = () -> {};
+
     private final NavigableMap<Long, Runnable> planned = new TreeMap<>();
     private final WorkerWatch watch = new WorkerWatch(
             nanos::get,
             address -> {
                 pulses.incrementAndGet();
+                meanwhile.run();
                 return beats.get();
             },
             (work, delayNanos) -> planned.put(nanos.get() - START + delayNanos, work));
@@ -167,6 +171,22 @@ class WorkerWatchTest {
         worker.leave(call);
         live(WorkerWatch.SILENT_NANOS);
         assertThat(planned).as("nothing is planned where nobody waits").isEmpty();
+    }
+
+    @Test
+    void whoSuspectsItWhileItIsAskedIsNotToldByThatAnswer() {
+        beats.set(true);
+        WorkerCall call = new WorkerCall();
+        call.begin(true);
+        worker.enter(call);
+        meanwhile = () -> {
+            meanwhile = () -> assertThat(worker.answers()).isZero();
+            worker.suspect();
+        };
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(pulses).hasValue(2);
+        assertThat(worker.answers()).isEqualTo(1);
+        worker.leave(call);
     }
 
     @Test

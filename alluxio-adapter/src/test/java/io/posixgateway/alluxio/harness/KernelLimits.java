@@ -12,17 +12,33 @@ import java.nio.file.Path;
  * @param congestionThreshold so many of them, and it calls the mount busy
  */
 public record KernelLimits(int readaheadKb, int maxBackground, int congestionThreshold) {
-    private static final Path CONNECTIONS = Path.of("/sys/fs/fuse/connections");
+    private static final Path FILE_SYSTEMS = Path.of("/proc/filesystems");
 
-    /** Of the mount at this path, whose server must answer. */
-    public static KernelLimits of(Path mount) throws IOException {
+    /** Of the mount at this path, whose server must answer. Where fusectl belongs it may not be mounted: here it is for a moment. */
+    public static KernelLimits of(Path mount) throws IOException, InterruptedException {
         long device = (long) Files.getAttribute(mount, "unix:dev");
         String minor = String.valueOf((device & 0xff) | ((device >>> 12) & ~0xffL));
-        Path connection = CONNECTIONS.resolve(minor);
-        return new KernelLimits(
-                number(Path.of("/sys/class/bdi", "0:" + minor, "read_ahead_kb")),
-                number(connection.resolve("max_background")),
-                number(connection.resolve("congestion_threshold")));
+        Path control = Files.createTempDirectory("fusectl-");
+        try {
+            run("mount", "-t", "fusectl", "fusectl", control.toString());
+            try {
+                return new KernelLimits(
+                        number(Path.of("/sys/class/bdi", "0:" + minor, "read_ahead_kb")),
+                        number(control.resolve(minor).resolve("max_background")),
+                        number(control.resolve(minor).resolve("congestion_threshold")));
+            } finally {
+                run("umount", control.toString());
+            }
+        } finally {
+            Files.delete(control);
+        }
+    }
+
+    private static void run(String... command) throws IOException, InterruptedException {
+        int exit = new ProcessBuilder(command).inheritIO().start().waitFor();
+        if (exit != 0) {
+            throw new IOException(String.join(" ", command) + " exits with " + exit);
+        }
     }
 
     private static int number(Path setting) throws IOException {
@@ -30,7 +46,9 @@ public record KernelLimits(int readaheadKb, int maxBackground, int congestionThr
     }
 
     /** Can they be read, and set, here? */
-    public static boolean areShown() {
-        return Files.isDirectory(CONNECTIONS) && Files.isWritable(Path.of("/sys/class/bdi"));
+    public static boolean areShown() throws IOException {
+        return Built.isRoot()
+                && Files.isWritable(Path.of("/sys/class/bdi"))
+                && Files.readString(FILE_SYSTEMS).contains("fusectl");
     }
 }

@@ -36,20 +36,21 @@ class BypassIT {
     }
 
     /** Makes a file of one block, and one of four. */
-    private static void fill(Path root) throws Exception {
+    private static void fill(BypassedMount mount) throws Exception {
         BypassedMount.plain(
                 "python3",
                 "-c",
                 "import sys; sys.path.insert(0, sys.argv[1]); import reads\n"
                         + "for n in reads.FILES: open(f'{sys.argv[2]}/{n}', 'wb').write(reads.content(n))",
                 BypassedMount.script("python/bypass"),
-                root.toString());
+                mount.root().toString());
+        mount.awaitReleases();
     }
 
     @Test
     void everyWayToReadShowsWhatItShowsWithoutTheLibrary() throws Exception {
         try (BypassedMount mount = mount(Map.of("open_trust", "0"))) {
-            fill(mount.root());
+            fill(mount);
             String[] words = {
                 "python3",
                 BypassedMount.script("python/bypass/reads.py"),
@@ -64,7 +65,7 @@ class BypassIT {
     @Test
     void noReadReachesTheGateway() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             long before = mount.reads();
             for (String name : List.of("one", "many")) {
                 String file = mount.root().resolve(name).toString();
@@ -106,7 +107,7 @@ class BypassIT {
     @Test
     void threadsAndSignalHandlers() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             String program = compiled("threads");
             mount.bypassed(program, mount.root().toString(), Boolean.getBoolean("pgw.bypass.long") ? "60" : "3");
             assertThat(mount.counts().opens()).isGreaterThan(100);
@@ -116,7 +117,7 @@ class BypassIT {
     @Test
     void ioUringReadsTheBlockFile() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             String[] words = {compiled("ring"), mount.root().resolve("one").toString()};
             long before = mount.reads();
             String bypassed = mount.bypassed(words);
@@ -136,7 +137,7 @@ class BypassIT {
     @Test
     void aJvm() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             Path source = folder.resolve("Sums.java");
             Files.writeString(source, SUMS);
             String java =
@@ -189,7 +190,7 @@ class BypassIT {
     @Test
     void whoMayNotGetsNothingAndHarmsNobody() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             Path other = Files.writeString(folder.resolve("other"), "x");
             BypassedMount.plain(
                     "python3",
@@ -208,7 +209,7 @@ class BypassIT {
     @Test
     void withoutTheGatewaysAnswerFilesAreReadThroughFuse() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             String file = mount.root().resolve("many").toString();
             String sum = BypassedMount.plain("md5sum", file);
             mount.stopServing();
@@ -220,7 +221,7 @@ class BypassIT {
     @Test
     void smallFilesAreNotWorthAQuestion() throws Exception {
         try (BypassedMount mount = mount(Map.of("bypass", "auto"))) {
-            fill(mount.root());
+            fill(mount);
             mount.bypassed("cp", mount.root().resolve("one").toString(), "/dev/null");
             assertThat(mount.counts().opens() + mount.counts().refused(Verdict.SMALL))
                     .isZero();
@@ -233,7 +234,7 @@ class BypassIT {
     @Test
     void anEvictedBlockIsReadToItsEnd() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
-            fill(mount.root());
+            fill(mount);
             String sum =
                     BypassedMount.plain("md5sum", mount.root().resolve("one").toString());
             String program = """

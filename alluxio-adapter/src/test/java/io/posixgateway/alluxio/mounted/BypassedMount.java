@@ -8,14 +8,17 @@ import io.posixgateway.alluxio.bypass.BypassCounts;
 import io.posixgateway.alluxio.bypass.BypassServer;
 import io.posixgateway.alluxio.bypass.BypassVolume;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.jni.NativeLoader;
+import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -78,6 +81,16 @@ final class BypassedMount implements AutoCloseable {
     /** READs that the kernel has sent. */
     long reads() {
         return mounted.session().metrics().requests(Opcode.READ);
+    }
+
+    /** Until then a file that was written is not bypassed, and whoever closed it does not wait for that. */
+    void awaitReleases() throws Exception {
+        SessionMetrics metrics = mounted.session().metrics();
+        Waiting.until(
+                "every handle is released",
+                Duration.ofMinutes(1),
+                () -> metrics.requests(Opcode.RELEASE)
+                        == metrics.requests(Opcode.CREATE) + metrics.requests(Opcode.OPEN));
     }
 
     /** The gateway's end goes; the mount stays. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.wire.Opcode;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class PassthroughIT {
     private static final int BYTES = 2 << 20;
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private String folder;
     private AlluxioFileSystem fs;
@@ -61,17 +64,18 @@ class PassthroughIT {
     /** Opens the file, and makes sure that the kernel reads it by itself. */
     private FileChannel passedThrough() throws Exception {
         long before = fs.counts().passthroughOpens();
+        FileChannel[] found = new FileChannel[1];
         // The writer's descriptor counts until its RELEASE has come, which nobody waits for.
-        for (int tries = 0; tries < 200; tries++) {
+        Waiting.until("the file is passed through; " + mounted.session().line(), PATIENCE, () -> {
             FileChannel open = FileChannel.open(file);
             if (fs.counts().passthroughOpens() > before) {
-                return open;
+                found[0] = open;
+                return true;
             }
             open.close();
-            Thread.sleep(10);
-        }
-        throw new AssertionError(
-                "the file is not passed through; " + mounted.session().line());
+            return false;
+        });
+        return found[0];
     }
 
     private static void holds(FileChannel open, char with) throws IOException {
@@ -234,7 +238,7 @@ class PassthroughIT {
             holdsNow(with);
         }
         for (SteadyReader reader : readers) {
-            reader.endHonestly(java.time.Duration.ofMinutes(1));
+            reader.endHonestly(PATIENCE);
             assertThat(reader.failed()).isZero();
             assertThat(reader.good()).isPositive();
         }

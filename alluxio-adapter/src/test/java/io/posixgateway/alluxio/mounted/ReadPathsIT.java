@@ -66,7 +66,7 @@ class ReadPathsIT {
 
     @Test
     void theKernelsLimitsFit() throws Exception {
-        assumeTrue(KernelLimits.areShown(), "no /sys/fs/fuse/connections, or not root");
+        assumeTrue(KernelLimits.areShown(), "not root, or no fusectl");
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
             assertThat(KernelLimits.of(mounted.root())).isEqualTo(new KernelLimits(1024, 128, 96));

@@ -51,9 +51,9 @@ class SlowWorkerFaultTest {
     private static final int READS = 40;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    /** What is hoped for is a tenth of it: machines that run tests are busy. */
+    /** How much longer than without a worker that hangs. What is hoped for is a tenth of it: machines that run tests are busy. */
     private static final Duration MOST = Duration.ofSeconds(2);
-    /** Whom Alluxio's client keeps waiting for the worker that hangs waits for five seconds at least. */
+    /** The same; whom Alluxio's client keeps waiting for the worker that hangs waits for five seconds at least. */
     private static final Duration MOST_ELSEWHERE = Duration.ofSeconds(4);
 
     private final Path folder;
@@ -73,23 +73,49 @@ class SlowWorkerFaultTest {
                     Files.write(mounted.root().resolve("f" + i), content(i));
                 }
             }
-            try (MountedFileSystem mounted = mount(alluxio)) {
-                List<Integer> slow = heldBy(mounted.root(), blocks.resolve("worker2"));
-                List<Integer> others = heldBy(mounted.root(), blocks.resolve("worker1"));
-                assertThat(slow).hasSizeGreaterThan(CROWD);
-                assertThat(others).isNotEmpty();
-                ServerProcess worker = alluxio.workers().get(1);
-                worker.pause();
-                try {
-                    goOn(mounted.root(), slow.subList(0, CROWD), others);
-                } finally {
-                    worker.resume();
-                }
+            Took usual = goOn(alluxio, blocks, Step.NOTHING, Step.NOTHING);
+            ServerProcess worker = alluxio.workers().get(1);
+            Took without = goOn(alluxio, blocks, worker::pause, worker::resume);
+            assertThat(without.others)
+                    .as("99 of 100 reads of another worker; usually %s", usual.others)
+                    .isLessThan(usual.others.plus(MOST));
+            assertThat(without.elsewhere)
+                    .as("most who read elsewhere; usually %s", usual.elsewhere)
+                    .isLessThan(usual.elsewhere.plus(MOST_ELSEWHERE));
+        }
+    }
+
+    /**
+     * How long they took.
+     *
+     * @param others 99 of 100 reads of files that the worker does not hold
+     * @param elsewhere three quarters of those who read what it holds
+     */
+    private record Took(Duration others, Duration elsewhere) {}
+
+    /** What is done to a worker. */
+    private interface Step {
+        Step NOTHING = () -> {};
+
+        void run() throws IOException;
+    }
+
+    private Took goOn(EmbeddedAlluxio alluxio, Path blocks, Step goes, Step comes) throws Exception {
+        try (MountedFileSystem mounted = mount(alluxio)) {
+            List<Integer> slow = heldBy(mounted.root(), blocks.resolve("worker2"));
+            List<Integer> others = heldBy(mounted.root(), blocks.resolve("worker1"));
+            assertThat(slow).hasSizeGreaterThan(CROWD);
+            assertThat(others).isNotEmpty();
+            goes.run();
+            try {
+                return goOn(mounted.root(), slow.subList(0, CROWD), others);
+            } finally {
+                comes.run();
             }
         }
     }
 
-    private static void goOn(Path root, List<Integer> slow, List<Integer> others) throws Exception {
+    private static Took goOn(Path root, List<Integer> slow, List<Integer> others) throws Exception {
         CountDownLatch started = new CountDownLatch(READERS);
         List<Long> elsewhere = Collections.synchronizedList(new ArrayList<>());
         List<Long> nanos = Collections.synchronizedList(new ArrayList<>());
@@ -119,10 +145,7 @@ class SlowWorkerFaultTest {
             readers.await("those of the other worker have read");
             crowd.await("those of the worker that hangs have read");
         }
-        assertThat(percentile(nanos, 99))
-                .as("99 of 100 reads of another worker")
-                .isLessThan(MOST);
-        assertThat(percentile(elsewhere, 75)).as("most who read elsewhere").isLessThan(MOST_ELSEWHERE);
+        return new Took(percentile(nanos, 99), percentile(elsewhere, 75));
     }
 
     private static Duration percentile(List<Long> nanos, int percent) {

@@ -67,6 +67,11 @@ final class SteadyReader implements AutoCloseable {
         return failed.get();
     }
 
+    /** The slowest read so far. */
+    Duration longest() {
+        return Duration.ofNanos(longestNanos.get());
+    }
+
     /** Ends the thread, and fails when a read gave wrong bytes, another error than EIO, or took longer than this. */
     void endHonestly(Duration longest) throws InterruptedException {
         close();
@@ -75,9 +80,7 @@ final class SteadyReader implements AutoCloseable {
         assertThat(wrong.get())
                 .as("what %s should never have got", thread.getName())
                 .isNull();
-        assertThat(Duration.ofNanos(longestNanos.get()))
-                .as("longest read of %s", thread.getName())
-                .isLessThan(longest);
+        assertThat(longest()).as("longest read of %s", thread.getName()).isLessThan(longest);
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -102,12 +103,16 @@ class WorkerFullIT {
         }
     }
 
-    /** The name of the block file that this made. */
-    private static String write(Path root, int number) throws IOException {
-        Set<String> before = blocks();
-        Files.write(root.resolve("f" + number), PART);
-        Set<String> made = blocks();
-        made.removeAll(before);
+    /** The name of the block file that this made; there may be none while the worker clears away what other tests left. */
+    private static String write(Path root, int number) throws Exception {
+        Set<String> made = new HashSet<>();
+        Waiting.until("the worker keeps what is written", PATIENCE, () -> {
+            Set<String> before = blocks();
+            Files.write(root.resolve("f" + number), PART);
+            made.addAll(blocks());
+            made.removeAll(before);
+            return !made.isEmpty();
+        });
         return made.iterator().next();
     }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AlluxioAwayFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     /** What a call may take: as long as Alluxio's client tries, and what a loaded machine adds. */
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(60);
 
     @TempDir
     private Path folder = Path.of("");

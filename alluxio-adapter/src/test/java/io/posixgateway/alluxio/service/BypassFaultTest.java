@@ -49,7 +49,7 @@ class BypassFaultTest {
                             .putOptions("passthrough", "off")
                             .putOptions("open_trust", "0")
                             .build());
-            Command.run(60, "python3", script, "fill", mount.toString());
+            Command.run(120, "python3", script, "fill", mount.toString());
             Path bypass = folder.resolve("bypass");
             try (Command readers = new Command(
                     "env",
@@ -66,7 +66,7 @@ class BypassFaultTest {
                 }
                 Waiting.until("files are bypassed", LIMIT, () -> opens(node) > 10);
                 readers.tell("stop");
-                assertThat(readers.await(60)).as(readers::output).isZero();
+                assertThat(readers.await(120)).as(readers::output).isZero();
                 assertThat(readers.output()).contains("rounds without a fault");
             }
         }

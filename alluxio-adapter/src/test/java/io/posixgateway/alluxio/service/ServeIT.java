@@ -204,7 +204,7 @@ class ServeIT {
 
     @Test
     void the_kernels_limits_of_a_kept_mount_fit() throws Exception {
-        assumeTrue(KernelLimits.areShown(), "no /sys/fs/fuse/connections, or not root");
+        assumeTrue(KernelLimits.areShown(), "not root, or no fusectl");
         data("limits");
         Path mount = node.mount("vol-limits");
         node.control().attach(Node.request("vol-limits", masters, "/limits"));
@@ -414,7 +414,7 @@ class ServeIT {
             for (int i = 0; i < 50; i++) {
                 assertThat(Files.readAllBytes(mount.resolve("f" + i))).hasSize(10_000);
             }
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(20));
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofMinutes(1));
             assertThat(node.control().info(InfoRequest.getDefaultInstance()).getReady())
                     .isTrue();
         } finally {

@@ -63,7 +63,7 @@ class TakeoverFaultTest {
         Process keeper = builder.start();
         try {
             String said = new String(keeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(keeper.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(keeper.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(keeper.exitValue()).as(said).isZero();
         } finally {
             keeper.destroyForcibly();
