@@ -79,7 +79,8 @@ final class BlockRanges {
         if (block == null) {
             throw new IOException("No block at " + offset);
         }
-        WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
+        WorkerChoice choice =
+                new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
         long began = watch.nanos();
         boolean answered = false;
         choice.begin(true);

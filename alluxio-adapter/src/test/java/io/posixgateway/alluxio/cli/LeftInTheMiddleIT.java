@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -30,13 +31,13 @@ import org.junit.jupiter.api.io.TempDir;
  * Alluxio's streams would keep for them goes on reading.
  */
 class LeftInTheMiddleIT {
-    private static final int FILES = 12;
+    private static final int FILES = 20;
     private static final int PIECE_BYTES = 1 << 20;
     private static final int FILE_PIECES = 16;
     private static final int READERS = 8;
-    private static final int READS = 60;
-    /** Of the heap, and beside it: half of what is left unread in the files. */
-    private static final String MEMORY = "96m";
+    private static final int READS = 40;
+    /** Less than is left unread in the files. */
+    private static final String DIRECT_MEMORY = "192m";
 
     @TempDir
     private Path folder = Path.of("");
@@ -59,11 +60,14 @@ class LeftInTheMiddleIT {
                 Program gateway = Program.start(folder, command(alluxio, mount))) {
             gateway.awaitOutput("is mounted", Duration.ofMinutes(2));
             for (int i = 0; i < FILES; i++) {
-                Files.write(mount.resolve("f" + i), content(i));
+                try (OutputStream to = Files.newOutputStream(mount.resolve("f" + i))) {
+                    for (int piece = 0; piece < FILE_PIECES; piece++) {
+                        to.write(piece(i, piece));
+                    }
+                }
             }
             for (int i = 0; i < FILES; i++) {
-                open.add(FileChannel.open(
-                        mount.resolve("f" + i), StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
+                open.add(FileChannel.open(mount.resolve("f" + i), StandardOpenOption.READ, ExtendedOpenOption.DIRECT));
                 check(i, 3);
                 check(i, 4);
                 check(i, 5);
@@ -76,8 +80,8 @@ class LeftInTheMiddleIT {
     private static List<String> command(EmbeddedAlluxio alluxio, Path mount) {
         return List.of(
                 "/usr/bin/env",
-                "POSIX_GATEWAY_HEAP=" + MEMORY,
-                "POSIX_GATEWAY_DIRECT=" + MEMORY,
+                "POSIX_GATEWAY_HEAP=128m",
+                "POSIX_GATEWAY_DIRECT=" + DIRECT_MEMORY,
                 Built.gateway().toString(),
                 "mount",
                 "alluxio://" + alluxio.masters() + "/",
@@ -113,14 +117,14 @@ class LeftInTheMiddleIT {
                 ByteBuffer.allocateDirect(PIECE_BYTES + 4096).alignedSlice(4096).limit(PIECE_BYTES);
         long at = (long) piece * PIECE_BYTES;
         assertThat(open.get(file).read(room, at)).isEqualTo(PIECE_BYTES);
-        assertThat(room.flip().equals(ByteBuffer.wrap(content(file), (int) at, PIECE_BYTES)))
+        assertThat(room.flip().equals(ByteBuffer.wrap(piece(file, piece))))
                 .as("bytes of file %d, piece %d", file, piece)
                 .isTrue();
     }
 
-    private static byte[] content(int file) {
-        byte[] content = new byte[FILE_PIECES * PIECE_BYTES];
-        new Random(file).nextBytes(content);
-        return content;
+    private static byte[] piece(int file, int piece) {
+        byte[] bytes = new byte[PIECE_BYTES];
+        new Random(file * FILE_PIECES + piece).nextBytes(bytes);
+        return bytes;
     }
 }
