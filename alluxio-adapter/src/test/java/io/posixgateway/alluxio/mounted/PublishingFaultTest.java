@@ -42,6 +42,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
  * through it goes on, too.
  */
 class PublishingFaultTest {
+    private static final long WORKER_BYTES = 512L << 20;
     private static final int WRITERS = 8;
     private static final int SMALL_BYTES = 19_000;
     private static final int LARGE_BYTES = 3 << 20;
@@ -88,7 +90,7 @@ class PublishingFaultTest {
 
     @BeforeAll
     static void start() throws IOException {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, 512L << 20));
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES));
     }
 
     @AfterAll
@@ -101,6 +103,17 @@ class PublishingFaultTest {
     /** The worker that stops, or is killed. */
     private static ServerProcess near() {
         return alluxio.workers().get(0);
+    }
+
+    /** Without another worker, who closes a file would be told when one stops. A mount keeps the list of them for a while. */
+    @BeforeEach
+    void awaitBoth() throws Exception {
+        try (MountedFileSystem mounted = mount()) {
+            Waiting.until(
+                    "the master knows both workers",
+                    PATIENCE,
+                    () -> mounted.root().toFile().getTotalSpace() >= 2 * WORKER_BYTES);
+        }
     }
 
     @AfterEach

@@ -41,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
  * while it hangs.
  */
 class SlowWorkerFaultTest {
+    private static final long WORKER_BYTES = 256L << 20;
     private static final int BYTES = 64 << 10;
     private static final int FILES = 240;
     private static final int SEQUENCE_BITS = 24;
@@ -66,9 +67,13 @@ class SlowWorkerFaultTest {
     void whoReadsFromAnotherWorkerGoesOn() throws Exception {
         Path blocks = Files.createDirectory(folder.resolve("blocks"));
         EmbeddedOptions two =
-                EmbeddedOptions.defaults().withWorkers(2, 256L << 20).withBlockStore(blocks);
+                EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES).withBlockStore(blocks);
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(two)) {
             try (MountedFileSystem mounted = mount(alluxio)) {
+                Waiting.until(
+                        "the master knows both workers",
+                        PATIENCE,
+                        () -> mounted.root().toFile().getTotalSpace() >= 2 * WORKER_BYTES);
                 for (int i = 0; i < FILES; i++) {
                     Files.write(mounted.root().resolve("f" + i), content(i));
                 }
