@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
  *
  * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
- * are, and opens a new one. What workers have is read in parts, see {@link BlockRanges}. A file that was changed a moment ago may still have a name for the time being, as files have that
- * are written beside the one they replace: what workers lack of it they send, but do not keep, see {@link OpenStreams}.
+ * are, and opens a new one. What workers have is read in parts, see {@link BlockRanges}. A file that was changed a moment ago
+ * may still have a name for the time being, as files have that are written beside the one they replace: what workers lack of
+ * it they send, but do not keep, see {@link OpenStreams}.
  */
 final class StreamSource implements FileSource {
     /** So long after its last change a file may still get another name. */

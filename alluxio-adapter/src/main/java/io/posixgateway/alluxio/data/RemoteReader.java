@@ -192,7 +192,7 @@ final class RemoteReader implements AutoCloseable {
         Chunk chunk = new Chunk(nextOffset, (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset), room);
         window.addLast(chunk);
         windowOffset = window.getFirst().offset();
-        nextOffset += chunk.lengthBytes();
+        nextOffset = chunk.offset() + chunk.lengthBytes();
         return chunk;
     }
 
