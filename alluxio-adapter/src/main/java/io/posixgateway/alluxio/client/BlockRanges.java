@@ -13,8 +13,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,24 +26,29 @@ import org.jspecify.annotations.Nullable;
  * ranges nothing is under way and nothing is held, and several can be under way at once.
  *
  * <p>They fail at the first obstacle; Alluxio's stream, which knows other ways, is to be asked then. It is also asked for the
- * first part of each block, since it has a worker on this host fetch what it lacks.
+ * first part of each block, and again after a while, since it asks the master where the block is, and has a worker on this host
+ * fetch what it lacks.
  */
 final class BlockRanges {
+    /** So long a worker is believed to have what it had. */
+    private static final long BELIEVED_NANOS = 30_000_000_000L;
+
     private final FileSystemContext context;
     private final WorkerWatch watch;
     private final URIStatus status;
     private final InStreamOptions options;
     private final List<FileBlockInfo> blocks;
     private final long blockBytes;
-    /** By place in the file: a stream has read something of them. */
-    private final Set<Integer> known = ConcurrentHashMap.newKeySet();
+    /** By place in the file: when a stream has read something of them. */
+    private final ConcurrentMap<Integer, Long> known = new ConcurrentHashMap<>();
 
-    /** @param options of the stream, which decide nothing about a part that a worker has */
+    /** @param options of its own */
     BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, InStreamOptions options) {
         this.context = context;
         this.watch = watch;
         this.status = status;
         this.options = options;
+        options.setUfsReadLocationPolicy(all -> Optional.empty()); // no worker that lacks the block
         this.blocks = status.getFileBlockInfos();
         this.blockBytes = Math.max(1, status.getBlockSizeBytes());
     }
@@ -52,7 +58,10 @@ final class BlockRanges {
     }
 
     private @Nullable BlockInfo at(int index) {
-        return index < blocks.size() ? blocks.get(index).getBlockInfo() : null;
+        FileBlockInfo block = index < blocks.size() ? blocks.get(index) : null;
+        boolean isThere =
+                block != null && block.getOffset() == index * blockBytes; // the master leaves out what it lost
+        return isThere ? block.getBlockInfo() : null;
     }
 
     /** Did a worker have this part when the master was asked? */
@@ -64,13 +73,14 @@ final class BlockRanges {
     /** A stream has read this part. */
     void know(long offset) {
         if (isPlaced(offset)) {
-            known.add(indexOf(offset));
+            known.put(indexOf(offset), watch.nanos());
         }
     }
 
     /** May this part be read here? */
     boolean has(long offset) {
-        return known.contains(indexOf(offset));
+        Long since = known.get(indexOf(offset));
+        return since != null && watch.nanos() - since < BELIEVED_NANOS;
     }
 
     /** Fewer bytes than wanted at the end of the block. Waits. */
@@ -81,19 +91,18 @@ final class BlockRanges {
         }
         WorkerChoice choice =
                 new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
-        long began = watch.nanos();
         boolean answered = false;
         choice.begin(true);
         try {
-            int got = read(choice.choose(block), offset % blockBytes, into);
-            answered = watch.nanos() - began < WorkerWatch.SILENT_NANOS;
+            int got = read(choice, choice.choose(block), offset % blockBytes, into);
+            answered = true;
             return got;
         } finally {
             choice.end(answered);
         }
     }
 
-    private int read(BlockInfo place, long at, ByteBuffer into) throws IOException {
+    private int read(WorkerChoice choice, BlockInfo place, long at, ByteBuffer into) throws IOException {
         if (place.getLocations().isEmpty()) {
             throw new IOException("No worker that has block " + place.getBlockId() + " answers");
         }
@@ -103,17 +112,18 @@ final class BlockRanges {
         }
         try (BlockInStream in = BlockStoreClient.create(context).getInStream(place, options, new HashMap<>());
                 DataReader reader = in.getDataReaderFactory().create(at, wanted)) {
-            return read(reader, into, wanted);
+            return read(choice, reader, into, wanted);
         }
     }
 
-    private static int read(DataReader reader, ByteBuffer into, int wanted) throws IOException {
+    private static int read(WorkerChoice choice, DataReader reader, ByteBuffer into, int wanted) throws IOException {
         int total = 0;
         while (total < wanted) {
             DataBuffer part = reader.readChunk();
             if (part == null) {
                 break;
             }
+            choice.heard();
             try {
                 total += put(part, into);
             } finally {

@@ -4,14 +4,11 @@ import java.nio.ByteBuffer;
 
 /** Reads a complete file. For one thread at a time, except where it says otherwise. */
 public interface FileSource extends AutoCloseable {
-    /** Fills the buffer from this offset on; returns the bytes put, fewer than asked only at the end of the file. */
+    /** Fills the buffer from this offset on, best in sequence; returns the bytes put, fewer only at the end of the file. */
     int read(long offset, ByteBuffer into) throws StoreException;
 
     /** The same without reading ahead. */
     int readOnce(long offset, ByteBuffer into) throws StoreException;
-
-    /** Is {@link #readOnce} the way to read this part in sequence, too? */
-    boolean isPlaced(long offset) throws StoreException;
 
     /** May this part be read with {@link #readBeside}? Any thread; never waits. */
     boolean isReadBeside(long offset);

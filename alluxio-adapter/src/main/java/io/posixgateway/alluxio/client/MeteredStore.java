@@ -230,11 +230,6 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public boolean isPlaced(long offset) throws StoreException {
-            return source.isPlaced(offset);
-        }
-
-        @Override
         public int readOnce(long offset, ByteBuffer into) throws StoreException {
             return timed(Method.READ_ONCE, () -> source.readOnce(offset, into));
         }

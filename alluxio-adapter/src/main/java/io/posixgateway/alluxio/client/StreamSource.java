@@ -80,18 +80,10 @@ final class StreamSource implements FileSource {
     }
 
     @Override
-    public boolean isPlaced(long offset) throws StoreException {
-        try {
-            return stream().ranges().isPlaced(offset);
-        } catch (IOException | AlluxioException | RuntimeException e) {
-            throw failed(e);
-        }
-    }
-
-    @Override
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
-            return stream().readAt(offset, into);
+            WatchedStream open = stream();
+            return open.ranges().isPlaced(offset) ? readOnce(offset, into) : open.readAt(offset, into);
         } catch (IOException | AlluxioException | RuntimeException e) {
             throw failed(e);
         }

@@ -60,7 +60,12 @@ final class WatchedStream extends AlluxioFileInStream {
     }
 
     private WatchedStream(
-            Status status, InStreamOptions options, FileSystemContext context, WorkerWatch watch, LongAdder ufsBytes) {
+            Status status,
+            InStreamOptions options,
+            FileSystemContext context,
+            WorkerWatch watch,
+            BlockRanges ranges,
+            LongAdder ufsBytes) {
         super(status, options, context);
         this.status = status;
         this.options = options;
@@ -68,7 +73,7 @@ final class WatchedStream extends AlluxioFileInStream {
         this.watch = watch;
         this.ufsBytes = ufsBytes;
         this.choice = status.choice;
-        this.ranges = new BlockRanges(context, watch, status, options);
+        this.ranges = ranges;
         status.stream = this;
     }
 
@@ -92,7 +97,9 @@ final class WatchedStream extends AlluxioFileInStream {
         InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
         WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
         options.setUfsReadLocationPolicy(choice);
-        return new WatchedStream(new Status(file, choice), options, context, watch, ufsBytes);
+        InStreamOptions apart = new InStreamOptions(file, merged, configuration, context);
+        BlockRanges ranges = new BlockRanges(context, watch, file, apart);
+        return new WatchedStream(new Status(file, choice), options, context, watch, ranges, ufsBytes);
     }
 
     private long blockAt(long offset) {

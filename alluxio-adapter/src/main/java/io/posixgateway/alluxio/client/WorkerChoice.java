@@ -95,6 +95,13 @@ final class WorkerChoice implements BlockLocationPolicy {
         return was;
     }
 
+    /** The worker sends; it may take long for the rest, as the way to it may be slow. */
+    void heard() {
+        if (current != null) {
+            current.answered();
+        }
+    }
+
     /** It ended. */
     void end(boolean answered) {
         calling = false;

@@ -14,15 +14,33 @@ final class Chunk {
     private final long offset;
     private final int lengthBytes;
     private final ByteBuffer memory;
+    private final boolean ahead;
 
     private State state = State.FETCHING;
+    private boolean abandoned;
     private int hereBytes;
     private int copiedBytes;
 
-    Chunk(long offset, int lengthBytes, ByteBuffer memory) {
+    /** @param ahead did nobody ask for it yet? */
+    Chunk(long offset, int lengthBytes, ByteBuffer memory, boolean ahead) {
         this.offset = offset;
         this.lengthBytes = lengthBytes;
         this.memory = memory;
+        this.ahead = ahead;
+    }
+
+    /** Is it being fetched before anybody asked? */
+    boolean comesAhead() {
+        return ahead && isFetching();
+    }
+
+    /** It is in no window any more, though it is being fetched. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    boolean isAbandoned() {
+        return abandoned;
     }
 
     long offset() {

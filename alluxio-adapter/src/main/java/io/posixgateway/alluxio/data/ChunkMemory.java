@@ -27,10 +27,13 @@ final class ChunkMemory {
         static final long BYTES = directBytes() / 2;
 
         private static long directBytes() {
-            String name = "MaxDirectMemorySize";
-            long set = Long.parseLong(ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
-                    .getVMOption(name)
-                    .getValue());
+            long set = 0;
+            try {
+                HotSpotDiagnosticMXBean machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+                set = Long.parseLong(machine.getVMOption("MaxDirectMemorySize").getValue());
+            } catch (RuntimeException e) {
+                org.slf4j.LoggerFactory.getLogger(ChunkMemory.class).debug("The JVM does not tell: {}", e.toString());
+            }
             return set == 0 ? Runtime.getRuntime().maxMemory() : set;
         }
     }

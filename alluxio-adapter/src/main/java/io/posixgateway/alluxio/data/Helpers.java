@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.data;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -24,7 +25,7 @@ final class Helpers implements AutoCloseable {
                     thread.setDaemon(true);
                     return thread;
                 },
-                new ThreadPoolExecutor.DiscardPolicy());
+                new ThreadPoolExecutor.AbortPolicy());
     }
 
     /** Is there one for more work? A hint. */
@@ -38,14 +39,19 @@ final class Helpers implements AutoCloseable {
             busy.decrementAndGet();
             return false;
         }
-        threads.execute(() -> {
-            try {
-                work.run();
-            } finally {
-                busy.decrementAndGet();
-            }
-        });
-        return true;
+        try {
+            threads.execute(() -> {
+                try {
+                    work.run();
+                } finally {
+                    busy.decrementAndGet();
+                }
+            });
+            return true;
+        } catch (RejectedExecutionException | OutOfMemoryError e) { // closed meanwhile, or there are no more threads
+            busy.decrementAndGet();
+            return false;
+        }
     }
 
     /** What is under way goes on. */

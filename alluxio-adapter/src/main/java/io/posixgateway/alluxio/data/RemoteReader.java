@@ -143,18 +143,23 @@ final class RemoteReader implements AutoCloseable {
     private int readSome(long at, ByteBuffer into) throws StoreException {
         Chunk missing;
         while ((missing = moveOn(at)) != null) {
-            if (missing.covers(at)) {
-                fetch(missing);
-            } else {
-                fetchQuietly(missing);
-            }
+            fetchFor(at, missing);
         }
-        if (isFetching(at)) {
-            lookFurther();
-            awaitChunk(at);
-        }
+        lookFurther(at);
+        awaitChunk(at);
         int count = copy(at, into);
         return count == 0 ? readSingle(at, into) : count;
+    }
+
+    /** What failed on the way is for whoever asks for it. */
+    private void fetchFor(long at, Chunk chunk) throws StoreException {
+        try {
+            fetch(chunk);
+        } catch (StoreException e) {
+            if (chunk.covers(at) || e.errno() == Errno.ETIMEDOUT) {
+                throw e;
+            }
+        }
     }
 
     /** Moves the window so that it holds this offset; what is to be fetched for that, or null when there is no more of it. */
@@ -168,7 +173,7 @@ final class RemoteReader implements AutoCloseable {
             }
             start(at);
         }
-        return nextOffset <= at ? next() : null;
+        return nextOffset <= at ? next(Long.MAX_VALUE, false) : null;
     }
 
     private void start(long at) {
@@ -183,32 +188,36 @@ final class RemoteReader implements AutoCloseable {
         return nextOffset - startOffset <= 2 * (copiedBytes + CHUNK_BYTES);
     }
 
-    /** One chunk more, to be fetched by who calls; null without memory for it. */
-    private @Nullable Chunk next() {
-        ByteBuffer room = roomForChunk();
+    /** One chunk more, to be fetched by who calls; null without memory for it. What comes after `read` keeps its own. */
+    private @Nullable Chunk next(long read, boolean ahead) {
+        ByteBuffer room = roomForChunk(read);
         if (room == null) {
             return null;
         }
-        Chunk chunk = new Chunk(nextOffset, (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset), room);
+        Chunk chunk = new Chunk(nextOffset, (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset), room, ahead);
         window.addLast(chunk);
         windowOffset = window.getFirst().offset();
         nextOffset = chunk.offset() + chunk.lengthBytes();
         return chunk;
     }
 
-    private @Nullable ByteBuffer roomForChunk() {
+    private @Nullable ByteBuffer roomForChunk(long read) {
         if (window.size() >= windowChunks) {
-            return dropFirst();
+            return dropFirst(read);
         }
         int bytes = ChunkMemory.bytesFor(lengthBytes);
         if (!budget.take(bytes)) {
-            return dropFirst();
+            return dropFirst(read);
         }
         ByteBuffer room = ChunkMemory.take(bytes);
         if (room == null) {
             budget.give(bytes);
         }
-        return room == null ? dropFirst() : room;
+        return room == null ? dropFirst(read) : room;
+    }
+
+    private boolean isInSequence(Chunk chunk) {
+        return chunk.offset() >= startOffset && chunk.offset() < nextOffset;
     }
 
     private void giveBack(ByteBuffer room) {
@@ -216,10 +225,12 @@ final class RemoteReader implements AutoCloseable {
         ChunkMemory.give(room);
     }
 
-    /** Its memory; null: there is none, or it is being fetched. */
-    private @Nullable ByteBuffer dropFirst() {
+    /** Its memory; null: there is none, or it is being fetched, or to be read. */
+    private @Nullable ByteBuffer dropFirst(long read) {
         Chunk chunk = window.peekFirst();
-        if (chunk == null || chunk.isFetching()) {
+        if (chunk == null
+                || chunk.isFetching()
+                || (isInSequence(chunk) && chunk.offset() + chunk.lengthBytes() > read)) {
             return null;
         }
         window.removeFirst();
@@ -239,7 +250,7 @@ final class RemoteReader implements AutoCloseable {
     private synchronized void fetched(Chunk chunk, int count) {
         chunk.fetched(count);
         budget.readAhead(count);
-        if (closed) {
+        if (closed || chunk.isAbandoned()) {
             giveBack(chunk.memory());
         }
         notifyAll();
@@ -271,10 +282,12 @@ final class RemoteReader implements AutoCloseable {
         lockStream();
         try {
             FileSource open = source();
-            if (goesOn) {
-                streams = !open.isPlaced(at);
+            if (!goesOn) {
+                return open.readOnce(at, into);
             }
-            return goesOn && streams ? open.read(at, into) : open.readOnce(at, into);
+            int count = open.read(at, into);
+            streams = !open.isReadBeside(at);
+            return count;
         } finally {
             stream.unlock();
         }
@@ -314,14 +327,29 @@ final class RemoteReader implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
+            abandon(at);
             throw tooLong(e);
         } finally {
             remote.end();
         }
     }
 
-    /** Somebody waits for what was to be here already. */
-    private synchronized void lookFurther() {
+    /** It takes too long: whoever asks for it next does not wait for it. */
+    private synchronized void abandon(long at) {
+        Chunk chunk = at(at);
+        if (chunk != null && chunk.isFetching()) {
+            window.remove(chunk);
+            chunk.abandon();
+            notifyAll();
+        }
+    }
+
+    /** Who has to wait for what was to be here already has more fetched ahead from now on. */
+    private synchronized void lookFurther(long at) {
+        Chunk chunk = at(at);
+        if (chunk == null || !chunk.comesAhead()) {
+            return;
+        }
         aheadBytes = Math.max(aheadBytes, Math.min(2 * aheadBytes, (windowChunks - 2) * CHUNK_BYTES));
     }
 
@@ -348,7 +376,7 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private synchronized boolean fetchNext(long read) {
-        Chunk chunk = mayFetchMore(read) ? next() : null;
+        Chunk chunk = mayFetchMore(read) ? next(read, true) : null;
         if (chunk == null) {
             return false;
         }

@@ -44,11 +44,6 @@ class RemoteFileTest {
         }
 
         @Override
-        public boolean isPlaced(long offset) {
-            return false;
-        }
-
-        @Override
         public boolean isReadBeside(long offset) {
             return false;
         }

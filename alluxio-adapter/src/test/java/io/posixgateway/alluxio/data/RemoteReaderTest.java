@@ -10,6 +10,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -30,11 +31,15 @@ class RemoteReaderTest {
     private boolean placed;
     private long delayMillis;
     private volatile long failsAt = -1;
+    private volatile CountDownLatch hangs = new CountDownLatch(0);
 
     /** Reads the content, and counts how. */
     private final class CountingSource implements FileSource {
         @Override
         public int read(long offset, ByteBuffer into) throws StoreException {
+            if (placed) {
+                return readOnce(offset, into);
+            }
             streamReads.incrementAndGet();
             if (streamAt.getAndSet(offset) > offset) {
                 outOfOrder.incrementAndGet();
@@ -46,11 +51,6 @@ class RemoteReaderTest {
         public int readOnce(long offset, ByteBuffer into) throws StoreException {
             singleReads.incrementAndGet();
             return put(offset, into);
-        }
-
-        @Override
-        public boolean isPlaced(long offset) {
-            return placed;
         }
 
         @Override
@@ -67,9 +67,8 @@ class RemoteReaderTest {
         private int put(long offset, ByteBuffer into) throws StoreException {
             mostAtOnce.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
             try {
-                if (delayMillis > 0) {
-                    Thread.sleep(delayMillis);
-                }
+                hangs.await();
+                Thread.sleep(delayMillis);
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             } finally {
@@ -253,5 +252,52 @@ class RemoteReaderTest {
         }
         reader.close();
         Waiting.until("all memory is given back", Duration.ofSeconds(20), () -> budget.usedBytes() == 0);
+    }
+
+    @Test
+    void whatIsStillToBeReadKeepsItsMemoryWhenThereIsLittle() throws Exception {
+        placed = true;
+        delayMillis = 2;
+        budget.take((64 << 20) - (3 << 20));
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThat(bytes).hasValue(content.length);
+        }
+        assertThat(budget.usedBytes()).isEqualTo((64 << 20) - (3 << 20));
+    }
+
+    @Test
+    void whoGaveUpWaitingReadsByItself() throws Exception {
+        placed = true;
+        try (RemoteReader reader = reader(8 << 20)) {
+            check(reader, 0, 128 << 10);
+            hangs = new CountDownLatch(1);
+            Thread fetches = new Thread(() -> readQuietly(reader, 1 << 20));
+            fetches.start();
+            Waiting.until("it fetches", Duration.ofSeconds(20), () -> atOnce.get() == 1);
+            Thread waits = new Thread(() -> readQuietly(reader, 1 << 20));
+            waits.start();
+            Waiting.until("it waits", Duration.ofSeconds(20), () -> waits.getState() == Thread.State.WAITING);
+            waits.interrupt();
+            waits.join(20_000);
+            assertThat(waits.isAlive()).isFalse();
+            CountDownLatch hanging = hangs;
+            hangs = new CountDownLatch(0);
+            check(reader, 1 << 20, 128 << 10);
+            assertThat(fetches.isAlive()).isTrue();
+            hanging.countDown();
+            fetches.join(20_000);
+        }
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    private static void readQuietly(RemoteReader reader, long at) {
+        try {
+            reader.read(at, ByteBuffer.allocateDirect(4096));
+        } catch (StoreException e) {
+            assertThat(e.errno()).isEqualTo(Errno.ETIMEDOUT);
+        }
     }
 }
