@@ -58,10 +58,10 @@ final class BlockRanges {
     }
 
     private @Nullable BlockInfo at(int index) {
-        FileBlockInfo block = index < blocks.size() ? blocks.get(index) : null;
-        boolean isThere =
-                block != null && block.getOffset() == index * blockBytes; // the master leaves out what it lost
-        return isThere ? block.getBlockInfo() : null;
+        if (index >= blocks.size() || blocks.get(index).getOffset() != index * blockBytes) {
+            return null; // the master leaves out what it lost
+        }
+        return blocks.get(index).getBlockInfo();
     }
 
     /** Did a worker have this part when the master was asked? */
