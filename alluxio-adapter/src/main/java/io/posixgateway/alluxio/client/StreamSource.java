@@ -83,7 +83,8 @@ final class StreamSource implements FileSource {
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
             WatchedStream open = stream();
-            return open.ranges().isPlaced(offset) ? readOnce(offset, into) : open.readAt(offset, into);
+            boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
+            return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
         } catch (IOException | AlluxioException | RuntimeException e) {
             throw failed(e);
         }

@@ -77,6 +77,10 @@ final class WatchedStream extends AlluxioFileInStream {
         status.stream = this;
     }
 
+    long lengthBytes() {
+        return status.getLength();
+    }
+
     /** Reads the same file. */
     BlockRanges ranges() {
         return ranges;
