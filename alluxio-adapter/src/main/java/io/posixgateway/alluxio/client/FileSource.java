@@ -16,7 +16,8 @@ public interface FileSource extends AutoCloseable {
     /**
      * As {@link #readOnce}, beside other calls. Any thread.
      *
-     * @return fewer bytes than asked at the end of a block, too; -1: this way failed, another is to be taken, and the buffer is as it was
+     * @return fewer bytes than asked at the end of a block, too; -1: this way failed, another is to be taken, and the buffer is
+     *     as it was
      */
     int readBeside(long offset, ByteBuffer into) throws StoreException;
 
