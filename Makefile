@@ -8,6 +8,9 @@ MVN ?= mvn -q --batch-mode
 DIST := alluxio-adapter/target/dist
 ARGS ?=
 comma := ,
+# TRIES=2: a test that fails is tried once more, and told of.
+TRIES ?= 1
+AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
 
 # The parts add theirs in the fragments included below.
 BUILD_TARGETS := java-build
@@ -48,12 +51,12 @@ test: setup build $(TEST_TARGETS) ## Every test in its short form
 
 java-test:
 	@echo "==> testing the Java parts"
-	@$(MVN) -Dquick package $(ARGS)
+	@$(MVN) -Dquick package $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) $(ARGS)
 	@ln -sfn $(DIST)/bin bin
 
 native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
-	@$(MAKE) -s -C fuse-core/src/main/c check
+	@$(AGAIN) $(MAKE) -s -C fuse-core/src/main/c check
 
 sanitized: java-build ## The conformance suite with the native library under ASan, UBSan and TSan, on the JVM
 	@fuse-core/src/test/sanitized address

@@ -38,9 +38,9 @@ vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database
 
 csi-test: java-build
 	@echo "==> testing the CSI driver and the keeper"
-	@cd csi && go test $(CSI_GO_TEST_FLAGS) ./...
+	@cd csi && $(AGAIN) go test $(CSI_GO_TEST_FLAGS) ./...
 	@echo "==> csi-sanity, an Alluxio that hangs, users, groups, privileges and dashboards, with the real keeper, gateway and Alluxio"
-	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run '$(CSI_SHORT)' ./test
+	@cd csi && PGW_PYTHON=$(VENV)/python $(AGAIN) test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run '$(CSI_SHORT)' ./test
 
 csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test

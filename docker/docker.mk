@@ -11,8 +11,8 @@ docker-check:
 docker-test: java-build
 	@echo "==> testing the bill of materials, the image's launcher, and the images"
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
-	@docker/launch-test
-	@docker/test
+	@$(AGAIN) docker/launch-test
+	@$(AGAIN) docker/test
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes
 	@docker/build
