@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.bypass.Verdict;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.ConformanceSuite;
+import io.posixgateway.fuse.conformance.UringSupport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,6 +127,7 @@ class BypassIT {
 
     @Test
     void ioUringReadsTheBlockFile() throws Exception {
+        UringSupport.assumeIoUring();
         try (BypassedMount mount = mount(Map.of())) {
             fill(mount);
             String[] words = {compiled("ring"), mount.root().resolve("one").toString()};

@@ -1,7 +1,15 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.fuse.conformance.UringSupport;
+import org.junit.jupiter.api.BeforeEach;
+
 /** The same over io_uring. */
 class OpenFilesUringFaultTest extends OpenFilesFaultTest {
+    @BeforeEach
+    void needsUring() {
+        UringSupport.assume();
+    }
+
     @Override
     String transport() {
         return "uring";
