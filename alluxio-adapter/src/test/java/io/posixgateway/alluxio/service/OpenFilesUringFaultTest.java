@@ -1,17 +1,12 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.fuse.conformance.UringSupport;
-import org.junit.jupiter.api.BeforeEach;
 
-/** The same over io_uring. */
+/** The same over io_uring; skipped where that cannot be had. */
 class OpenFilesUringFaultTest extends OpenFilesFaultTest {
-    @BeforeEach
-    void needsUring() {
-        UringSupport.assume();
-    }
-
     @Override
     String transport() {
+        UringSupport.assume();
         return "uring";
     }
 }
