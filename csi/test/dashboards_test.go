@@ -15,6 +15,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"posixgateway.io/csi/internal/attributes"
+	"posixgateway.io/csi/internal/freeport"
 )
 
 // Every panel of the chart's dashboards has data when Prometheus scrapes a gateway under load, and one that knows native
@@ -85,7 +86,7 @@ scrape_configs:
       - {targets: [%q], labels: {cluster: here, node: node-1, endpoint: csi-http}}
       - {targets: [%q], labels: {cluster: here, node: node-1, endpoint: keeper-http}}
 `, r.httpOf["gateway"], r.http, r.httpOf["keeper"])
-	file, address := filepath.Join(r.dir, name+".yml"), freeAddress(r.t)
+	file, address := filepath.Join(r.dir, name+".yml"), freeport.Address(r.t)
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		r.t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/controlpb"
+	"posixgateway.io/csi/internal/freeport"
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/gateway"
 	"posixgateway.io/csi/internal/keeperapi"
@@ -111,8 +112,8 @@ func newRigAs(t *testing.T, program string, user int) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{places: places{dir: dir}, t: t, real: program, user: user, processes: map[string]*exec.Cmd{}, http: freeAddress(t)}
-	r.httpOf = map[string]string{"keeper": freeAddress(t), "gateway": freeAddress(t)}
+	r := &rig{places: places{dir: dir}, t: t, real: program, user: user, processes: map[string]*exec.Cmd{}, http: freeport.Address(t)}
+	r.httpOf = map[string]string{"keeper": freeport.Address(t), "gateway": freeport.Address(t)}
 	t.Cleanup(r.tearDown)
 	for _, folder := range []string{r.kubelet(), r.alluxio(), r.spool()} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -143,16 +144,6 @@ func newRigAs(t *testing.T, program string, user int) *rig {
 		r.start(role)
 	}
 	return r
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // start runs a process and waits until it answers.

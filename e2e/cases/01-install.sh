@@ -5,10 +5,9 @@ kubectl get csinodes -o 'jsonpath={.items[*].spec.drivers[*].name}' | has -w $dr
 for port in 9400 9401; do
   page node $port healthz >/dev/null || die "port $port of the node pod is not healthy"
 done
-for one in node controller; do
-  [ "$(metric $one 9400 posix_gateway_ready)" = 1 ] || die "the gateway of the $one is not ready"
-done
-[ "$(metric keeper 9402 posix_gateway_keeper_sessions)" = 0 ] || die "a fresh keeper has sessions"
+ready() { [ "$(metric "$1" 9400 posix_gateway_ready)" = 1 ]; }
+for one in node controller; do until_true 60 "readiness of the gateway of the $one" ready $one; done
+sessions_are 0 || die "a fresh keeper has sessions"
 
 # seconds METHOD: in all calls so far.
 seconds() { metric node 9401 posix_gateway_csi_operation_seconds_sum "\"$1\""; }

@@ -12,7 +12,7 @@ before=$(generation)
 kubectl -n $system rollout restart daemonset/"$RELEASE"-keeper >/dev/null
 rolled_out
 [ "$(generation)" != "$before" ] || die "the keeper's pod was not replaced"
-sessions_are 1 || die "the new keeper does not hold the session"
+until_true 60 "session of the new keeper" sessions_are 1
 kill_gateway
 
 version=$(sed -n 's/^appVersion: *//p' "$E2E_ROOT/charts/posix-gateway/Chart.yaml")
@@ -23,7 +23,7 @@ helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-valu
   --wait --timeout 5m >/dev/null
 rolled_out
 kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].image}' | has 'posix-gateway:next' || die "the node pod has its old image"
-sessions_are 1 || die "the upgraded keeper does not hold the session"
+until_true 60 "session of the upgraded keeper" sessions_are 1
 helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
 rolled_out
 

@@ -12,6 +12,6 @@ done
 running "${pods[@]}"
 saw_all() { [ "$(kubectl -n "$NAMESPACE" logs "$1" | tr -d '\n')" = abc ]; }
 for one in "${pods[@]}"; do until_true 60 "$one sees what its neighbours wrote" saw_all "$one"; done
-sessions_are 10 || die "ten volumes have $(metric keeper 9402 posix_gateway_keeper_sessions) sessions"
+until_true 60 "ten sessions of ten volumes" sessions_are 10
 remove pod "${pods[@]}"
 no_leak

@@ -23,13 +23,13 @@ rolled_out
 
 # A second field among the attributes.
 static_volume dataset '/bypassed, bypass: "true"' ReadWriteMany
-given() { metric node 9400 posix_gateway_bypass_opens_total; }
+given_are() { [ "$(metric node 9400 posix_gateway_bypass_opens_total)" = "$1" ]; }
 counts() { page node 9400 metrics | awk '/^posix_gateway_bypass/ && $NF > 0'; }
 pod plain dataset "cd /data; $summed; echo read; sleep infinity"
 running plain
 until_true 120 "end of the reading" logs_say plain read
 [ "$(kubectl -n "$NAMESPACE" logs plain)" = "$sums"$'\nread' ] || die "without the library: $(kubectl -n "$NAMESPACE" logs plain)"
-[ "$(given)" = 0 ] || die "files were given to a pod without the library: $(counts)"
+given_are 0 || die "files were given to a pod without the library: $(counts)"
 
 # run_example: the Job on standard input, to its end.
 run_example() {
@@ -42,13 +42,13 @@ run_example() {
 # What it runs, by the name under which nodes would pull it.
 on_node ctr -n k8s.io images tag --force docker.io/library/e2e-pod:1 docker.io/library/debian:bookworm-slim >/dev/null
 run_example <"$example"
-[ "$(given)" = 2 ] || die "of the two large files were given: $(counts); $output"
+until_true 60 "gift of the two large files" given_are 2
 [ "$(grep -c '(70 MB, 67 MiB) copied' <<<"$output")" = 1 ] || die "the example read: $output"
 # Anew, as sums. The linker would complain that it has no library.
 run_example < <(SUMMED="cd /data; $summed" awk '$1 == "command:" { sub(/\[.*/, "[bash, -c, \"$(SUMMED)\"]") } { print }
   $1 == "env:" { print "            - {name: SUMMED, value: " q ENVIRON["SUMMED"] q "}" }' q="'" "$example")
 [ "$output" = "$sums" ] || die "with the library: $output, not $sums"
-[ "$(given)" = 4 ] || die "of the two large files, read again, were given: $(counts)"
+until_true 60 "gift of the two large files, read again" given_are 4
 remove pod plain
 remove pvc dataset
 remove pv dataset

@@ -40,7 +40,8 @@ kill_gateway
 ! says '^epoch 4 ' || die "the training ended before the gateway was killed"
 trained 400
 log
-[ "$(metric node 9400 posix_gateway_takeovers_total '"dataset"')" = $((before + 1)) ] || die "not one takeover is counted"
+counted() { [ "$(metric node 9400 posix_gateway_takeovers_total '"dataset"')" = $((before + 1)) ]; }
+until_true 60 "count of one takeover" counted
 losses=$(log | awk '$1 == "epoch" { print $4 }')
 awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last < first / 2) }' <<<"$losses" || die "the loss does not fall to half: $losses"
 pause=$(log | awk '$1 == "epoch" && $2 > 1 { print $NF }' | sort -n | tail -n 1)

@@ -19,7 +19,7 @@ on_node sh -c 'echo $(($(cat "$1") + 4000000)) >"$2"; while kill -0 "$3"; do sle
 kubectl -n $system exec "$(pod_of node)" -c gateway -- java -Xms300m -XX:+AlwaysPreTouch -version >/dev/null 2>&1 || true
 until_true 180 "next gateway" serves_after "$before"
 # Where the kernel ends the whole container, the kubelet says why, else the container's process 1.
-reason=$(kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.status.containerStatuses[?(@.name=="gateway")].lastState.terminated.reason}')
-[ "$reason" = OOMKilled ] || kubectl -n $system logs "$(pod_of node)" -c gateway | has 'killed by signal 9.* by the memory limit of the container' ||
-  die "the gateway ended otherwise than by its memory limit"
+reason() { kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.status.containerStatuses[?(@.name=="gateway")].lastState.terminated.reason}'; }
+ended_by_limit() { [ "$(reason)" = OOMKilled ] || gateway_log | has 'killed by signal 9.* by the memory limit of the container'; }
+until_true 60 "word that the memory limit ended the gateway" ended_by_limit
 stop_load greedy eater

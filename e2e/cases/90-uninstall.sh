@@ -29,6 +29,6 @@ succeeds user
 remove pod user
 remove pvc again
 uninstall
-[ "$(fuse_mounts)" = 0 ] || die "mounts are left: $(on_node grep fuse.posix-gateway /proc/1/mountinfo)"
+until_true 60 "end of all mounts" no_mounts
 # For who goes on in a cluster that is kept.
 [ -z "${PGW_E2E_KEEP:-}${PGW_E2E_WORK:-}" ] || install

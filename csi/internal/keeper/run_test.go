@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"posixgateway.io/csi/internal/freeport"
 )
 
 // logged collects what is logged.
@@ -76,12 +77,7 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 }
 
 func TestTheMetricsAreReadable(t *testing.T) {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := freeport.Address(t)
 	stop, err := serveMetrics(t.Context(), address, New("generation"))
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ Plays the keeper: mounts, holds the connection and the session memory, starts CO
 descriptors, and sends it SIGNAL (KILL, or TERM for a planned end) at random moments under readers and writers of the
 mount. Ends with status 0 when no call of theirs failed, none hangs, and what was written is there.
 
-In the environment: READERS and WRITERS, how many (2 and 2); CPU, on which they run.
+In the environment: READERS and WRITERS, how many (2 and 2); ONE_CPU, set when they are to share one.
 """
 
 import ctypes
@@ -44,8 +44,8 @@ class Load:
         ]
 
     def run(self, work, number):
-        if "CPU" in os.environ:
-            os.sched_setaffinity(0, {int(os.environ["CPU"])})
+        if "ONE_CPU" in os.environ:
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         turn = 0
         while not self.stop.is_set():
             try:

@@ -194,7 +194,11 @@ static void messages_travel_over_libfuse(void **state) {
     struct pgw_libfuse *session;
     pthread_t thread;
     (void)state;
-    if (pgw_libfuse_probe() != 0 || !mount_fixture(&fixture)) {
+    if (pgw_libfuse_probe() != 0) {
+        print_message("skipped: no libfuse.so.2 here\n");
+        return;
+    }
+    if (!mount_fixture(&fixture)) {
         return;
     }
     session = pgw_libfuse_open(fixture.fd, &hooks, &fixture);

@@ -1,6 +1,8 @@
 /* Descriptors over Unix sockets. */
 #include "pgw_socket.h"
 
+#include "test_descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -33,13 +35,6 @@ static void send_descriptors(int socket, int count) {
     assert_int_equal(sendmsg(socket, &message, 0), 1);
 }
 
-static int lowest_free_descriptor(void) {
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0);
-    close(fd);
-    return fd;
-}
-
 static void descriptors_come_with_the_data_and_empty_places_are_marked(void **state) {
     int pair[2];
     int fds[3];
@@ -61,17 +56,16 @@ static void descriptors_come_with_the_data_and_empty_places_are_marked(void **st
 static void descriptors_without_a_place_are_closed(void **state) {
     int pair[2];
     int fd;
-    int before;
     char byte;
     (void)state;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    before = lowest_free_descriptor();
     send_descriptors(pair[0], 4);
     assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, &fd, 1), 1);
-    assert_int_equal(fd, before);
+    assert_int_equal(test_descriptors_same_as(fd), 2);
+    assert_int_equal(test_descriptors_same_as(pair[0]), 2);
     close(fd);
-    assert_int_equal(lowest_free_descriptor(), before);
+    assert_int_equal(test_descriptors_same_as(pair[0]), 1);
     close(pair[0]);
     close(pair[1]);
 }

@@ -64,11 +64,13 @@ def main(library, threads):
         serve = [sys.executable, os.path.join(HERE, "gateway.py"), folder, path]
         with open(os.path.join(folder, "blocks", "answers"), "w+") as answers:
             with subprocess.Popen(serve, stdout=answers) as gateway:
-                while not os.path.exists(path) and gateway.poll() is None:
-                    time.sleep(0.01)
-                bypassed = run(words, **preload)
-                run([threads, folder, "3"], **preload)
-                gateway.terminate()
+                try:
+                    while not os.path.exists(path) and gateway.poll() is None:
+                        time.sleep(0.01)
+                    bypassed = run(words, **preload)
+                    run([threads, folder, "3"], **preload)
+                finally:
+                    gateway.terminate()
             answers.seek(0)
             answered = answers.read()
         wrong = [f"  {a}\nbut {b}" for a, b in zip(plain, bypassed, strict=True) if a != b]

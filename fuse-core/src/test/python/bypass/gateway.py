@@ -55,8 +55,9 @@ def answer(connection, folder, known):
 def main(folder, path):
     known = blocks_by_inode(folder)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server.bind(path)
+    server.bind(path + ".new")
     server.listen(64)
+    os.rename(path + ".new", path)  # there once it can be connected to
     while True:
         connection, _ = server.accept()
         with connection, contextlib.suppress(BrokenPipeError):  # who ends does not wait for its answer

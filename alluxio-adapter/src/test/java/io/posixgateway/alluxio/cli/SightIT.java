@@ -17,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -216,9 +217,11 @@ class SightIT {
             Waiting.until("the call is interrupted", LIMIT, () -> text(log()).contains("is interrupted"));
             assertThat(reader.waitFor()).isNotZero();
             assertThat(text(folder.resolve("stat.out"))).contains("timed out");
-            assertThat(text(log()))
-                    .containsPattern("(lookup|getattr) of /data .*is not answered for [1-9]")
-                    .contains("    at ");
+            Pattern named = Pattern.compile("(lookup|getattr) of /data .*is not answered for [1-9]");
+            Waiting.until(
+                    "it is named with its stack",
+                    LIMIT,
+                    () -> named.matcher(text(log())).find() && text(log()).contains("    at "));
         } finally {
             alluxio.master().resume();
         }

@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.Waiting;
 import java.io.BufferedReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -45,7 +47,7 @@ class EmbeddedAlluxioIT {
             for (ProcessHandle server : servers) {
                 server.onExit().get(60, TimeUnit.SECONDS);
             }
-            assertThat(Path.of(folder)).doesNotExist();
+            Waiting.until("their folder is gone", Duration.ofMinutes(1), () -> Files.notExists(Path.of(folder)));
         } finally {
             parent.destroyForcibly();
         }

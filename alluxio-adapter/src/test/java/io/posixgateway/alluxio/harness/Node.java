@@ -14,7 +14,6 @@ import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.control.ControlGrpc;
 import io.posixgateway.alluxio.control.InfoRequest;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.StandardProtocolFamily;
 import java.net.URI;
 import java.net.UnixDomainSocketAddress;
@@ -58,9 +57,7 @@ public final class Node implements AutoCloseable {
     /** Starts the keeper and the gateway; their sockets and output go into the folder, whose path must be short. */
     public Node(Path folder) throws Exception {
         this.folder = folder;
-        try (ServerSocket free = new ServerSocket(0)) {
-            this.httpPort = free.getLocalPort();
-        }
+        this.httpPort = FreePort.find();
         this.keeper = Program.start(
                 folder,
                 List.of(Built.keeper().toString(), "--socket", keeperSocket().toString()));

@@ -78,6 +78,11 @@ final class BypassedMount implements AutoCloseable {
         return counts;
     }
 
+    /** Waits for so many files given; the last one is counted after its program has it. */
+    void awaitOpens(long least) throws Exception {
+        Waiting.until(least + " files are given", Duration.ofMinutes(1), () -> counts.opens() >= least);
+    }
+
     /** READs that the kernel has sent. */
     long reads() {
         return mounted.session().metrics().requests(Opcode.READ);

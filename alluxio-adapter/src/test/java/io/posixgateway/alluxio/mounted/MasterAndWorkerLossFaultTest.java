@@ -122,7 +122,7 @@ class MasterAndWorkerLossFaultTest {
                     SteadyReader reader = Objects.requireNonNull(readers.get(name));
                     Waiting.until(name + " reader gets EIO", PATIENCE, () -> reader.failed() > 0);
                 }
-                assertThat(log.anyWith("answered with EIO")).isTrue();
+                Waiting.until("it is logged", PATIENCE, () -> log.anyWith("answered with EIO"));
 
                 bringBack(server);
                 awaitMore(readers, "read rightly again");

@@ -68,8 +68,9 @@ class StreamedWriteIT {
     void aFileLargerThanTheSpoolIsWrittenInSequence() throws Exception {
         unmount();
         mount("2M");
-        try (FileChannel channel = create(root.resolve("large"))) {
-            for (int round = 0; round < 10; round++) {
+        try (FileChannel channel = streaming(root.resolve("large"))) {
+            write(channel, 3, 5);
+            for (int round = 1; round < 10; round++) {
                 write(channel, 0, 5);
             }
             assertThat(Files.size(root.resolve("large"))).isEqualTo(50L * PIECE);
@@ -161,8 +162,7 @@ class StreamedWriteIT {
     @Test
     void aStreamThatFailsIsToldUntilTheFileIsClosed() throws Exception {
         Path file = root.resolve("file");
-        FileChannel channel = create(file);
-        write(channel, 0, 3);
+        FileChannel channel = streaming(file);
         try (io.posixgateway.alluxio.client.Store store =
                 io.posixgateway.alluxio.AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
             store.delete("/" + ufs.getFileName() + "/file");

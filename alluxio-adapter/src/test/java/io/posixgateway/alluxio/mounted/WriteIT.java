@@ -210,7 +210,8 @@ class WriteIT {
             Files.write(file, bytes(200_000));
             assertThat(behind.resolve("f")).hasBinaryContent(bytes(200_000));
         } finally {
-            assertThat(run("umount", behind.toString())).isZero();
+            // The worker may still have a file of it open.
+            Eventually.holds("it is unmounted", () -> isUnmounted(behind));
         }
     }
 
@@ -247,6 +248,14 @@ class WriteIT {
 
     private static int run(String... words) throws Exception {
         return new ProcessBuilder(words).start().waitFor();
+    }
+
+    private static boolean isUnmounted(Path target) {
+        try {
+            return run("umount", target.toString()) == 0;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test

@@ -19,7 +19,6 @@ import java.util.TimerTask;
  */
 public final class MountedFileSystem implements AutoCloseable {
     private static final long LONGEST_MILLIS = 300_000 + 1_000L * Integer.getInteger("pgw.stress.seconds", 0);
-    private static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
 
     private final Path folder;
     private final FuseSession session;
@@ -46,9 +45,9 @@ public final class MountedFileSystem implements AutoCloseable {
     /** Mounts with these options, and makes sure that the transport asked for is the one that serves. */
     public static MountedFileSystem mount(FileSystem fileSystem, SessionOptions options) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
-        assumeTrue(
-                options.transport() != TransportChoice.URING || Files.exists(ENABLE_URING),
-                "this kernel has no FUSE over io_uring");
+        if (options.transport() == TransportChoice.URING) {
+            UringSupport.assume();
+        }
         Path folder = Files.createTempDirectory("posix-gateway-mount");
         try {
             MountedFileSystem mounted = new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));

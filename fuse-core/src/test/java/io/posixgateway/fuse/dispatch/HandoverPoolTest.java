@@ -13,6 +13,9 @@ import org.junit.jupiter.api.Test;
 class HandoverPoolTest {
     private static final int THREADS = 4;
 
+    /** Longer than a loaded machine keeps a thread from running. */
+    private static final long STUCK_NANOS = 300_000_000;
+
     private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics(), Long.MAX_VALUE / 2);
     private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
 
@@ -67,7 +70,7 @@ class HandoverPoolTest {
 
     @Test
     void whatIsStuckIsReplacedAsLongAsItLasts() throws InterruptedException {
-        HandoverPool relieved = new HandoverPool(THREADS, new SessionMetrics(), 20_000_000);
+        HandoverPool relieved = new HandoverPool(THREADS, new SessionMetrics(), STUCK_NANOS);
         CountDownLatch go = new CountDownLatch(1);
         for (int i = 0; i < 2 * THREADS; i++) {
             relieved.execute(() -> await(go));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ class KernelConnectionIT {
             MountTable.Mount mount = Objects.requireNonNull(MountTable.at(mountPoint.toRealPath()));
             assertThat(mount.device()).isEqualTo("0:" + number);
             KernelConnection connection = new KernelConnection(number, control);
-            assertThat(connection.waiting()).isZero();
+            Eventually.holds("every request is answered", () -> connection.waiting() == 0);
             connection.abort();
             assertThat(session.await(Duration.ofSeconds(60))).isTrue();
         } finally {

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,8 +37,8 @@ class LeftoversIT {
             mountOnce(choice, mountPoint);
         }
         await(() -> sessionThreads() <= threads, "the threads of ended sessions");
-        assertThat(entries("/proc/self/fd")).isLessThanOrEqualTo(descriptors + 5);
-        assertThat(mappings()).isLessThanOrEqualTo(mappings + ROUNDS);
+        await(() -> entries("/proc/self/fd") <= descriptors + 5, "the descriptors of ended sessions");
+        await(() -> mappings() <= mappings + ROUNDS, "the mappings of ended sessions");
     }
 
     private static void mountOnce(TransportChoice choice, Path mountPoint) throws IOException {
@@ -94,7 +93,7 @@ class LeftoversIT {
             assertThat(user.isAlive()).isFalse();
         }
         assertThat(MountTable.at(mountPoint.toRealPath())).isNull();
-        assertThat(session.metrics().workersAlive()).isZero();
+        await(() -> session.metrics().workersAlive() == 0, "the threads of the session");
     }
 
     /** Until an error, or until the file of the mount is gone. */
@@ -134,18 +133,18 @@ class LeftoversIT {
         await(() -> !mounted(mountPoint), "the guard to unmount " + mountPoint);
     }
 
-    private static boolean mounted(Path mountPoint) {
-        try {
-            Path parent = mountPoint.toAbsolutePath().getParent();
-            return parent != null && MountTable.at(parent.toRealPath().resolve(mountPoint.getFileName())) != null;
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
+    private static boolean mounted(Path mountPoint) throws IOException {
+        Path parent = mountPoint.toAbsolutePath().getParent();
+        return parent != null && MountTable.at(parent.toRealPath().resolve(mountPoint.getFileName())) != null;
     }
 
-    private static void await(BooleanSupplier condition, String what) throws InterruptedException {
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private static void await(Condition condition, String what) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.getAsBoolean()) {
+        while (!condition.holds()) {
             assertThat(System.nanoTime()).as("waited too long for " + what).isLessThan(end);
             Thread.sleep(20);
         }

@@ -2,6 +2,7 @@ package io.posixgateway.fuse.session;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.fuse.conformance.UringSupport;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.io.IOException;
@@ -10,8 +11,6 @@ import java.nio.file.Path;
 
 /** Mounts for tests, over one transport; skips with the reason where this machine cannot. */
 final class Sessions {
-    static final Path ENABLE_URING = Path.of("/sys/module/fuse/parameters/enable_uring");
-
     private Sessions() {}
 
     static SessionOptions options(TransportChoice choice) {
@@ -34,8 +33,9 @@ final class Sessions {
 
     static FuseSession mount(FileSystem fileSystem, Path mountPoint, TransportChoice choice) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
-        assumeTrue(
-                choice != TransportChoice.URING || Files.exists(ENABLE_URING), "this kernel has no FUSE over io_uring");
+        if (choice == TransportChoice.URING) {
+            UringSupport.assume();
+        }
         return FuseSession.mount(fileSystem, mountPoint, options(choice));
     }
 }

@@ -3,6 +3,7 @@ package io.posixgateway.fuse.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.fuse.conformance.UringSupport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,9 +24,9 @@ class TakeoverFaultTest {
     @ParameterizedTest
     @CsvSource({"devfuse,KILL", "devfuse,TERM", "uring,KILL", "uring,TERM"})
     void noCallFailsOrHangsWhenTheServerEnds(String transport, String signal, @TempDir Path work) throws Exception {
-        assumeTrue(
-                !transport.equals("uring") || Files.exists(Sessions.ENABLE_URING),
-                "this kernel has no FUSE over io_uring");
+        if (transport.equals("uring")) {
+            UringSupport.assume();
+        }
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         assumeTrue(root(), "only root can mount as a keeper does");
         serveByTurns(transport, signal, Map.of(), work);
@@ -34,9 +35,9 @@ class TakeoverFaultTest {
     /** What comes while nobody serves is fetched though nothing else comes by that would bring it along. */
     @Test
     void whoIsAloneGoesOnAfterTheServerEnded(@TempDir Path work) throws Exception {
-        assumeTrue(Files.exists(Sessions.ENABLE_URING), "this kernel has no FUSE over io_uring");
+        UringSupport.assume();
         assumeTrue(root(), "only root can mount as a keeper does");
-        serveByTurns("uring", "KILL", Map.of("READERS", "1", "WRITERS", "0", "CPU", "0"), work);
+        serveByTurns("uring", "KILL", Map.of("READERS", "1", "WRITERS", "0", "ONE_CPU", "yes"), work);
     }
 
     private static void serveByTurns(String transport, String signal, Map<String, String> load, Path work)
