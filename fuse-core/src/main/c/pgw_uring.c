@@ -1,5 +1,6 @@
 #include "pgw_uring.h"
 
+#include "pgw_seat.h"
 #include "pgw_stance.h"
 #include "pgw_uring_saved.h"
 #include "pgw_wire.h"
@@ -7,7 +8,6 @@
 #include <errno.h>
 #include <liburing.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ struct pgw_uring {
     int fetching;              /* slots that are the kernel's */
     int left;                  /* requests of an earlier process in the box's first half */
     bool ended;                /* the kernel said that the connection is gone */
-    struct pgw_stance *stance; /* of the queue's thread; may be NULL */
+    struct pgw_seat seat;      /* of the queue's thread */
+    struct pgw_stance *stance; /* of the same; may be NULL */
     int wake_fd;
     uint64_t wake_count;   /* where the read of wake_fd puts its value */
     struct io_uring order; /* of a kept session, see end_in_order */
@@ -105,20 +106,24 @@ static void prepare_register(struct pgw_uring *ring, int slot) {
     sqe->len = 2;
 }
 
-static void prepare_commit(struct pgw_uring *ring, int slot) {
+/* Returns how many bytes come with the reply. */
+static size_t prepare_commit(struct pgw_uring *ring, int slot) {
     char *memory = slot_memory(&ring->geometry, slot);
     const struct pgw_uring_req_header *header = (const void *)memory;
     if (ring->geometry.kept) {
         pgw_uring_saved_replied(memory);
     }
     prepare(ring, PGW_URING_CMD_COMMIT_AND_FETCH, slot, header->ring_ent.commit_id);
+    return header->ring_ent.payload_sz;
 }
 
 static void prepare_commits(struct pgw_uring *ring, int commits) {
     const int32_t *replies = ring->geometry.box + ring->geometry.depth;
+    int large = 0;
     for (int i = 0; i < commits; i++) {
-        prepare_commit(ring, replies[i]);
+        large += prepare_commit(ring, replies[i]) >= PGW_SEAT_LARGE_BYTES ? 1 : 0;
     }
+    pgw_seat_answered(&ring->seat, large);
 }
 
 /* The kernel took these replies, if it was given all. */
@@ -136,14 +141,6 @@ static void prepare_wake(struct pgw_uring *ring) {
     struct io_uring_sqe *sqe = next_entry(ring);
     io_uring_prep_read(sqe, ring->wake_fd, &ring->wake_count, sizeof ring->wake_count, 0);
     sqe->user_data = WAKE_TAG;
-}
-
-static void pin_to_cpu(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    /* A CPU that is offline or not ours: the queue works from any other. */
-    (void)sched_setaffinity(0, sizeof set, &set);
 }
 
 /*
@@ -188,7 +185,7 @@ static void begin_slot(struct pgw_uring *ring, int slot) {
         ring->geometry.box[ring->left++] = slot;
         break;
     case PGW_URING_COMMIT:
-        prepare_commit(ring, slot);
+        (void)prepare_commit(ring, slot);
         break;
     case PGW_URING_REGISTER:
         prepare_register(ring, slot);
@@ -238,7 +235,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
         *error = -errno;
         goto err;
     }
-    pin_to_cpu(geometry->queue);
+    pgw_seat_take(&ring->seat, geometry->queue);
     *error = make_ring((unsigned)geometry->depth + 2, &ring->ring);
     if (*error != 0) {
         ring->ring.ring_fd = -1;
