@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* A reply of so many bytes is large. */
-#define PGW_SEAT_LARGE_BYTES (128 * 1024)
+#define PGW_SEAT_LARGE_BYTES 131072
 
 struct pgw_seat {
     cpu_set_t allowed; /* before it took the seat */
