@@ -20,7 +20,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -108,6 +108,9 @@ bench-core: bench-peers ## The paper's microbenchmarks on this machine (ARGS=--q
 
 bench-alluxio: bench-peers ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)
 	@$(VENV)/python $(BENCH)/bench_alluxio.py $(ARGS)
+
+bench-workers: bench-peers ## The same with two workers
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group workers $(ARGS)
 
 bench-figure15: bench-peers ## The paper's reading by 1 to 64 threads, with Alluxio on JNR-FUSE too
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group figure15 $(ARGS)

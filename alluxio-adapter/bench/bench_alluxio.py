@@ -115,9 +115,10 @@ class Run:
         if not steps:
             return True
         wanted = {name for _, _, _, parts in steps for part in parts for name in PARTS[part].reads}
+        group = GROUPS[self.options.group]
         with (
             memory(self.options.memory, self.facts["pages"]) as work,
-            AlluxioHost(work / "blocks", self.heap_mb(), GROUPS[self.options.group].delayed) as host,
+            AlluxioHost(work / "blocks", self.heap_mb(), group.delayed, group.workers) as host,
         ):
             Filling(host, work, self.scale, self.sets).fill(wanted)
             host.tell("warm", "/warm", self.scale.warm_seconds)

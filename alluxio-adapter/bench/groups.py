@@ -100,6 +100,7 @@ class Group:
     contenders: list[str]
     rounds: int
     minutes_a_round: float  # on two CPUs, until a run knows better
+    workers: int = 1
     delayed: bool = False  # a program is on the way to each of Alluxio's servers
     pages: str = ""  # as huge=within_size: files and blocks lie on a tmpfs of their own, mounted so
 
@@ -110,6 +111,14 @@ class Group:
 GROUPS = {
     "alluxio": Group(
         "the gateway, AlluxioFuse and tmpfs", ["svhn", "coco", "big", "create", "metadata", "remote"], USUAL, 5, 9
+    ),
+    "workers": Group(
+        "the same with two workers",
+        ["svhn", "coco", "remote"],
+        ["tmpfs", "alluxiofuse", "alluxiofuse-tuned", "gateway"],
+        3,
+        5,
+        workers=2,
     ),
     "figure15": Group("reading by 1 to 64 threads", ["figure15"], PAPER, 3, 4),
     "train": Group("training", ["imagenet", "parallel"], PAPER, 3, 4),

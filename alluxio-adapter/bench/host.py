@@ -16,14 +16,14 @@ NOT_KEPT = "alluxio.user.file.readtype.default=NO_CACHE"
 class AlluxioHost:
     """The embedded Alluxio, in a Java process that ends with this one; `delayed`: what goes to it can be."""
 
-    def __init__(self, blocks: Path, heap_mb: int, delayed: bool):
+    def __init__(self, blocks: Path, heap_mb: int, delayed: bool = False, workers: int = 1):
         self.delays = Delays() if delayed else None
         properties = self.delays.properties() if self.delays else []
         jars = GATEWAY.resolve().parent.parent / "lib"
         self.blocks = blocks
         self.process = subprocess.Popen(
             ["java", "-Xmx512m", *("--add-opens=java.base/java.nio=ALL-UNNAMED",), "-cp", f"{HOST_CLASSES}:{jars}/*"]
-            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), "1", str(WORKER_BYTES), str(heap_mb)]
+            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), str(workers), str(WORKER_BYTES), str(heap_mb)]
             + properties,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

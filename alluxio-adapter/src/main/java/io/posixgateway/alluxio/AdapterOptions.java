@@ -112,12 +112,12 @@ public record AdapterOptions(
                             "read_ahead",
                             new Option.Size(0, 1L << 30),
                             "8M",
-                            "Most that one remote stream reads ahead."),
+                            "Most of a file on another host that one of its readers has in memory, ahead of him and behind."),
                     new Option(
                             "buffer_size",
                             new Option.Size(1 << 20, 1L << 40),
                             "256M",
-                            "Memory of all streams that read ahead, together."),
+                            "Memory of all of those, together; half of POSIX_GATEWAY_DIRECT at most."),
                     new Option(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),

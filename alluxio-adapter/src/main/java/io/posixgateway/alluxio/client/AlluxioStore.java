@@ -75,7 +75,7 @@ public final class AlluxioStore implements Store {
         this.settings = new ClusterSettings(context);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
-        this.loader = new Loader(files);
+        this.loader = new Loader(context, files);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);

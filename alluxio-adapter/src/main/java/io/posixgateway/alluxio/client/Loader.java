@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.FileSystem;
+import alluxio.client.file.FileSystemContext;
 import alluxio.grpc.JobProgressReportFormat;
-import alluxio.grpc.LoadJobPOptions;
 import alluxio.job.JobDescription;
-import alluxio.job.LoadJobRequest;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;
 
@@ -15,19 +15,19 @@ import java.util.Map;
 final class Loader {
     private static final String TYPE = "load";
 
+    private final FileSystemContext context;
     private final FileSystem files;
 
-    Loader(FileSystem files) {
+    Loader(FileSystemContext context, FileSystem files) {
+        this.context = context;
         this.files = files;
     }
 
     /** Begins it; one that is under way already goes on. */
-    void begin(String path) {
-        LoadJobPOptions options = LoadJobPOptions.newBuilder()
-                .setVerify(false)
-                .setPartialListing(false)
-                .build();
-        files.submitJob(new LoadJobRequest(path, options));
+    void begin(String path) throws IOException {
+        try (LoadClient client = new LoadClient(context.getMasterClientContext())) {
+            client.load(path);
+        }
     }
 
     LoadState state(String path) {
@@ -61,11 +61,26 @@ final class Loader {
             String key = field.getKey().toLowerCase(Locale.ROOT);
             if ((key.equals(name) || key.equals("m" + name))
                     && !field.getValue().isJsonNull()) {
-                JsonElement value = field.getValue();
-                return value.isJsonPrimitive() ? value.getAsString() : value.toString();
+                return text(field.getValue());
             }
         }
         return "";
+    }
+
+    /** Of an exception with all its causes and stacks, the first message. */
+    private static String text(JsonElement value) {
+        if (value.isJsonPrimitive()) {
+            return value.getAsString();
+        }
+        String message = "";
+        if (value.isJsonObject()) {
+            JsonObject exception = value.getAsJsonObject();
+            message = text(exception, "detailmessage");
+            if (message.isEmpty() && exception.has("cause")) {
+                message = text(exception.get("cause"));
+            }
+        }
+        return message.isEmpty() ? value.toString() : message;
     }
 
     private static long number(JsonObject fields, String name) {

@@ -24,10 +24,10 @@ final class WarmupCount implements Warmup.Progress {
         return now.getEntries() % TELL_EVERY != 0 || tell();
     }
 
-    /** The load knows only of what was missing: the rest of the total was there. */
+    /** The load counts only what is missing, and knows how much that is when it has seen all: then the rest was there. */
     @Override
     public boolean loading(LoadState state) {
-        long there = Math.max(0, now.getTotalBytes() - state.totalBytes());
+        long there = state.done() ? Math.max(0, now.getTotalBytes() - state.totalBytes()) : 0;
         now.setStep("data").setBytes(Math.min(now.getTotalBytes(), there + state.loadedBytes()));
         if (state.done()) {
             now.setFailed(now.getFailed() + state.failedFiles());

@@ -137,7 +137,9 @@ public final class AlluxioHost {
                 "alluxio.user.block.size.bytes.default",
                 blockBytes,
                 "alluxio.user.local.writer.chunk.size.bytes",
-                "1MB");
+                "1MB",
+                "alluxio.user.block.write.location.policy.class",
+                "alluxio.client.block.policy.RoundRobinPolicy");
         return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties));
     }
 

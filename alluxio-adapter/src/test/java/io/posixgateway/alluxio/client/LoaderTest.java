@@ -21,4 +21,12 @@ class LoaderTest {
         assertThat(failed.failedFiles()).isEqualTo(3);
         assertThat(failed.failure()).contains("FAILED", "no workers");
     }
+
+    @Test
+    void of_an_exception_the_message_is_told_and_not_the_stack() {
+        LoadState failed = Loader.read(
+                "{\"mJobState\":\"FAILED\",\"mFailureReason\":"
+                        + "{\"cause\":{\"detailMessage\":\"Path /a does not exist.\",\"stackTrace\":[{\"methodName\":\"b\"}]}}}");
+        assertThat(failed.failure()).isEqualTo("Alluxio's load ended as FAILED: Path /a does not exist.");
+    }
 }

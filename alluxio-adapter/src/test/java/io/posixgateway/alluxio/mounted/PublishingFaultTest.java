@@ -3,16 +3,12 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.nio.file.ExtendedOpenOption;
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
-import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -108,7 +104,7 @@ class PublishingFaultTest {
     /** Without another worker, who closes a file would be told when one stops. A mount keeps the list of them for a while. */
     @BeforeEach
     void awaitBoth() throws Exception {
-        try (MountedFileSystem mounted = mount()) {
+        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
             Waiting.until(
                     "the master knows both workers",
                     PATIENCE,
@@ -143,7 +139,7 @@ class PublishingFaultTest {
 
     private void worksWithout(String name, Step goes, Step comes) throws Exception {
         ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
-        try (MountedFileSystem mounted = mount()) {
+        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
             awaitNear(mounted.root());
             Path read = Files.write(mounted.root().resolve("read-" + name), readContent);
             try (Writers writers = new Writers(mounted.root(), name, written);
@@ -181,7 +177,7 @@ class PublishingFaultTest {
     @Test
     void whoWritesWhileTheMasterIsKilledIsToldTheTruth() throws Exception {
         ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
-        try (MountedFileSystem mounted = mount()) {
+        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
             Path read = Files.write(mounted.root().resolve("read-master"), readContent);
             try (Writers writers = new Writers(mounted.root(), "master", written);
                     FileChannel open = openUncached(read);
@@ -201,7 +197,7 @@ class PublishingFaultTest {
 
     @Test
     void whatAWorkerThatStoppedWritesTooLateDoesNotStay() throws Exception {
-        try (MountedFileSystem mounted = mount();
+        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"));
                 LogLines log = new LogLines()) {
             for (int tries = 0; !areKeptWhileItStops(mounted.root(), "late-" + tries + "-", log); tries++) {
                 assertThat(tries).as("tries in which nothing was kept").isLessThan(MOST_TRIES);
@@ -309,16 +305,6 @@ class PublishingFaultTest {
         assertThat(room.flip().equals(ByteBuffer.wrap(readContent, at, PIECE_BYTES)))
                 .as("bytes at %d", at)
                 .isTrue();
-    }
-
-    private MountedFileSystem mount() throws Exception {
-        Map<String, String> options =
-                Map.of("short_circuit", "off", "spool", folder.resolve("spool").toString());
-        return MountedFileSystem.mount(
-                AlluxioMount.open(
-                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
-                TransportChoice.AUTO);
     }
 
     private static boolean holds(Path file, long seed) throws IOException {

@@ -3,16 +3,12 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.nio.file.ExtendedOpenOption;
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
-import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -24,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -69,7 +64,7 @@ class SlowWorkerFaultTest {
         EmbeddedOptions two =
                 EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES).withBlockStore(blocks);
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(two)) {
-            try (MountedFileSystem mounted = mount(alluxio)) {
+            try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
                 Waiting.until(
                         "the master knows both workers",
                         PATIENCE,
@@ -106,7 +101,7 @@ class SlowWorkerFaultTest {
     }
 
     private Took goOn(EmbeddedAlluxio alluxio, Path blocks, Step goes, Step comes) throws Exception {
-        try (MountedFileSystem mounted = mount(alluxio)) {
+        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
             List<Integer> slow = heldBy(mounted.root(), blocks.resolve("worker2"));
             List<Integer> others = heldBy(mounted.root(), blocks.resolve("worker1"));
             assertThat(slow).hasSizeGreaterThan(CROWD);
@@ -156,16 +151,6 @@ class SlowWorkerFaultTest {
     private static Duration percentile(List<Long> nanos, int percent) {
         Collections.sort(nanos);
         return Duration.ofNanos(nanos.get((nanos.size() - 1) * percent / 100));
-    }
-
-    private MountedFileSystem mount(EmbeddedAlluxio alluxio) throws Exception {
-        Map<String, String> options =
-                Map.of("short_circuit", "off", "spool", folder.resolve("spool").toString());
-        return MountedFileSystem.mount(
-                AlluxioMount.open(
-                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
-                TransportChoice.AUTO);
     }
 
     private static byte[] content(int number) {

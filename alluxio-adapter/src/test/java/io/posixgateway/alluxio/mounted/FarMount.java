@@ -1,0 +1,24 @@
+package io.posixgateway.alluxio.mounted;
+
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** A mount that reads by way of the workers alone, as if they were on other hosts. */
+final class FarMount {
+    private FarMount() {}
+
+    static MountedFileSystem of(EmbeddedAlluxio alluxio, Path spool) throws Exception {
+        Map<String, String> options = Map.of("short_circuit", "off", "spool", spool.toString());
+        return MountedFileSystem.mount(
+                AlluxioMount.open(
+                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
+                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                TransportChoice.AUTO);
+    }
+}
