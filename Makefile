@@ -8,7 +8,7 @@ MVN ?= mvn -q --batch-mode
 DIST := alluxio-adapter/target/dist
 ARGS ?=
 comma := ,
-# TRIES=2: a test that fails is tried once more, and told of.
+# TRIES=2: a test that fails is tried once more, and told of (.ci/again).
 TRIES ?= 1
 AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
 

@@ -5,4 +5,4 @@ e2e: charts-tools images-current ## The chart in a real Kubernetes on this machi
 	@e2e/run $(CASE)
 
 e2e-short: ## The same in short: up, install, a claim, a kill, down; skipped, with the reason, where no cluster can be had
-	@e2e/short
+	@$(AGAIN) e2e/short

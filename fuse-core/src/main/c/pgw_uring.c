@@ -123,7 +123,10 @@ static void prepare_commits(struct pgw_uring *ring, int commits) {
     for (int i = 0; i < commits; i++) {
         large += prepare_commit(ring, replies[i]) >= PGW_SEAT_LARGE_BYTES ? 1 : 0;
     }
-    pgw_seat_answered(&ring->seat, large);
+    if (pgw_seat_answered(&ring->seat, large)) {
+        io_uring_submit(&ring->ring);
+        pgw_seat_change(&ring->seat);
+    }
 }
 
 /* The kernel took these replies, if it was given all. */

@@ -5,6 +5,7 @@
 #include "pgw_layout.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
+#include "pgw_seat.h"
 #include "pgw_socket.h"
 #include "pgw_wake.h"
 
@@ -194,6 +195,12 @@ static jint current_thread(JNIEnv *env, jclass owner) {
     return pgw_wake_self();
 }
 
+static jint leave_seat(JNIEnv *env, jclass owner) {
+    (void)env;
+    (void)owner;
+    return pgw_seat_none();
+}
+
 static jint wake_thread(JNIEnv *env, jclass owner, jint thread) {
     (void)env;
     (void)owner;
@@ -259,6 +266,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"unmount", "([BZ)I", unmount},
         {"installWake", "()I", install_wake},
         {"currentThread", "()I", current_thread},
+        {"leaveSeat", "()I", leave_seat},
         {"wakeThread", "(I)I", wake_thread},
         {"connectUnix", "([BI)I", connect_unix},
         {"send", "(ILjava/nio/ByteBuffer;I)I", send_bytes},

@@ -1,6 +1,8 @@
-/* The CPU of a queue's thread: when it leaves it, and when it comes back. */
+/* The CPU of a queue's thread: when it leaves it, when it comes back, and who inherits it. */
 #include "../pgw_seat.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +10,70 @@
 
 #include <cmocka.h>
 
-static cpu_set_t place(void) {
-    cpu_set_t set;
-    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    return set;
+enum { MOST = 16 };
+
+/* Where a thread that is not the process's first was at each step. */
+struct steps {
+    cpu_set_t first; /* where that one may run */
+    int cpu;
+    cpu_set_t at[MOST];
+    int count;
+};
+
+static void note(struct steps *steps) {
+    cpu_set_t *now = &steps->at[steps->count++];
+    CPU_ZERO(now);
+    (void)sched_getaffinity(0, sizeof *now, now);
+}
+
+/* So many turns without a large reply. */
+static void turn(struct pgw_seat *seat, int turns, int large) {
+    for (int i = 0; i < turns; i++) {
+        if (pgw_seat_answered(seat, large)) {
+            pgw_seat_change(seat);
+        }
+    }
+}
+
+static void *heir(void *steps) {
+    note(steps);
+    (void)pgw_seat_none();
+    note(steps);
+    return NULL;
+}
+
+static void *queue(void *given) {
+    struct steps *steps = given;
+    struct pgw_seat seat;
+    pthread_t started;
+
+    pgw_seat_take(&seat, steps->cpu);
+    note(steps); /* 0: sits */
+    if (pthread_create(&started, NULL, heir, steps) == 0) {
+        pthread_join(started, NULL); /* 1: sits, too; 2: is free */
+    }
+    turn(&seat, 1000, 0);
+    turn(&seat, 1000, 1);
+    note(steps); /* 3: sits */
+    turn(&seat, 1, 2);
+    note(steps); /* 4: has left */
+    for (int i = 0; i < 100; i++) {
+        turn(&seat, 20, 0);
+        turn(&seat, 1, 1);
+    }
+    note(steps); /* 5: is still away */
+    turn(&seat, 1000, 0);
+    note(steps); /* 6: sits again */
+    turn(&seat, 1, 2);
+    note(steps); /* 7: leaves again */
+    return NULL;
+}
+
+static void run(struct steps *steps) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, queue, steps), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(steps->count, 8);
 }
 
 static int last_of(const cpu_set_t *set) {
@@ -22,60 +84,33 @@ static int last_of(const cpu_set_t *set) {
     return last;
 }
 
-static bool sits_on(int cpu) {
-    cpu_set_t now = place();
-    return CPU_COUNT(&now) == 1 && CPU_ISSET((size_t)cpu, &now);
-}
-
-static bool is_at(const cpu_set_t *allowed) {
-    cpu_set_t now = place();
-    return CPU_EQUAL(&now, allowed);
-}
-
-/* So many turns without a large reply. */
-static void rest(struct pgw_seat *seat, int turns) {
-    for (int i = 0; i < turns; i++) {
-        pgw_seat_answered(seat, 0);
-    }
-}
-
 static void leaves_for_large_replies_and_comes_back(void **state) {
-    const cpu_set_t allowed = place();
-    const int cpu = last_of(&allowed);
-    struct pgw_seat seat;
+    static const bool sits[] = {true, true, false, true, false, false, true, false};
+    struct steps steps = {.count = 0};
     (void)state;
 
-    pgw_seat_take(&seat, cpu);
-    assert_true(sits_on(cpu));
-    for (int i = 0; i < 1000; i++) {
-        pgw_seat_answered(&seat, i % 2);
+    assert_int_equal(sched_getaffinity(0, sizeof steps.first, &steps.first), 0);
+    steps.cpu = last_of(&steps.first);
+    run(&steps);
+    for (int i = 0; i < steps.count; i++) {
+        if (sits[i]) {
+            assert_int_equal(CPU_COUNT(&steps.at[i]), 1);
+            assert_true(CPU_ISSET((size_t)steps.cpu, &steps.at[i]));
+        } else {
+            assert_true(CPU_EQUAL(&steps.at[i], &steps.first));
+        }
     }
-    assert_true(sits_on(cpu));
-
-    pgw_seat_answered(&seat, 2);
-    assert_true(is_at(&allowed));
-    for (int i = 0; i < 1000; i++) {
-        pgw_seat_answered(&seat, i % 10 == 0 ? 1 : 0);
-    }
-    assert_true(is_at(&allowed));
-    rest(&seat, 1000);
-    assert_true(sits_on(cpu));
-
-    pgw_seat_answered(&seat, 2);
-    assert_true(is_at(&allowed));
-    assert_int_equal(sched_setaffinity(0, sizeof allowed, &allowed), 0);
 }
 
 static void a_seat_that_is_not_there_is_not_taken(void **state) {
-    const cpu_set_t allowed = place();
-    struct pgw_seat seat;
+    struct steps steps = {.cpu = CPU_SETSIZE - 1};
     (void)state;
 
-    pgw_seat_take(&seat, CPU_SETSIZE - 1);
-    assert_true(is_at(&allowed));
-    pgw_seat_answered(&seat, 2);
-    rest(&seat, 1000);
-    assert_true(is_at(&allowed));
+    assert_int_equal(sched_getaffinity(0, sizeof steps.first, &steps.first), 0);
+    run(&steps);
+    for (int i = 0; i < steps.count; i++) {
+        assert_true(CPU_EQUAL(&steps.at[i], &steps.first));
+    }
 }
 
 int main(void) {

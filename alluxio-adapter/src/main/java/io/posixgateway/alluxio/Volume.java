@@ -26,6 +26,7 @@ import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.Publisher;
 import io.posixgateway.alluxio.write.SpoolFolder;
+import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -72,12 +73,8 @@ final class Volume implements AutoCloseable {
     final SpoolFolder spool;
     final HiddenFiles hidden;
     private final @Nullable VolumeFolder kept;
-    private final ThreadPoolExecutor later =
-            new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                Thread thread = new Thread(task, "deleted-files");
-                thread.setDaemon(true);
-                return thread;
-            });
+    private final ThreadPoolExecutor later = new ThreadPoolExecutor(
+            1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
     /** While the changed files of an earlier process are being recovered. */
     private volatile @Nullable Recovering recovering;

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.jni.FreeThread;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -43,11 +44,7 @@ public final class HotDirectories implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(64),
-                task -> {
-                    Thread thread = new Thread(task, "hot-directories");
-                    thread.setDaemon(true);
-                    return thread;
-                },
+                task -> new FreeThread(task, "hot-directories"),
                 new ThreadPoolExecutor.DiscardPolicy());
         lister.allowCoreThreadTimeOut(true);
     }

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
@@ -29,11 +30,7 @@ public final class KernelNotices implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MOST_WAITING),
-                task -> {
-                    Thread thread = new Thread(task, "kernel-notices");
-                    thread.setDaemon(true);
-                    return thread;
-                },
+                task -> new FreeThread(task, "kernel-notices"),
                 new ThreadPoolExecutor.DiscardPolicy());
         teller.allowCoreThreadTimeOut(true);
     }

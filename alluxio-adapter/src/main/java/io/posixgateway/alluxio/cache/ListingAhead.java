@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.concurrent.ExecutionException;
@@ -30,11 +31,7 @@ public final class ListingAhead implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                task -> {
-                    Thread thread = new Thread(task, "listing-ahead");
-                    thread.setDaemon(true);
-                    return thread;
-                },
+                task -> new FreeThread(task, "listing-ahead"),
                 new ThreadPoolExecutor.DiscardPolicy());
     }
 

@@ -398,11 +398,9 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public void load(String path) throws StoreException {
-        attempt("load", path, () -> {
-            loader.begin(path);
-            return path;
-        });
+    public boolean load(String path) throws StoreException {
+        newUri(path); // a question mark would end it
+        return attempt("load", path, () -> loader.begin(path));
     }
 
     @Override

@@ -45,11 +45,12 @@ final class LoadClient extends AbstractMasterClient {
         stub = FileSystemMasterClientServiceGrpc.newBlockingStub(mChannel);
     }
 
-    /** One that is under way already goes on. */
-    void load(String path) throws IOException {
+    /** True: it begins; false: the master has one of this path already, which goes on. */
+    boolean load(String path) throws IOException {
         SubmitJobPRequest request = SubmitJobPRequest.newBuilder()
                 .setRequestBody(ByteString.copyFrom(LoadRequest.bytes(path)))
                 .build();
-        retryRPC(() -> requireNonNull(stub).submitJob(request), LOG, "SubmitJob", "path=%s", path);
+        return retryRPC(() -> requireNonNull(stub).submitJob(request), LOG, "SubmitJob", "path=%s", path)
+                .hasJobId();
     }
 }

@@ -23,10 +23,10 @@ final class Loader {
         this.files = files;
     }
 
-    /** Begins it; one that is under way already goes on. */
-    void begin(String path) throws IOException {
+    /** False: there is one already, which goes on. */
+    boolean begin(String path) throws IOException {
         try (LoadClient client = new LoadClient(context.getMasterClientContext())) {
-            client.load(path);
+            return client.load(path);
         }
     }
 

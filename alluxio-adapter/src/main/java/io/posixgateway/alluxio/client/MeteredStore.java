@@ -177,8 +177,8 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public void load(String path) throws StoreException {
-        done(Method.LOAD, () -> store.load(path));
+    public boolean load(String path) throws StoreException {
+        return timed(Method.LOAD, () -> store.load(path));
     }
 
     @Override

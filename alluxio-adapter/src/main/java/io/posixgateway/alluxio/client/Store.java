@@ -94,8 +94,8 @@ public interface Store extends AutoCloseable {
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;
 
-    /** Has workers fetch what they lack of a path, in the background; one that is under way goes on. */
-    void load(String path) throws StoreException;
+    /** Has workers fetch what they lack of a path, in the background; false: the master has a load of it, which goes on. */
+    boolean load(String path) throws StoreException;
 
     /** How far the last load of this path is. */
     LoadState loadState(String path) throws StoreException;

@@ -27,7 +27,8 @@ final class WarmupCount implements Warmup.Progress {
     /** The load counts only what is missing, and knows how much that is when it has seen all: then the rest was there. */
     @Override
     public boolean loading(LoadState state) {
-        long there = state.done() ? Math.max(0, now.getTotalBytes() - state.totalBytes()) : 0;
+        long there =
+                state.done() && state.failure().isEmpty() ? Math.max(0, now.getTotalBytes() - state.totalBytes()) : 0;
         now.setStep("data").setBytes(Math.min(now.getTotalBytes(), there + state.loadedBytes()));
         if (state.done()) {
             now.setFailed(now.getFailed() + state.failedFiles());

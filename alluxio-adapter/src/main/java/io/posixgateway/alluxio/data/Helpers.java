@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.data;
 
+import io.posixgateway.fuse.jni.FreeThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -20,11 +21,7 @@ final class Helpers implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                task -> {
-                    Thread thread = new Thread(task, name);
-                    thread.setDaemon(true);
-                    return thread;
-                },
+                task -> new FreeThread(task, name),
                 new ThreadPoolExecutor.AbortPolicy());
     }
 

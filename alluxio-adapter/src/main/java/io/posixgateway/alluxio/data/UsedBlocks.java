@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.jni.FreeThread;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,8 +29,7 @@ final class UsedBlocks implements AutoCloseable {
     /** There are block files here. Again and again. */
     synchronized void start() {
         if (thread == null) {
-            Thread started = new Thread(this::run, "used-blocks");
-            started.setDaemon(true);
+            Thread started = new FreeThread(this::run, "used-blocks");
             started.start();
             thread = started;
         }

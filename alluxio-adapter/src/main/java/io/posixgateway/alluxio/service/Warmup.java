@@ -8,11 +8,10 @@ import io.posixgateway.alluxio.service.ServiceException.Kind;
 import java.nio.ByteBuffer;
 
 /**
- * Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load or, where the master
- * does not take that from this client, by reading it once. One thread.
+ * Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load or, where
+ * that fails, by reading it once. One thread.
  */
 public final class Warmup {
-    private static final long PAUSE_MILLIS = 500;
     private static final int CHUNK_BYTES = 1 << 20;
     /** Of a large file; then whoever waits is told, and asked whether he still waits. */
     private static final int CHUNKS_A_WORD = 16;
@@ -54,7 +53,7 @@ public final class Warmup {
             wanted[0] = progress.entry(bytes, 0, failed);
             return wanted[0];
         });
-        if (data && wanted[0] && !loaded(alluxioPath(path))) {
+        if (data && wanted[0] && load(alluxioPath(path)) == MasterLoad.End.FAILED) {
             read(path, new Reading(total[0]));
         }
     }
@@ -86,32 +85,9 @@ public final class Warmup {
         return root.equals("/") ? (below.isEmpty() ? "/" : below) : root + below;
     }
 
-    /** Has Alluxio load it; false: the master does not take that from this client. */
-    private boolean loaded(String path) throws ServiceException {
-        boolean wanted = true;
+    private MasterLoad.End load(String path) throws ServiceException {
         try {
-            store.load(path);
-        } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(Warmup.class).debug("No load by the master: {}", e.getMessage());
-            return false;
-        }
-        try {
-            LoadState state = store.loadState(path);
-            wanted = progress.loading(state);
-            while (wanted && !state.done()) {
-                Thread.sleep(PAUSE_MILLIS);
-                state = store.loadState(path);
-                wanted = progress.loading(state);
-            }
-            if (!wanted && !state.done()) {
-                store.stopLoad(path);
-            }
-            if (!state.failure().isEmpty()) {
-                throw new ServiceException(Kind.PRECONDITION, state.failure());
-            }
-            return true;
-        } catch (StoreException e) {
-            throw new ServiceException(Kind.UNAVAILABLE, "Alluxio does not load " + path + ": " + e.getMessage(), e);
+            return new MasterLoad(store, path, progress, MasterLoad.Patience.USUAL).run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ServiceException(Kind.ABORTED, "interrupted", e);

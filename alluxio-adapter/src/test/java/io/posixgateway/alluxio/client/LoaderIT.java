@@ -31,7 +31,7 @@ class LoaderIT {
             }
             String path = "/" + FOLDER;
             store.list(path, "", FILES); // the master loads what it knows of
-            store.load(path);
+            assertThat(store.load(path)).isTrue();
             Waiting.until("it is done", LIMIT, () -> store.loadState(path).done());
 
             assertThat(store.loadState(path))

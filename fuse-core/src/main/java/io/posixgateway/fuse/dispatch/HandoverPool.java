@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,11 +50,8 @@ final class HandoverPool {
     }
 
     private static ScheduledThreadPoolExecutor relief() {
-        ScheduledThreadPoolExecutor relief = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "fuse-pool-relief");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledThreadPoolExecutor relief =
+                new ScheduledThreadPoolExecutor(1, task -> new FreeThread(task, "fuse-pool-relief"));
         relief.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         relief.allowCoreThreadTimeOut(true);
         return relief;
@@ -70,12 +68,11 @@ final class HandoverPool {
     }
 
     /** A thread, and since when it is at its present work; 0: it has none. */
-    private final class Worker extends Thread {
+    private final class Worker extends FreeThread {
         private volatile long sinceNanos;
 
         Worker(Runnable work) {
             super(work, "fuse-pool-" + made.incrementAndGet());
-            setDaemon(true);
         }
 
         @Override

@@ -38,7 +38,7 @@ public final class Uring {
     public static native int queues();
 
     /**
-     * Makes the ring, pins this thread to the queue's CPU, registers every slot.
+     * Makes the ring, gives this thread a seat on the queue's CPU, registers every slot.
      *
      * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload, 1 if the thread may stand back, 1 if
      *     the slots outlive this process and 2 if moreover they hold what an earlier process left

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages over io_uring: a queue and a pinned thread per possible CPU, and one thread more that takes from /dev/fuse what
+ * Messages over io_uring: a queue and a thread on it per possible CPU, and one thread more that takes from /dev/fuse what
  * still travels there (INIT, FORGET, INTERRUPT).
  *
  * <p>The queues come into being when INIT has been answered with the kernel's consent, or at once where an earlier process did

@@ -1,0 +1,127 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has Alluxio's master load the data of one path, and waits for it. One thread.
+ *
+ * <p>The master has one load for each path. Who asks for one that is under way, or was stopped, joins that: it leaves out what
+ * came since it began, so after it another one is asked for. Only who began a load stops it.
+ */
+final class MasterLoad {
+    private static final Logger LOG = LoggerFactory.getLogger(MasterLoad.class);
+
+    /** How it ended. */
+    enum End {
+        LOADED,
+        /** Nobody waits for it any more. */
+        LEFT,
+        /** What is missing must come another way. */
+        FAILED
+    }
+
+    /**
+     * How long it is waited for.
+     *
+     * @param pause between two looks
+     * @param unheard for a master that does not tell how far it is
+     * @param unmoved for workers that load nothing
+     */
+    record Patience(Duration pause, Duration unheard, Duration unmoved) {
+        static final Patience USUAL =
+                new Patience(Duration.ofMillis(500), Duration.ofMinutes(1), Duration.ofMinutes(5));
+    }
+
+    private final Store store;
+    private final String path;
+    private final Warmup.Progress progress;
+    private final Patience patience;
+
+    MasterLoad(Store store, String path, Warmup.Progress progress, Patience patience) {
+        this.store = store;
+        this.path = path;
+        this.progress = progress;
+        this.patience = patience;
+    }
+
+    End run() throws InterruptedException {
+        try {
+            boolean ours = store.load(path);
+            End end = follow(ours);
+            while (!ours && end == End.LOADED) {
+                ours = store.load(path);
+                end = follow(ours);
+            }
+            return end;
+        } catch (StoreException e) {
+            LOG.info("Alluxio's master does not load {}: {}", path, e.getMessage());
+            return End.FAILED;
+        }
+    }
+
+    private End follow(boolean ours) throws InterruptedException {
+        LoadState state = new LoadState(false, 0, 0, 0, "");
+        long heardNanos = System.nanoTime();
+        long movedNanos = heardNanos;
+        while (true) {
+            LoadState now = look();
+            if (now != null) {
+                heardNanos = System.nanoTime();
+                movedNanos = now.loadedBytes() > state.loadedBytes() ? heardNanos : movedNanos;
+                state = now;
+            }
+            if (state.done()) {
+                return ended(state, ours);
+            }
+            if (!progress.loading(state)) {
+                stop(ours);
+                return End.LEFT;
+            }
+            if (isOver(heardNanos, patience.unheard()) || isOver(movedNanos, patience.unmoved())) {
+                LOG.info("Alluxio's load of {} does not go on; it is at {} bytes", path, state.loadedBytes());
+                stop(ours);
+                return End.FAILED;
+            }
+            Thread.sleep(patience.pause().toMillis());
+        }
+    }
+
+    private static boolean isOver(long sinceNanos, Duration patience) {
+        return System.nanoTime() - sinceNanos > patience.toNanos();
+    }
+
+    /** Null: the master does not tell; it may be starting. */
+    private @Nullable LoadState look() {
+        try {
+            return store.loadState(path);
+        } catch (StoreException e) {
+            LOG.debug("Alluxio's load of {}: {}", path, e.getMessage());
+            return null;
+        }
+    }
+
+    private End ended(LoadState state, boolean ours) {
+        if (!state.failure().isEmpty()) {
+            LOG.info("{}", state.failure());
+            return End.FAILED;
+        }
+        return !ours || progress.loading(state) ? End.LOADED : End.LEFT;
+    }
+
+    private void stop(boolean ours) {
+        if (!ours) {
+            return;
+        }
+        try {
+            store.stopLoad(path);
+        } catch (StoreException e) {
+            LOG.info("Alluxio's load of {} is not stopped: {}", path, e.getMessage());
+        }
+    }
+}
