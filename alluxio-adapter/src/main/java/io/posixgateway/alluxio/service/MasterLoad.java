@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
  */
 final class MasterLoad {
     private static final Logger LOG = LoggerFactory.getLogger(MasterLoad.class);
+    /** Others may begin one each time before we do, and a master of another release may not say whose it is. */
+    private static final int MOST_JOINED = 3;
 
     /** How it ended. */
     enum End {
@@ -54,7 +56,10 @@ final class MasterLoad {
         try {
             boolean ours = store.load(path);
             End end = follow(ours);
-            while (!ours && end == End.LOADED) {
+            for (int joined = 1; !ours && end == End.LOADED; joined++) {
+                if (joined == MOST_JOINED) {
+                    return End.FAILED;
+                }
                 ours = store.load(path);
                 end = follow(ours);
             }

@@ -81,6 +81,12 @@ class MasterLoadTest {
     }
 
     @Test
+    void loads_that_are_always_those_of_others_have_us_read() throws Exception {
+        assertThat(run(false, DONE, false, DONE, false, DONE)).isEqualTo(End.FAILED);
+        assertThat(asked).hasSize(6);
+    }
+
+    @Test
     void a_master_that_takes_no_load_has_us_read() throws Exception {
         assertThat(run(away)).isEqualTo(End.FAILED);
         assertThat(asked).containsExactly("load");
