@@ -1,17 +1,20 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.BlockStoreClient;
-import alluxio.client.block.stream.BlockInStream;
-import alluxio.client.block.stream.DataReader;
+import alluxio.AlluxioURI;
+import alluxio.client.ReadType;
+import alluxio.client.block.policy.BlockLocationPolicy;
+import alluxio.client.block.stream.BlockWorkerClient;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
-import alluxio.client.file.options.InStreamOptions;
-import alluxio.network.protocol.databuffer.DataBuffer;
+import alluxio.conf.AlluxioConfiguration;
+import alluxio.conf.PropertyKey;
+import alluxio.grpc.OpenFilePOptions;
+import alluxio.grpc.ReadRequest;
+import alluxio.resource.CloseableResource;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.FileBlockInfo;
+import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,19 +39,23 @@ final class BlockRanges {
     private final FileSystemContext context;
     private final WorkerWatch watch;
     private final URIStatus status;
-    private final InStreamOptions options;
+    private final BlockLocationPolicy noWorker = all -> Optional.empty(); // none that lacks the block
+    private final boolean promotes;
+    private final long chunkBytes;
+    private final long silentMillis;
     private final List<FileBlockInfo> blocks;
     private final long blockBytes;
     /** By place in the file: when a stream has read something of them. */
     private final ConcurrentMap<Integer, Long> known = new ConcurrentHashMap<>();
 
-    /** @param options of its own */
-    BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, InStreamOptions options) {
+    BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, OpenFilePOptions options) {
         this.context = context;
         this.watch = watch;
         this.status = status;
-        this.options = options;
-        options.setUfsReadLocationPolicy(all -> Optional.empty()); // no worker that lacks the block
+        this.promotes = ReadType.fromProto(options.getReadType()).isPromote();
+        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(status.getPath()));
+        this.chunkBytes = configuration.getBytes(PropertyKey.USER_STREAMING_READER_CHUNK_SIZE_BYTES);
+        this.silentMillis = configuration.getMs(PropertyKey.USER_STREAMING_DATA_READ_TIMEOUT);
         this.blocks = status.getFileBlockInfos();
         this.blockBytes = Math.max(1, status.getBlockSizeBytes());
     }
@@ -77,69 +84,47 @@ final class BlockRanges {
         }
     }
 
-    /** May this part be read here? */
-    boolean has(long offset) {
+    /** So much from there on may be read here with one call. */
+    long bytesFrom(long offset) {
         Long since = known.get(indexOf(offset));
-        return since != null && watch.nanos() - since < BELIEVED_NANOS;
+        return since != null && watch.nanos() - since < BELIEVED_NANOS ? blockBytes - offset % blockBytes : 0;
     }
 
-    /** Fewer bytes than wanted at the end of the block. Waits. */
-    int read(long offset, ByteBuffer into) throws IOException {
+    /** Up to the end of the block. Waits. */
+    void read(long offset, FileSource.Rooms rooms) throws IOException {
         BlockInfo block = at(indexOf(offset));
         if (block == null) {
             throw new IOException("No block at " + offset);
         }
-        WorkerChoice choice =
-                new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
+        WorkerChoice choice = new WorkerChoice(context, watch, noWorker, status.isPersisted());
         boolean answered = false;
         choice.begin(true);
         try {
-            int got = read(choice, choice.choose(block), offset % blockBytes, into);
+            read(choice, choice.choose(block), offset % blockBytes, rooms);
             answered = true;
-            return got;
         } finally {
             choice.end(answered);
         }
     }
 
-    private int read(WorkerChoice choice, BlockInfo place, long at, ByteBuffer into) throws IOException {
+    private void read(WorkerChoice choice, BlockInfo place, long at, FileSource.Rooms rooms) throws IOException {
         if (place.getLocations().isEmpty()) {
             throw new IOException("No worker that has block " + place.getBlockId() + " answers");
         }
-        int wanted = (int) Math.min(into.remaining(), place.getLength() - at);
+        long wanted = Math.min(rooms.bytes(), place.getLength() - at);
         if (wanted <= 0) {
-            return 0;
+            return;
         }
-        try (BlockInStream in = BlockStoreClient.create(context).getInStream(place, options, new HashMap<>());
-                DataReader reader = in.getDataReaderFactory().create(at, wanted)) {
-            return read(choice, reader, into, wanted);
+        ReadRequest request = ReadRequest.newBuilder()
+                .setBlockId(place.getBlockId())
+                .setOffset(at)
+                .setLength(wanted)
+                .setPromote(promotes)
+                .setChunkSize(chunkBytes)
+                .build();
+        WorkerNetAddress worker = place.getLocations().get(0).getWorkerAddress();
+        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
+            BlockCall.read(BlockCall.channelOf(client.get()), request, rooms, choice::heard, silentMillis);
         }
-    }
-
-    private static int read(WorkerChoice choice, DataReader reader, ByteBuffer into, int wanted) throws IOException {
-        int total = 0;
-        while (total < wanted) {
-            DataBuffer part = reader.readChunk();
-            if (part == null) {
-                break;
-            }
-            choice.heard();
-            try {
-                total += put(part, into);
-            } finally {
-                part.release();
-            }
-        }
-        return total;
-    }
-
-    /** Alluxio's buffers fill all the room that they are shown. */
-    private static int put(DataBuffer part, ByteBuffer into) {
-        int limit = into.limit();
-        int count = part.readableBytes();
-        into.limit(into.position() + count);
-        part.readBytes(into);
-        into.limit(limit);
-        return count;
     }
 }

@@ -4,22 +4,39 @@ import java.nio.ByteBuffer;
 
 /** Reads a complete file. For one thread at a time, except where it says otherwise. */
 public interface FileSource extends AutoCloseable {
+    /** Buffers that are filled one after the other, by one thread. */
+    interface Rooms {
+        /** So much is still wanted in all. */
+        int bytes();
+
+        /** What is to be filled next; it has room as long as something is wanted. */
+        ByteBuffer next();
+
+        /** Something was put there. */
+        void came();
+
+        /** The only one. */
+        static Rooms of(ByteBuffer into) {
+            return new OneRoom(into);
+        }
+    }
+
     /** Fills the buffer from this offset on, best in sequence; returns the bytes put, fewer only at the end of the file. */
     int read(long offset, ByteBuffer into) throws StoreException;
 
     /** The same without reading ahead. */
     int readOnce(long offset, ByteBuffer into) throws StoreException;
 
-    /** May this part be read with {@link #readBeside}? Any thread; never waits. */
-    boolean isReadBeside(long offset);
+    /** So much from there on may be asked for with one {@link #readBeside}; 0: nothing. Any thread; never waits. */
+    long besideBytes(long offset);
 
     /**
      * As {@link #readOnce}, beside other calls. Any thread.
      *
-     * @return fewer bytes than asked at the end of a block, too; -1: this way failed, another is to be taken, and the buffer is
-     *     as it was
+     * @return what came: fewer bytes than wanted at the end of a block, too, and when this way failed; -1: nothing did, another
+     *     way is to be taken
      */
-    int readBeside(long offset, ByteBuffer into) throws StoreException;
+    int readBeside(long offset, Rooms rooms) throws StoreException;
 
     @Override
     void close();

@@ -235,13 +235,13 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public boolean isReadBeside(long offset) {
-            return source.isReadBeside(offset);
+        public long besideBytes(long offset) {
+            return source.besideBytes(offset);
         }
 
         @Override
-        public int readBeside(long offset, ByteBuffer into) throws StoreException {
-            return timed(Method.READ_ONCE, () -> source.readBeside(offset, into));
+        public int readBeside(long offset, Rooms rooms) throws StoreException {
+            return timed(Method.READ_ONCE, () -> source.readBeside(offset, rooms));
         }
 
         @Override

@@ -111,29 +111,28 @@ final class StreamSource implements FileSource {
     }
 
     @Override
-    public boolean isReadBeside(long offset) {
+    public long besideBytes(long offset) {
         BlockRanges open = ranges;
-        return open != null && !moved && open.has(offset);
+        return open == null || moved ? 0 : open.bytesFrom(offset);
     }
 
     @Override
-    public int readBeside(long offset, ByteBuffer into) throws StoreException {
+    public int readBeside(long offset, Rooms rooms) throws StoreException {
         BlockRanges open = ranges;
         if (open == null) {
             return -1;
         }
-        int start = into.position();
-        int limit = into.limit();
+        int wanted = rooms.bytes();
         try {
-            return open.read(offset, into);
+            open.read(offset, rooms);
         } catch (IOException | RuntimeException e) {
-            into.limit(limit).position(start);
             if (Thread.currentThread().isInterrupted()) {
                 throw broken(e);
             }
             org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Another way for {}: {}", path, e.toString());
-            return -1;
         }
+        int came = wanted - rooms.bytes();
+        return came > 0 ? came : -1;
     }
 
     private StoreException failed(Exception failure) {

@@ -101,8 +101,7 @@ final class WatchedStream extends AlluxioFileInStream {
         InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
         WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
         options.setUfsReadLocationPolicy(choice);
-        InStreamOptions apart = new InStreamOptions(file, merged, configuration, context);
-        BlockRanges ranges = new BlockRanges(context, watch, file, apart);
+        BlockRanges ranges = new BlockRanges(context, watch, file, merged);
         return new WatchedStream(new Status(file, choice), options, context, watch, ranges, ufsBytes);
     }
 

@@ -20,6 +20,7 @@ final class Chunk {
     private boolean abandoned;
     private int hereBytes;
     private int copiedBytes;
+    private int pins;
 
     /** @param ahead did nobody ask for it yet? */
     Chunk(long offset, int lengthBytes, ByteBuffer memory, boolean ahead) {
@@ -34,7 +35,7 @@ final class Chunk {
         return ahead && isFetching();
     }
 
-    /** It is in no window any more, though it is being fetched. */
+    /** It is in no window any more, though it is being fetched, or pinned. */
     void abandon() {
         abandoned = true;
     }
@@ -74,16 +75,32 @@ final class Chunk {
         state = count > 0 ? State.HERE : State.FAILED;
     }
 
-    /** Copies what it has of this part, as far as there is room; 0 when it has nothing of it. */
+    /** Has it what is there? Then it can be copied once it is pinned. */
+    boolean has(long at) {
+        return state == State.HERE && covers(at) && at - offset < hereBytes;
+    }
+
+    /** Its memory is being read. */
+    void pin() {
+        pins++;
+    }
+
+    boolean isPinned() {
+        return pins > 0;
+    }
+
+    /** @param count bytes were copied since it was pinned */
+    void unpin(int count) {
+        pins--;
+        copiedBytes += count;
+    }
+
+    /** Copies what it has of this part, as far as there is room. Without the reader's guard, while it is pinned. */
     int copy(long at, ByteBuffer into) {
         int from = (int) (at - offset);
-        if (state != State.HERE || from >= hereBytes) {
-            return 0;
-        }
         int count = Math.min(hereBytes - from, into.remaining());
         into.put(into.position(), memory, from, count);
         into.position(into.position() + count);
-        copiedBytes += count;
         return count;
     }
 

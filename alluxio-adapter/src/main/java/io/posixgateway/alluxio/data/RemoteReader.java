@@ -6,6 +6,8 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -124,11 +126,36 @@ final class RemoteReader implements AutoCloseable {
         return into.position() - start;
     }
 
-    private synchronized int copy(long at, ByteBuffer into) {
-        Chunk chunk = at(at);
-        int count = chunk == null ? 0 : chunk.copy(at, into);
-        copiedBytes += count;
+    /** Others go on meanwhile. */
+    private int copy(long at, ByteBuffer into) {
+        Chunk chunk = pin(at);
+        if (chunk == null) {
+            return 0;
+        }
+        int count = 0;
+        try {
+            count = chunk.copy(at, into);
+        } finally {
+            unpin(chunk, count);
+        }
         return count;
+    }
+
+    private synchronized @Nullable Chunk pin(long at) {
+        Chunk chunk = at(at);
+        if (chunk == null || !chunk.has(at)) {
+            return null;
+        }
+        chunk.pin();
+        return chunk;
+    }
+
+    private synchronized void unpin(Chunk chunk, int count) {
+        copiedBytes += count;
+        chunk.unpin(count);
+        if (chunk.isAbandoned() && !chunk.isPinned()) {
+            giveBack(chunk.memory());
+        }
     }
 
     private @Nullable Chunk at(long at) {
@@ -194,7 +221,7 @@ final class RemoteReader implements AutoCloseable {
         if (room == null) {
             return null;
         }
-        Chunk chunk = new Chunk(nextOffset, (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset), room, ahead);
+        Chunk chunk = new Chunk(nextOffset, nextBytes(), room, ahead);
         window.addLast(chunk);
         windowOffset = window.getFirst().offset();
         nextOffset = chunk.offset() + chunk.lengthBytes();
@@ -225,11 +252,12 @@ final class RemoteReader implements AutoCloseable {
         ChunkMemory.give(room);
     }
 
-    /** Its memory; null: there is none, or it is being fetched, or to be read. */
+    /** Its memory; null: there is none, or it is being fetched, or read, or to be read. */
     private @Nullable ByteBuffer dropFirst(long read) {
         Chunk chunk = window.peekFirst();
         if (chunk == null
                 || chunk.isFetching()
+                || chunk.isPinned()
                 || (isInSequence(chunk) && chunk.offset() + chunk.lengthBytes() > read)) {
             return null;
         }
@@ -250,7 +278,7 @@ final class RemoteReader implements AutoCloseable {
     private synchronized void fetched(Chunk chunk, int count) {
         chunk.fetched(count);
         budget.readAhead(count);
-        if (closed || chunk.isAbandoned()) {
+        if (chunk.isAbandoned()) {
             giveBack(chunk.memory());
         }
         notifyAll();
@@ -274,7 +302,7 @@ final class RemoteReader implements AutoCloseable {
 
     private int readBeside(long at, ByteBuffer into) throws StoreException {
         FileSource open = source;
-        return open != null && open.isReadBeside(at) ? open.readBeside(at, into) : -1;
+        return open != null && open.besideBytes(at) > 0 ? open.readBeside(at, FileSource.Rooms.of(into)) : -1;
     }
 
     /** @param goesOn is what follows wanted next? */
@@ -286,7 +314,7 @@ final class RemoteReader implements AutoCloseable {
                 return open.readOnce(at, into);
             }
             int count = open.read(at, into);
-            streams = !open.isReadBeside(at);
+            streams = open.besideBytes(at) == 0;
             return count;
         } finally {
             stream.unlock();
@@ -376,20 +404,45 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private synchronized boolean fetchNext(long read) {
-        Chunk chunk = mayFetchMore(read) ? next(read, true) : null;
-        if (chunk == null) {
+        List<Chunk> run = mayFetchMore(read) ? nextRun(read) : List.of();
+        if (run.isEmpty()) {
             return false;
         }
         boolean helped = helpers.help(() -> {
-            fetchQuietly(chunk);
+            fetchQuietly(run);
             fetchAhead(read);
         });
         if (!helped) {
-            window.removeLast();
-            nextOffset = chunk.offset();
-            giveBack(chunk.memory());
+            giveUp(run);
         }
         return helped;
+    }
+
+    private void giveUp(List<Chunk> run) {
+        nextOffset = run.get(0).offset();
+        for (Chunk chunk : run) {
+            window.removeLast();
+            giveBack(chunk.memory());
+        }
+    }
+
+    /** What one call is to bring: more of it the longer the sequence is, as far as there is memory. */
+    private List<Chunk> nextRun(long read) {
+        long most = Math.min(windowChunks / 2, (nextOffset - startOffset) / (2 * CHUNK_BYTES));
+        FileSource open = source;
+        long end = nextOffset + (open == null || most < 2 ? 0 : open.besideBytes(nextOffset));
+        List<Chunk> run = new ArrayList<>(1);
+        Chunk chunk = next(read, true);
+        while (chunk != null) {
+            run.add(chunk);
+            boolean more = run.size() < most && nextOffset < lengthBytes && nextOffset + nextBytes() <= end;
+            chunk = more ? next(read, true) : null;
+        }
+        return run;
+    }
+
+    private int nextBytes() {
+        return (int) Math.min(CHUNK_BYTES, lengthBytes - nextOffset);
     }
 
     private boolean mayFetchMore(long read) {
@@ -398,12 +451,32 @@ final class RemoteReader implements AutoCloseable {
     }
 
     /** A failure is for whoever asks for that part. */
+    private void fetchQuietly(List<Chunk> run) {
+        try {
+            FileSource open = source;
+            if (run.size() > 1 && open != null) {
+                open.readBeside(run.get(0).offset(), new Run(run, this::fetched));
+            }
+        } catch (StoreException e) {
+            debug(e);
+        }
+        for (Chunk chunk : run) {
+            if (chunk.isFetching()) {
+                fetchQuietly(chunk);
+            }
+        }
+    }
+
     private void fetchQuietly(Chunk chunk) {
         try {
             fetch(chunk);
         } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", e.getMessage());
+            debug(e);
         }
+    }
+
+    private static void debug(StoreException failure) {
+        org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", failure.getMessage());
     }
 
     private int readSingle(long at, ByteBuffer into) throws StoreException {
@@ -459,11 +532,15 @@ final class RemoteReader implements AutoCloseable {
         }
     }
 
-    /** What is being fetched gives its memory back itself. */
+    /** The memory of what is in use is given back by who uses it. */
     private void dropAll() {
         for (Chunk chunk : window) {
             if (!chunk.isFetching()) {
                 budget.wasted(chunk.wastedBytes());
+            }
+            if (chunk.isFetching() || chunk.isPinned()) {
+                chunk.abandon();
+            } else {
                 giveBack(chunk.memory());
             }
         }

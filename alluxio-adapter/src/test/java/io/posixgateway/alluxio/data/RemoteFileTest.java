@@ -46,12 +46,12 @@ class RemoteFileTest {
         }
 
         @Override
-        public boolean isReadBeside(long offset) {
-            return false;
+        public long besideBytes(long offset) {
+            return 0;
         }
 
         @Override
-        public int readBeside(long offset, ByteBuffer into) {
+        public int readBeside(long offset, Rooms rooms) {
             return -1;
         }
 

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RemoteReaderTest {
+    private static final int PART_BYTES = 300_000;
+
     private final byte[] content = new byte[10_500_000];
     private final BufferBudget budget = new BufferBudget(64 << 20);
     private final Helpers helpers = new Helpers(4, "help");
@@ -24,11 +26,13 @@ class RemoteReaderTest {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicInteger singleReads = new AtomicInteger();
     private final AtomicInteger besideReads = new AtomicInteger();
+    private final AtomicInteger acrossBlocks = new AtomicInteger();
     private final AtomicInteger atOnce = new AtomicInteger();
     private final AtomicInteger mostAtOnce = new AtomicInteger();
     private final AtomicInteger outOfOrder = new AtomicInteger();
     private final AtomicLong streamAt = new AtomicLong();
     private boolean placed;
+    private long blockBytes = Long.MAX_VALUE;
     private long delayMillis;
     private volatile long failsAt = -1;
     private volatile CountDownLatch hangs = new CountDownLatch(0);
@@ -54,14 +58,25 @@ class RemoteReaderTest {
         }
 
         @Override
-        public boolean isReadBeside(long offset) {
-            return placed && singleReads.get() > 0;
+        public long besideBytes(long offset) {
+            return placed && singleReads.get() > 0 ? blockBytes - offset % blockBytes : 0;
         }
 
         @Override
-        public int readBeside(long offset, ByteBuffer into) throws StoreException {
+        public int readBeside(long offset, Rooms rooms) throws StoreException {
             besideReads.incrementAndGet();
-            return put(offset, into);
+            int total = 0;
+            int wanted = (int) Math.min(rooms.bytes(), besideBytes(offset));
+            acrossBlocks.addAndGet(rooms.bytes() > Math.max(wanted, 1 << 20) ? 1 : 0);
+            while (total < wanted) {
+                ByteBuffer into = rooms.next();
+                int limit = into.limit();
+                into.limit(Math.min(limit, into.position() + Math.min(PART_BYTES, wanted - total)));
+                total += put(offset + total, into);
+                into.limit(limit);
+                rooms.came();
+            }
+            return total;
         }
 
         private int put(long offset, ByteBuffer into) throws StoreException {
@@ -296,6 +311,64 @@ class RemoteReaderTest {
             fetches.join(20_000);
         }
         awaitUsed(0);
+    }
+
+    @Test
+    void whatIsReadInSequenceForLongComesInFewCalls() throws Exception {
+        placed = true;
+        delayMillis = 1;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThat(besideReads).hasValueLessThanOrEqualTo(7);
+            assertThat(bytes).hasValue(content.length);
+        }
+        awaitUsed(0);
+    }
+
+    @Test
+    void noCallGoesBeyondItsBlock() throws Exception {
+        placed = true;
+        blockBytes = 3_500_000;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+            assertThat(bytes).hasValue(content.length);
+            assertThat(acrossBlocks).hasValue(0);
+        }
+        awaitUsed(0);
+    }
+
+    @Test
+    void aReaderClosedWhileOthersCopyKeepsNoMemoryAndTheyGetWhatTheyAskedFor() throws Exception {
+        placed = true;
+        for (int round = 0; round < 50; round++) {
+            RemoteReader reader = reader(8 << 20);
+            for (int at = 0; at < 3 << 20; at += 1 << 20) {
+                check(reader, at, 1 << 20);
+            }
+            AtomicInteger wrong = new AtomicInteger();
+            Thread copies = new Thread(() -> {
+                ByteBuffer into = ByteBuffer.allocateDirect(1 << 20);
+                while (reader.readKept(2 << 20, into.clear()) > 0) {
+                    if (!into.flip().equals(ByteBuffer.wrap(content, 2 << 20, 1 << 20))) {
+                        wrong.incrementAndGet();
+                    }
+                }
+            });
+            copies.start();
+            Thread.sleep(1);
+            reader.close();
+            RemoteReader other = reader(8 << 20);
+            check(other, 5 << 20, 1 << 20);
+            other.close();
+            copies.join(20_000);
+            assertThat(copies.isAlive()).isFalse();
+            assertThat(wrong).hasValue(0);
+            awaitUsed(0);
+        }
     }
 
     private static void readQuietly(RemoteReader reader, long at) {

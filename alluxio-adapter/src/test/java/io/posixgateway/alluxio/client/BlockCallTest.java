@@ -1,0 +1,193 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import alluxio.grpc.BlockWorkerGrpc;
+import alluxio.grpc.Chunk;
+import alluxio.grpc.ReadRequest;
+import alluxio.grpc.ReadResponse;
+import alluxio.shaded.client.com.google.protobuf.ByteString;
+import alluxio.shaded.client.io.grpc.ManagedChannel;
+import alluxio.shaded.client.io.grpc.Server;
+import alluxio.shaded.client.io.grpc.Status;
+import alluxio.shaded.client.io.grpc.netty.NettyChannelBuilder;
+import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
+import alluxio.shaded.client.io.grpc.stub.StreamObserver;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Against a worker on the loopback that does what a real one would never do. What real ones do, ReadPathsIT and others see. */
+class BlockCallTest {
+    private static final int PART_BYTES = 100_000;
+    private final byte[] content = new byte[1_000_000];
+    private final AtomicInteger heard = new AtomicInteger();
+    private final List<Long> acknowledged = new CopyOnWriteArrayList<>();
+    private volatile boolean asked;
+    private volatile boolean cancelled;
+    private volatile Behaviour behaviour = this::sendAll;
+    private Server server;
+    private ManagedChannel channel;
+
+    private interface Behaviour {
+        void answer(ReadRequest request, StreamObserver<ReadResponse> answers);
+    }
+
+    private final class Worker extends BlockWorkerGrpc.BlockWorkerImplBase {
+        @Override
+        public StreamObserver<ReadRequest> readBlock(StreamObserver<ReadResponse> responses) {
+            asked = true;
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(ReadRequest request) {
+                    if (request.hasOffsetReceived()) {
+                        acknowledged.add(request.getOffsetReceived());
+                    } else {
+                        behaviour.answer(request, responses);
+                    }
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    cancelled = true;
+                }
+
+                @Override
+                public void onCompleted() {
+                    responses.onCompleted();
+                }
+            };
+        }
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        new Random(5).nextBytes(content);
+        InetSocketAddress here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        server = NettyServerBuilder.forAddress(here)
+                .addService(new Worker())
+                .build()
+                .start();
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", server.getPort())
+                .usePlaintext()
+                .build();
+    }
+
+    @AfterEach
+    void end() {
+        channel.shutdownNow();
+        server.shutdownNow();
+    }
+
+    private void sendAll(ReadRequest request, StreamObserver<ReadResponse> responses) {
+        send(request, responses, request.getLength());
+    }
+
+    private void send(ReadRequest request, StreamObserver<ReadResponse> responses, long count) {
+        for (long sent = 0; sent < count; sent += PART_BYTES) {
+            int part = (int) Math.min(PART_BYTES, count - sent);
+            ByteString data = ByteString.copyFrom(content, (int) (request.getOffset() + sent), part);
+            responses.onNext(ReadResponse.newBuilder()
+                    .setChunk(Chunk.newBuilder().setData(data))
+                    .build());
+        }
+    }
+
+    private void read(int offset, ByteBuffer into, long silentMillis) throws IOException {
+        ReadRequest request = ReadRequest.newBuilder()
+                .setBlockId(1)
+                .setOffset(offset)
+                .setLength(into.remaining())
+                .build();
+        BlockCall.read(channel, request, FileSource.Rooms.of(into), heard::incrementAndGet, silentMillis);
+    }
+
+    @Test
+    void bringsWhatIsAskedForAndTellsTheWorkerHowFarItIs() throws Exception {
+        ByteBuffer into = ByteBuffer.allocateDirect(450_000);
+        read(123_456, into, 20_000);
+        assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, 123_456, 450_000));
+        assertThat(heard).hasValue(5);
+        Waiting.until("all is acknowledged", Duration.ofSeconds(20), () -> acknowledged.size() == 4);
+        assertThat(acknowledged).containsExactly(223_456L, 323_456L, 423_456L, 523_456L);
+    }
+
+    @Test
+    void aWorkerThatSendsMoreThanIsAskedForIsNotBelieved() {
+        behaviour = (request, responses) -> send(request, responses, request.getLength() + 100);
+        ByteBuffer into = ByteBuffer.allocateDirect(150_000).limit(149_000);
+        assertThatThrownBy(() -> read(0, into, 20_000)).hasMessageContaining("not understood");
+        assertThat(into.position()).isEqualTo(100_000);
+    }
+
+    @Test
+    void anAnswerThatEndsTooEarlyFails() {
+        behaviour = (request, responses) -> {
+            send(request, responses, 200_000);
+            responses.onCompleted();
+        };
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(300_000), 20_000))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("ended the answer");
+    }
+
+    @Test
+    void aWorkerThatRefusesIsQuoted() {
+        behaviour = (request, responses) -> responses.onError(
+                Status.NOT_FOUND.withDescription("no such block").asRuntimeException());
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000), 20_000))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no such block");
+    }
+
+    @Test
+    void anAnswerWithoutDataIsNotUnderstood() {
+        behaviour = (request, responses) -> responses.onNext(ReadResponse.getDefaultInstance());
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000), 20_000))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("not understood");
+    }
+
+    @Test
+    void silenceIsGivenUpAndNothingIsPutAnyMore() throws Exception {
+        behaviour = (request, responses) -> send(request, responses, 100_000);
+        ByteBuffer into = ByteBuffer.allocateDirect(300_000);
+        assertThatThrownBy(() -> read(0, into, 300))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Nothing came");
+        assertThat(into.position()).isEqualTo(100_000);
+        Waiting.until("the worker is told", Duration.ofSeconds(20), () -> cancelled);
+        assertThat(into.position()).isEqualTo(100_000);
+    }
+
+    @Test
+    void anInterruptEndsIt() throws Exception {
+        behaviour = (request, responses) -> {};
+        ByteBuffer into = ByteBuffer.allocateDirect(1000);
+        AtomicInteger interrupted = new AtomicInteger();
+        Thread reads = new Thread(() -> {
+            try {
+                read(0, into, 60_000);
+            } catch (IOException e) {
+                interrupted.set(Thread.currentThread().isInterrupted() ? 1 : -1);
+            }
+        });
+        reads.start();
+        Waiting.until("it is asked", Duration.ofSeconds(20), () -> asked);
+        reads.interrupt();
+        reads.join(20_000);
+        assertThat(interrupted).hasValue(1);
+        Waiting.until("the worker is told", Duration.ofSeconds(20), () -> cancelled);
+    }
+}
