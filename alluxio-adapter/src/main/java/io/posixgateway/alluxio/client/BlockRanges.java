@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * nobody counts: a few dozen streams that were left in the middle take all that a gateway has. Between two calls of these
  * ranges nothing is under way and nothing is held, and several can be under way at once.
  *
- * <p>They fail at the first obstacle; Alluxio's stream, which knows other ways, is to be asked then. It is also asked for the
- * first part of each block, and again after a while, since it asks the master where the block is, and has a worker on this host
- * fetch what it lacks.
+ * <p>They fail at the first obstacle; Alluxio's stream, which knows other ways, is to be asked then. It is also asked after a
+ * while, since it asks the master where the block is, and for the first part of each block where it would have a worker on this
+ * host fetch what that lacks.
  */
 final class BlockRanges {
     /** So long a worker is believed to have what it had. */
@@ -41,6 +41,9 @@ final class BlockRanges {
     private final URIStatus status;
     private final BlockLocationPolicy noWorker = all -> Optional.empty(); // none that lacks the block
     private final boolean promotes;
+    /** May the first part of a block be read here? */
+    private final boolean begins;
+
     private final long chunkBytes;
     private final long silentMillis;
     private final List<FileBlockInfo> blocks;
@@ -52,9 +55,11 @@ final class BlockRanges {
         this.context = context;
         this.watch = watch;
         this.status = status;
-        this.promotes = ReadType.fromProto(options.getReadType()).isPromote();
+        ReadType how = ReadType.fromProto(options.getReadType());
+        this.promotes = how.isPromote();
         AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(status.getPath()));
         this.chunkBytes = configuration.getBytes(PropertyKey.USER_STREAMING_READER_CHUNK_SIZE_BYTES);
+        this.begins = !how.isCache() || !isBroughtHere(context, configuration);
         this.silentMillis = configuration.getMs(PropertyKey.USER_STREAMING_DATA_READ_TIMEOUT);
         this.blocks = status.getFileBlockInfos();
         this.blockBytes = Math.max(1, status.getBlockSizeBytes());
@@ -86,8 +91,27 @@ final class BlockRanges {
 
     /** So much from there on may be read here with one call. */
     long bytesFrom(long offset) {
+        return isBelieved(offset) ? blockBytes - offset % blockBytes : 0;
+    }
+
+    private boolean isBelieved(long offset) {
         Long since = known.get(indexOf(offset));
-        return since != null && watch.nanos() - since < BELIEVED_NANOS ? blockBytes - offset % blockBytes : 0;
+        return since == null ? begins && isPlaced(offset) : watch.nanos() - since < BELIEVED_NANOS;
+    }
+
+    /** From now on a stream is asked for what is there, until it has read it. */
+    void doubt(long offset) {
+        known.put(indexOf(offset), watch.nanos() - BELIEVED_NANOS);
+    }
+
+    /** Does a worker on this host fetch what others have, when a stream reads it? */
+    private static boolean isBroughtHere(FileSystemContext context, AlluxioConfiguration configuration) {
+        try {
+            return configuration.getBoolean(PropertyKey.USER_FILE_PASSIVE_CACHE_ENABLED)
+                    && context.hasNodeLocalWorker();
+        } catch (IOException e) {
+            return true; // that is not known now
+        }
     }
 
     /** Up to the end of the block. Waits. */

@@ -83,11 +83,22 @@ final class StreamSource implements FileSource {
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
             WatchedStream open = stream();
-            boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
-            return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
+            int start = into.position();
+            int got = 1;
+            while (got > 0 && into.hasRemaining() && open.ranges().bytesFrom(offset + into.position() - start) > 0) {
+                got = readBeside(offset + into.position() - start, Rooms.of(into));
+            }
+            int total = into.position() - start;
+            return into.hasRemaining() ? total + readStream(offset + total, into) : total;
         } catch (IOException | AlluxioException | RuntimeException e) {
             throw failed(e);
         }
+    }
+
+    private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
+        WatchedStream open = stream();
+        boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
+        return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
     }
 
     @Override
@@ -129,6 +140,7 @@ final class StreamSource implements FileSource {
             if (Thread.currentThread().isInterrupted()) {
                 throw broken(e);
             }
+            open.doubt(offset);
             org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Another way for {}: {}", path, e.toString());
         }
         int came = wanted - rooms.bytes();
