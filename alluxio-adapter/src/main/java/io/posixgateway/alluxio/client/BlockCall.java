@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -156,13 +157,13 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     }
 
     private ClientCall<ReadRequest, ReadableBuffer> call() {
-        return java.util.Objects.requireNonNull(call);
+        return Objects.requireNonNull(call);
     }
 
     private void take(ReadableBuffer message) throws IOException {
         lengthOfField(message);
         int count = lengthOfField(message);
-        if (count > Math.min(message.readableBytes(), request.getLength() - receivedBytes)) {
+        if (count < 0 || count > Math.min(message.readableBytes(), request.getLength() - receivedBytes)) {
             throw new IOException(count + " bytes after " + receivedBytes + " of " + request.getLength());
         }
         for (int left = count; left > 0; ) {
@@ -170,8 +171,11 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
             int limit = into.limit();
             int part = Math.min(left, into.remaining());
             into.limit(into.position() + part);
-            message.readBytes(into);
-            into.limit(limit);
+            try {
+                message.readBytes(into);
+            } finally {
+                into.limit(limit);
+            }
             left -= part;
             rooms.came();
         }

@@ -10,6 +10,7 @@ import alluxio.conf.AlluxioConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.ReadRequest;
+import alluxio.proto.dataserver.Protocol;
 import alluxio.resource.CloseableResource;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.FileBlockInfo;
@@ -33,8 +34,12 @@ import org.jspecify.annotations.Nullable;
  * host fetch what that lacks.
  */
 final class BlockRanges {
-    /** So long a worker is believed to have what it had. */
+    /** So long a worker is believed to have what it had, or not to have what it did not give. */
     private static final long BELIEVED_NANOS = 30_000_000_000L;
+
+    /** Without a path. Some workers do not stand it when there are no options at all. */
+    private static final Protocol.OpenUfsBlockOptions NOT_FROM_UFS =
+            Protocol.OpenUfsBlockOptions.newBuilder().setNoCache(true).build();
 
     private final FileSystemContext context;
     private final WorkerWatch watch;
@@ -50,6 +55,8 @@ final class BlockRanges {
     private final long blockBytes;
     /** By place in the file: when a stream has read something of them. */
     private final ConcurrentMap<Integer, Long> known = new ConcurrentHashMap<>();
+    /** By place in the file: when a worker did not give them. */
+    private final ConcurrentMap<Integer, Long> doubted = new ConcurrentHashMap<>();
 
     BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, OpenFilePOptions options) {
         this.context = context;
@@ -76,10 +83,10 @@ final class BlockRanges {
         return blocks.get(index).getBlockInfo();
     }
 
-    /** Did a worker have this part when the master was asked? */
+    /** Did a worker have this part when the master was asked, and was it not refused since? */
     boolean isPlaced(long offset) {
         BlockInfo block = at(indexOf(offset));
-        return block != null && !block.getLocations().isEmpty();
+        return block != null && !block.getLocations().isEmpty() && !isWithin(doubted, offset);
     }
 
     /** A stream has read this part. */
@@ -95,13 +102,17 @@ final class BlockRanges {
     }
 
     private boolean isBelieved(long offset) {
-        Long since = known.get(indexOf(offset));
-        return since == null ? begins && isPlaced(offset) : watch.nanos() - since < BELIEVED_NANOS;
+        return isPlaced(offset) && (known.containsKey(indexOf(offset)) ? isWithin(known, offset) : begins);
     }
 
-    /** From now on a stream is asked for what is there, until it has read it. */
+    private boolean isWithin(ConcurrentMap<Integer, Long> times, long offset) {
+        Long since = times.get(indexOf(offset));
+        return since != null && watch.nanos() - since < BELIEVED_NANOS;
+    }
+
+    /** It failed here: a stream is asked for what is there, for a while. */
     void doubt(long offset) {
-        known.put(indexOf(offset), watch.nanos() - BELIEVED_NANOS);
+        doubted.put(indexOf(offset), watch.nanos());
     }
 
     /** Does a worker on this host fetch what others have, when a stream reads it? */
@@ -145,6 +156,7 @@ final class BlockRanges {
                 .setLength(wanted)
                 .setPromote(promotes)
                 .setChunkSize(chunkBytes)
+                .setOpenUfsBlockOptions(NOT_FROM_UFS)
                 .build();
         WorkerNetAddress worker = place.getLocations().get(0).getWorkerAddress();
         try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {

@@ -183,7 +183,8 @@ final class WorkerWatch {
                 return;
             }
             boolean doubted = takeDoubt();
-            boolean beats = !(doubted || isAnyOverdue()) || pulse.beats(address);
+            long before = answers();
+            boolean beats = !(doubted || isAnyOverdue()) || pulse.beats(address) || answers() != before;
             List<WorkerCall> stuck = List.of();
             synchronized (this) {
                 looking = false;

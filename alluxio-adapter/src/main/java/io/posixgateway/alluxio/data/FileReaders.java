@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes the readers of one volume; holds what they share. Any thread. */
 public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private static final long ASK_NANOS = 2_000_000_000L;
-    /** So many chunks at most are fetched at the same time that nobody asked for yet. */
+    /** So many calls at most bring at the same time what nobody asked for yet. */
     private static final int MOST_AHEAD = 8;
 
     private final Store store;

@@ -35,6 +35,8 @@ final class RemoteReader implements AutoCloseable {
     private static final int NEAR_BYTES = 2 * CHUNK_BYTES;
     /** So far from the end of what was read singly a request belongs to the same sequence. */
     private static final int LOOSE_BYTES = CHUNK_BYTES / 4;
+    /** More chunks in one call would save little. */
+    private static final int MOST_TOGETHER = 16;
     /** So much read singly in sequence moves the window there. */
     private static final int SEQUENCE_BYTES = CHUNK_BYTES / 2;
 
@@ -46,6 +48,9 @@ final class RemoteReader implements AutoCloseable {
     private final Opener opener;
     private final long lengthBytes;
     private final int windowChunks;
+    /** So many chunks at most come with one call. */
+    private final int mostTogether;
+
     private final BufferBudget budget;
     private final Helpers helpers;
     private final ReentrantLock stream = new ReentrantLock();
@@ -76,6 +81,7 @@ final class RemoteReader implements AutoCloseable {
         this.opener = opener;
         this.lengthBytes = lengthBytes;
         this.windowChunks = (int) Math.max(0, readAheadBytes / CHUNK_BYTES);
+        this.mostTogether = Math.min(MOST_TOGETHER, windowChunks / 2);
         this.budget = budget;
         this.helpers = helpers;
     }
@@ -428,7 +434,7 @@ final class RemoteReader implements AutoCloseable {
 
     /** What one call is to bring: more of it the longer the sequence is, as far as there is memory. */
     private List<Chunk> nextRun(long read) {
-        long most = Math.min(windowChunks / 2, (nextOffset - startOffset) / (2 * CHUNK_BYTES));
+        long most = Math.min(mostTogether, (nextOffset - startOffset) / (2 * CHUNK_BYTES));
         FileSource open = source;
         long end = nextOffset + (open == null || most < 2 ? 0 : open.besideBytes(nextOffset));
         List<Chunk> run = new ArrayList<>(1);
@@ -453,17 +459,30 @@ final class RemoteReader implements AutoCloseable {
     /** A failure is for whoever asks for that part. */
     private void fetchQuietly(List<Chunk> run) {
         try {
-            FileSource open = source;
-            if (run.size() > 1 && open != null) {
-                open.readBeside(run.get(0).offset(), new Run(run, this::fetched));
+            fetchTogether(run);
+            for (Chunk chunk : run) {
+                if (chunk.isFetching()) {
+                    fetchQuietly(chunk);
+                }
             }
+        } finally { // an Error, too, leaves nobody waiting
+            for (Chunk chunk : run) {
+                if (chunk.isFetching()) {
+                    fetched(chunk, 0);
+                }
+            }
+        }
+    }
+
+    private void fetchTogether(List<Chunk> run) {
+        FileSource open = source;
+        if (run.size() == 1 || open == null) {
+            return;
+        }
+        try {
+            open.readBeside(run.get(0).offset(), new Run(run, this::fetched));
         } catch (StoreException e) {
             debug(e);
-        }
-        for (Chunk chunk : run) {
-            if (chunk.isFetching()) {
-                fetchQuietly(chunk);
-            }
         }
     }
 

@@ -190,6 +190,16 @@ class WorkerWatchTest {
     }
 
     @Test
+    void whatItSendsWhileItIsAskedIsAnAnswer() {
+        meanwhile = worker::answered;
+        worker.suspect();
+        live(0);
+        assertThat(pulses).hasValue(1);
+        assertThat(worker.hangs()).isFalse();
+        assertThat(planned).isEmpty();
+    }
+
+    @Test
     void oneThatIsLostIsAskedUntilItAnswers() {
         worker.suspect();
         assertThat(worker.hangs()).isFalse();

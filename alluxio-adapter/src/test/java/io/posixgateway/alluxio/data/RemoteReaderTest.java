@@ -35,6 +35,7 @@ class RemoteReaderTest {
     private long blockBytes = Long.MAX_VALUE;
     private long delayMillis;
     private volatile long failsAt = -1;
+    private volatile long breaksAt = -1;
     private volatile CountDownLatch hangs = new CountDownLatch(0);
 
     /** Reads the content, and counts how. */
@@ -88,6 +89,9 @@ class RemoteReaderTest {
                 throw new AssertionError(e);
             } finally {
                 atOnce.decrementAndGet();
+            }
+            if (offset == breaksAt) {
+                throw new AssertionError("as meant");
             }
             if (offset == failsAt) {
                 throw new StoreException(Errno.EIO, "no", null);
@@ -256,6 +260,23 @@ class RemoteReaderTest {
             assertThatThrownBy(() -> check(reader, 5 << 20, 4096)).isInstanceOf(StoreException.class);
             failsAt = -1;
             for (int at = 5 << 20; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
+        }
+        awaitUsed(0);
+    }
+
+    @Test
+    void anErrorOfWhoFetchesAheadLeavesNobodyWaiting() throws Exception {
+        placed = true;
+        try (RemoteReader reader = reader(8 << 20)) {
+            for (int at = 0; at < 6 << 20; at += 1 << 20) {
+                check(reader, at, 1 << 20);
+                breaksAt = 7 << 20;
+            }
+            Waiting.until("nobody fetches", Duration.ofSeconds(20), () -> atOnce.get() == 0);
+            breaksAt = -1;
+            for (int at = 6 << 20; at < content.length; at += 128 << 10) {
                 check(reader, at, 128 << 10);
             }
         }
