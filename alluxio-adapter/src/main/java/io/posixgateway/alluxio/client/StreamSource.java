@@ -90,7 +90,7 @@ final class StreamSource implements FileSource {
             }
             int total = into.position() - start;
             return into.hasRemaining() ? total + readStream(offset + total, into) : total;
-        } catch (IOException | AlluxioException | RuntimeException e) {
+        } catch (IOException | AlluxioException | RuntimeException | LinkageError e) {
             throw failed(e);
         }
     }
@@ -116,7 +116,7 @@ final class StreamSource implements FileSource {
             }
             into.put(bytes, 0, total);
             return total;
-        } catch (IOException | AlluxioException | RuntimeException e) {
+        } catch (IOException | AlluxioException | RuntimeException | LinkageError e) {
             throw failed(e);
         }
     }
@@ -147,14 +147,14 @@ final class StreamSource implements FileSource {
         return came > 0 ? came : -1;
     }
 
-    private StoreException failed(Exception failure) {
+    private StoreException failed(Throwable failure) {
         close();
         asked = null;
         return broken(failure);
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
-    private StoreException broken(Exception failure) {
+    private StoreException broken(Throwable failure) {
         return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 

@@ -122,7 +122,9 @@ final class WatchedStream extends AlluxioFileInStream {
                     ufsBytes.add(into.position() - start);
                 }
                 return into.position() - start;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException
+                    | RuntimeException
+                    | LinkageError e) { // Alluxio logs some with a class that is not there
                 if (!choice.takeGivenUp()) {
                     throw e;
                 }
@@ -158,7 +160,7 @@ final class WatchedStream extends AlluxioFileInStream {
                     new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), status.isPersisted());
             try {
                 return readApart(apart, tries < MOST_TRIES, offset, into, from, count);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | LinkageError e) { // as above
                 if (!apart.takeGivenUp()) {
                     throw e;
                 }
