@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Chunks one after the other that one call brings, each told of as soon as it is full: a call costs its worker as much as some
- * hundred KiB do. For the thread that fetches them.
+ * hundred KiB do. For one thread, which may be another than the one that asked.
  */
 final class Run implements FileSource.Rooms {
     /** Told that a chunk is full. */
