@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * puts what came where it is wanted, as long as it is in the CPU's cache.
  *
  * <p>Alluxio's own reader hands each message on twice, to a thread of gRPC's and to the one that waits; to bring a GiB takes it
- * half as much CPU time again. What comes is a message {@code ReadResponse { Chunk chunk = 1 }}, {@code Chunk { bytes data = 1 }} of
- * Alluxio's block_worker.proto.
+ * half as much CPU time again. What comes is a message {@code ReadResponse { Chunk chunk = 1 }},
+ * {@code Chunk { bytes data = 1 }} of Alluxio's block_worker.proto.
  */
 final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     private static final MethodDescriptor<ReadRequest, ReadableBuffer> READ_BLOCK =
