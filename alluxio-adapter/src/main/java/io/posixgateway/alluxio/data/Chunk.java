@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.data;
 
 import java.nio.ByteBuffer;
 
-/** A part of a file that is fetched, or was. Guarded by the reader whose window it is in. */
+/** A part of a file that is fetched, or was. Guarded by the window that it is in. */
 final class Chunk {
     /** What became of it. */
     private enum State {
@@ -95,7 +95,7 @@ final class Chunk {
         copiedBytes += count;
     }
 
-    /** Copies what it has of this part, as far as there is room. Without the reader's guard, while it is pinned. */
+    /** Copies what it has of this part, as far as there is room. Without that guard, while it is pinned. */
     int copy(long at, ByteBuffer into) {
         int from = (int) (at - offset);
         int count = Math.min(hereBytes - from, into.remaining());
