@@ -19,6 +19,7 @@ import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.spi.StatFs;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -383,10 +384,11 @@ public final class AlluxioFileSystem implements FileSystem {
     }
 
     /**
-     * Forgets what is cached of a path and all below it, here and in the kernel.
+     * Forgets what is cached of a path and all below it, here and in the kernel, names that lead nowhere included. Not on a
+     * thread that serves the kernel.
      *
      * @param path below the volume's root, such as {@code /} or {@code /a/b}
-     * @return how many files and directories were forgotten
+     * @return how many files, directories and missing names were forgotten
      */
     public long invalidate(String path) {
         Inode at = volume.table.root();
@@ -394,9 +396,12 @@ public final class AlluxioFileSystem implements FileSystem {
             if (part.isEmpty()) {
                 continue;
             }
-            Inode child = at.isDirectory() ? volume.table.child(at, Name.of(part)) : null;
-            if (child == null) {
+            if (!at.isDirectory()) {
                 return 0;
+            }
+            Inode child = volume.table.child(at, Name.of(part));
+            if (child == null) {
+                return invalidateMissing(at, Name.of(part));
             }
             at = child;
         }
@@ -406,13 +411,25 @@ public final class AlluxioFileSystem implements FileSystem {
         while (!open.isEmpty()) {
             Inode inode = open.remove();
             count++;
-            volume.notices.forget(volume.table, inode);
             if (inode.isDirectory()) {
                 open.addAll(inode.dentries().snapshot());
-                inode.dentries().dropListing();
+                count += invalidateMissing(inode, inode.dentries().dropListing());
             }
+            volume.notices.forgetNow(volume.table, inode);
         }
         return count;
+    }
+
+    private int invalidateMissing(Inode directory, Collection<Name> names) {
+        names.forEach(name -> volume.notices.forgetNow(directory, name));
+        return names.size();
+    }
+
+    /** Nothing is known to have this name. */
+    private int invalidateMissing(Inode directory, Name name) {
+        int known = directory.dentries().dropMissing(name) ? 1 : 0;
+        volume.notices.forgetNow(directory, name);
+        return known;
     }
 
     /**

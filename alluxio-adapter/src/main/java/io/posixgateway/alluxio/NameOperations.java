@@ -48,7 +48,9 @@ final class NameOperations {
                 return volume.enter(request, child, entry);
             }
         } else if (volume.metadata.knownMissing(directory, name)) {
-            return missing(directory, name, directory.dentries().completeNanos(), entry);
+            long seenNanos = directory.dentries().completeNanos();
+            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
+            return missing(directory, name, seenNanos, entry);
         }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
@@ -211,10 +213,15 @@ final class NameOperations {
             } finally {
                 child.endGoing();
             }
-            volume.table.taken(place.directory, place.name, volume.freshness.nowNanos());
+            takenAway(place);
         });
         volume.metadata.namesChanged(place.directory);
         return 0;
+    }
+
+    private void takenAway(Place place) {
+        long nowNanos = volume.freshness.nowNanos();
+        volume.notices.moved(place.directory, volume.table.taken(place.directory, place.name, nowNanos));
     }
 
     /** Moves an open file to a hidden name, where it stays until it is closed. */
@@ -304,7 +311,7 @@ final class NameOperations {
                 alone(target, to, to, () -> moveOver(child, from, to, target));
             }
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
-            volume.table.taken(from.directory, from.name, volume.freshness.nowNanos());
+            takenAway(from);
         });
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);

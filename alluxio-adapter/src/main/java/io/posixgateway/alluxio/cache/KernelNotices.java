@@ -7,6 +7,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -55,11 +56,19 @@ public final class KernelNotices implements AutoCloseable {
     }
 
     /** The name may lead elsewhere. */
-    public void moved(long directory, Name name) {
+    private void moved(long directory, Name name) {
         Kernel mounted = kernel;
         if (mounted != null) {
             Name kept = name.copy();
             teller.execute(() -> mounted.invalidateEntry(directory, kept));
+        }
+    }
+
+    /** Names that led nowhere, of which that is not known any more; nobody changes the collection. */
+    public void moved(Inode directory, Collection<Name> names) {
+        Kernel mounted = kernel;
+        if (mounted != null && !names.isEmpty()) {
+            teller.execute(() -> names.forEach(name -> mounted.invalidateEntry(directory.node(), name)));
         }
     }
 
@@ -93,6 +102,32 @@ public final class KernelNotices implements AutoCloseable {
         if (parent != null && name != null) {
             table.doubt(inode);
             moved(parent.node(), name);
+        }
+    }
+
+    /** The same of a name that leads nowhere. */
+    public void forgetNow(Inode directory, Name name) {
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            mounted.invalidateEntry(directory.node(), name);
+        }
+    }
+
+    /**
+     * As {@link #forget}, and the kernel has been told when this returns, of however many. Not on a thread that serves it: an
+     * invalidation may wait for requests.
+     */
+    public void forgetNow(InodeTable table, Inode inode) {
+        inode.forgetFacts();
+        Inode parent = table.parent(inode);
+        Name name = table.name(inode);
+        if (parent != null && name != null) {
+            table.doubt(inode);
+            forgetNow(parent, name);
+        }
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            mounted.invalidateInode(inode.node(), 0, 0);
         }
     }
 

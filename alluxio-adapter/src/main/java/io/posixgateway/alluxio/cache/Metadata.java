@@ -316,7 +316,7 @@ public final class Metadata {
     }
 
     private @Nullable Inode nothing(Inode directory, Name name) throws StoreException {
-        table.missing(directory, name, freshness.nowNanos());
+        notices.moved(directory, table.missing(directory, name, freshness.nowNanos()));
         Dentries dentries = directory.dentries();
         if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
             learnAll(directory);

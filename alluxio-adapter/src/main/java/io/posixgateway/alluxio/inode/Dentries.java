@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -170,15 +171,31 @@ public final class Dentries {
         }
     }
 
-    /** Nothing has this name. */
-    synchronized void putMissing(Name name, long nowNanos) {
+    /** Nothing has this name; the names of which that is no longer known here. */
+    synchronized Collection<Name> putMissing(Name name, long nowNanos) {
+        removals++;
+        return keepMissing(name, nowNanos);
+    }
+
+    /**
+     * Somebody is told that nothing has this name, as all names are known: keeps it, so that this can be taken back.
+     *
+     * @return the names that are no longer kept, in their place
+     */
+    public synchronized Collection<Name> tellMissing(Name name, long seenNanos) {
+        return find(name) == null ? keepMissing(name, seenNanos) : List.of();
+    }
+
+    private Collection<Name> keepMissing(Name name, long seenNanos) {
         Map<Name, Missing> absent = missing;
+        Collection<Name> dropped = List.of();
         if (absent == null || absent.size() >= MOST_MISSING) {
+            dropped = absent == null ? dropped : absent.keySet();
             absent = new HashMap<>();
             missing = absent;
         }
-        removals++;
-        absent.put(name.copy(), new Missing(nowNanos));
+        absent.put(name.copy(), new Missing(seenNanos));
+        return dropped;
     }
 
     /** This mount took the name away: should Alluxio have it again, that may be wrong. */
@@ -301,11 +318,24 @@ public final class Dentries {
         return listedNanos;
     }
 
-    /** Drops the listing and the names known to be missing. */
-    public synchronized void dropListing() {
+    /** Drops the listing and the names known to be missing, which it returns. */
+    public synchronized Collection<Name> dropListing() {
+        Map<Name, Missing> absent = missing;
         listing = null;
         complete = false;
         missing = null;
+        return absent == null ? List.of() : absent.keySet();
+    }
+
+    /** Whether this name leads somewhere is to be asked; false: that was not known. */
+    public synchronized boolean dropMissing(Name name) {
+        boolean known = complete || (missing != null && missing.containsKey(name));
+        listing = null;
+        complete = false;
+        if (missing != null) {
+            missing.remove(name);
+        }
+        return known;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -283,19 +284,19 @@ public final class InodeTable {
         child.name = null;
     }
 
-    /** The name leads nowhere. */
-    public synchronized void missing(Inode directory, Name name, long nowNanos) {
+    /** The name leads nowhere; the names of which that is no longer known, in its place. */
+    public synchronized Collection<Name> missing(Inode directory, Name name, long nowNanos) {
         Inode child = child(directory, name);
         if (child != null) {
             detach(child);
         }
-        directory.dentries().putMissing(name, nowNanos);
+        return directory.dentries().putMissing(name, nowNanos);
     }
 
     /** As {@link #missing}, by this mount. */
-    public synchronized void taken(Inode directory, Name name, long nowNanos) {
-        missing(directory, name, nowNanos);
+    public synchronized Collection<Name> taken(Inode directory, Name name, long nowNanos) {
         directory.dentries().putTaken(name);
+        return missing(directory, name, nowNanos);
     }
 
     /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */

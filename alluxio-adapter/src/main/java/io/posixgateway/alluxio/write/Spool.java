@@ -47,18 +47,22 @@ final class Spool {
         }
     }
 
+    /** How much was written: less than all where the disk is full after that. */
     int write(long offset, ByteBuffer data) throws StoreException {
-        int count = data.remaining();
-        grow(offset + count);
+        long before = lengthBytes;
+        grow(offset + data.remaining());
         long at = offset;
         try {
             while (data.hasRemaining()) {
                 at += channel.write(data, at);
             }
-            return count;
         } catch (IOException e) {
-            throw SpoolFolder.failure("Writing " + file, e);
+            shrink(at == offset ? before : Math.max(before, at));
+            if (at == offset) {
+                throw SpoolFolder.failure("Writing " + file, e);
+            }
         }
+        return (int) (at - offset);
     }
 
     private void grow(long bytes) throws StoreException {
@@ -68,21 +72,35 @@ final class Spool {
         }
     }
 
+    private void shrink(long bytes) throws StoreException {
+        folder.take(bytes - lengthBytes);
+        lengthBytes = bytes;
+    }
+
     /** Cuts, or lengthens by a hole. */
     void truncate(long bytes) throws StoreException {
         try {
             if (bytes < lengthBytes) {
                 channel.truncate(bytes);
-                folder.take(bytes - lengthBytes);
-                lengthBytes = bytes;
+                shrink(bytes);
             } else if (bytes > lengthBytes) {
-                grow(bytes);
-                if (channel.size() < bytes) {
-                    channel.write(ByteBuffer.wrap(new byte[1]), bytes - 1);
-                }
+                lengthen(bytes);
             }
         } catch (IOException e) {
             throw SpoolFolder.failure("Truncating " + file, e);
+        }
+    }
+
+    private void lengthen(long bytes) throws StoreException, IOException {
+        long before = lengthBytes;
+        grow(bytes);
+        try {
+            if (channel.size() < bytes) {
+                channel.write(ByteBuffer.wrap(new byte[1]), bytes - 1);
+            }
+        } catch (IOException e) {
+            shrink(before);
+            throw e;
         }
     }
 
@@ -109,6 +127,9 @@ final class Spool {
         while (at < lengthBytes) {
             ByteBuffer buffer = ByteBuffer.wrap(bytes, 0, (int) Math.min(bytes.length, lengthBytes - at));
             int count = read(at, buffer);
+            if (count == 0) {
+                throw new StoreException(Errno.EIO, file + " ends at " + at + " bytes, not at " + lengthBytes, null);
+            }
             sink.write(bytes, 0, count);
             at += count;
         }

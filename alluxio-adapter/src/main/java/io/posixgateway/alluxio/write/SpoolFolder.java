@@ -99,7 +99,8 @@ public final class SpoolFolder {
     }
 
     static StoreException failure(String what, IOException e) {
-        boolean full = String.valueOf(e.getMessage()).contains("No space left");
+        String why = String.valueOf(e.getMessage());
+        boolean full = why.contains("No space left") || why.contains("Disk quota exceeded");
         return new StoreException(full ? Errno.ENOSPC : Errno.EIO, what + ": " + e, e);
     }
 }

@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -207,6 +208,14 @@ class WriteIT {
             assertThat(behind.resolve("f")).hasBinaryContent(old);
             assertThatThrownBy(() -> Files.write(full.resolve("new"), bytes(3_000_000)))
                     .hasMessageContaining("No space left");
+            try (FileChannel random = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                random.write(ByteBuffer.wrap(bytes(3_000_000)), 50_000);
+                assertThatThrownBy(() -> random.force(true)).hasMessageContaining("No space left");
+                assertThat(behind.resolve("f")).hasBinaryContent(old);
+                random.truncate(old.length);
+                random.write(ByteBuffer.wrap(old), 0);
+            }
+            assertThat(behind.resolve("f")).hasBinaryContent(old);
             Files.write(file, bytes(200_000));
             assertThat(behind.resolve("f")).hasBinaryContent(bytes(200_000));
         } finally {
@@ -268,6 +277,39 @@ class WriteIT {
                     .hasMessageContaining("No space left");
             Files.write(small.root().resolve("g"), bytes(1000));
             assertThat(SharedAlluxio.ufs(folder).resolve("g")).hasBinaryContent(bytes(1000));
+            beginsWith(SharedAlluxio.ufs(folder).resolve("f"), bytes(1000));
+            beginsWith(file, bytes(1000));
+        }
+    }
+
+    /** What was appended before there was no room was acknowledged, and may be there. */
+    private static void beginsWith(Path file, byte[] old) throws IOException {
+        assertThat(Arrays.copyOf(Files.readAllBytes(file), old.length)).isEqualTo(old);
+    }
+
+    @Test
+    void aSpoolDiskThatIsFullIsSaidAndTheOldContentStays(@TempDir Path spool) throws Exception {
+        String folder = SharedAlluxio.folder();
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", spool.toString()) == 0, "may not mount");
+        try (MountedFileSystem small = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+            byte[] old = bytes(100_000);
+            Path file = Files.write(small.root().resolve("f"), old);
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                ByteBuffer left = ByteBuffer.wrap(bytes(3_000_000));
+                assertThatThrownBy(() -> {
+                            while (left.hasRemaining()) {
+                                channel.write(left, 200_000 + left.position());
+                            }
+                        })
+                        .hasMessageContaining("No space left");
+                assertThat(left.position()).isGreaterThan(0);
+                assertThat(Files.size(file)).isEqualTo(200_000 + left.position());
+            }
+            beginsWith(SharedAlluxio.ufs(folder).resolve("f"), old);
+            beginsWith(file, old);
+        } finally {
+            Eventually.holds("it is unmounted", () -> isUnmounted(spool));
         }
     }
 }
