@@ -103,7 +103,7 @@ bench-peers: setup setup-train build
 	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package
 	@$(MVN) -Dquick -f $(BENCH)/pom.xml package
 
-bench-core: bench-peers ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 20 min)
+bench-core: bench-peers ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 30 min)
 	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
 
 bench-alluxio: bench-peers ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)

@@ -15,7 +15,7 @@ from contenders import ROOT
 from groups import GROUPS
 
 UNFINISHED = 75
-CORE_MINUTES = 4.0  # a round
+CORE_MINUTES = 6.0  # a round
 HERE = Path(__file__).resolve().parent
 
 

@@ -23,19 +23,22 @@ from servers import BUILT, PEERS, ROOT, SERVERS, Mounted, Point, Server
 
 ENABLE_URING = Path("/sys/module/fuse/parameters/enable_uring")
 COMPARED_BYTES = (4096, 131072)  # what libfuse 2.9's own API can carry in one request
+LOADED_BYTES = (*COMPARED_BYTES, 262144)  # by all numbers of threads, as in the paper
 WARM_UP_S = 4.5  # then the compilers of the JVM have done most of their work; C needs none
 CROSSINGS = 100_000  # as in the paper
 METRICS_TURNS = 8  # of a round: what they cost is less than one pair differs from the next
+SAY_S = 30  # how often the time left is told
 
 
 def points_of(quick: bool) -> list[Point]:
     threads = [1, 8] if quick else [1, 8, 32, 128]
     sizes = [] if quick else [1 << shift for shift in range(10, 21)]
-    points = [Point("reads", "read", block, count) for block in COMPARED_BYTES for count in threads]
-    points += [Point("sizes", "read", block, 8) for block in sizes if block not in COMPARED_BYTES]
-    points += [Point("writes", "write", 4096, count) for count in threads]
+    points = [Point("reads", "read", block, count) for block in LOADED_BYTES for count in threads]
+    points += [Point("sizes", "read", block, 8) for block in sizes if block not in LOADED_BYTES]
+    points += [] if quick else [Point("sizes", "read", 1 << 20, 32)]
+    points += [Point("writes", "write", block, count) for block in LOADED_BYTES for count in threads]
     points += [Point("metrics", "read", 4096, 8, turn) for turn in range(1, 2 if quick else METRICS_TURNS + 1)]
-    points += [] if quick else [Point("threads", "read", 131072, 32)]
+    points += [] if quick else [Point("threads", "read", 32768, count) for count in (8, 64)]
     return points
 
 
@@ -56,12 +59,25 @@ def commit_of(root: Path) -> str:
     return (commit or "unknown") + (" with changes" if changed else "")
 
 
+def memory_gib() -> float:
+    total = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal:"))
+    return round(int(total.split()[1]) / (1 << 20), 1)
+
+
+def java_version() -> str:
+    """Of the java that the servers run on."""
+    said = subprocess.run(["java", "-version"], check=True, capture_output=True, text=True).stderr
+    return said.split('"')[1]
+
+
 def environment_of(seconds: float) -> dict:
     model = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
         "kernel": platform.release(),
         "cpus": os.cpu_count(),
         "cpu": model[0].split(":")[1].strip() if model else "unknown",
+        "memory_gib": memory_gib(),
+        "java": java_version(),
         "commit": commit_of(ROOT),
         "seconds": seconds,
     }
@@ -117,11 +133,34 @@ def warm_up(mounts: dict[str, Mounted]) -> None:
             mounted.load(Point("warm-up", mode, size, 8), seconds / 3)
 
 
+def taking_part(mounts: dict[str, Mounted], point: Point) -> list[str]:
+    return [name for name, mounted in mounts.items() if takes_part(mounted.server, point)]
+
+
+class Progress:
+    """Tells now and then how long the loads that are left will take, by those that are done."""
+
+    def __init__(self, loads: int):
+        self.loads = loads
+        self.done = 0
+        self.began = self.told = time.monotonic()
+
+    def tell(self, done: int, where: str) -> None:
+        self.done += done
+        now = time.monotonic()
+        if now - self.told < SAY_S and self.done < self.loads:
+            return
+        self.told = now
+        left = (now - self.began) / self.done * (self.loads - self.done) / 60
+        print(f"{where}: {self.done} of {self.loads} loads, about {left:.1f} min left", flush=True)
+
+
 def measure(mounts: dict[str, Mounted], wanted: list[tuple[int, Point]], journal: Journal, end: float) -> bool:
     """Measures what is missing, until it is done (True) or the time is over."""
     seconds = json.loads(journal.path.read_text().splitlines()[0])["seconds"]
+    progress = Progress(sum(len(taking_part(mounts, point)) for _, point in wanted))
     for number, point in wanted:
-        taking = [name for name, mounted in mounts.items() if takes_part(mounted.server, point)]
+        taking = taking_part(mounts, point)
         if time.monotonic() + len(taking) * (seconds + 0.7) > end:
             return False
         watch = point.figure == "threads"
@@ -129,8 +168,7 @@ def measure(mounts: dict[str, Mounted], wanted: list[tuple[int, Point]], journal
         for name in random.Random(f"{number} {point}").sample(taking, len(taking)):
             seen[name] = mounts[name].load(point, seconds, watch)
         journal.add({"round": number, "point": asdict(point), "load": os.getloadavg()[0], "seen": seen})
-        if point == wanted[-1][1]:
-            print(f"round {number} done", flush=True)
+        progress.tell(len(taking), f"round {number}, {point.mode} {point.block} bytes, {point.threads} threads")
     return True
 
 

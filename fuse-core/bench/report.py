@@ -6,7 +6,7 @@ from pathlib import Path
 
 import matplotlib
 from paper import sentences
-from servers import SERVERS
+from servers import SAMPLE_S, SERVERS
 from targets import verdicts
 
 matplotlib.use("Agg")
@@ -25,6 +25,12 @@ TABLED = ("reads", "sizes", "writes")
 LABELS = {server.name: server.label for server in SERVERS}
 
 
+def most_alive(seen: dict) -> int:
+    """The threads of the server: the most that were seen where they were watched, else of one look."""
+    watched = seen.get("threads_over_time")
+    return max(each["alive"] for each in watched) if watched else int(seen["server_threads"])
+
+
 def summary(samples: list[dict]) -> list[dict]:
     """A row for each server and load: the median of the rounds, or of their turns, and what they were."""
     grouped: dict = {}
@@ -35,12 +41,14 @@ def summary(samples: list[dict]) -> list[dict]:
     for (server, figure, mode, block, threads), rounds in grouped.items():
         rates = {number: seen["value"] for number, seen in rounds.items()}
         last = rounds[max(rounds)]
+        alive = [most_alive(seen) for seen in rounds.values()]
         row = {"server": server, "figure": figure, "mode": mode, "block": block, "threads": threads}
         row["files_per_s"] = statistics.median(rates.values())
         row["spread"] = [min(rates.values()), max(rates.values())]
         for key in ("p50_us", "p99_us", "cpu_us_per_file"):
             row[key] = statistics.median(seen[key] for seen in rounds.values())
-        row["server_threads"] = max(seen["server_threads"] for seen in rounds.values())
+        row["server_threads"] = max(alive)
+        row["usual_threads"] = statistics.median(alive)
         row["by_round"] = rates
         if "threads_over_time" in last:
             row["threads_over_time"] = last["threads_over_time"]
@@ -120,13 +128,21 @@ def table_of_targets(points: dict, labels: dict) -> list[str]:
 
 
 def table_of_threads(rows: list[dict], servers: list[str], labels: dict) -> list[str]:
+    watched = {load_of(row): row for row in rows if "threads_over_time" in row}
     lines = []
     for name in servers:
-        most = max(row["server_threads"] for row in rows if row["server"] == name)
-        watched = [row["threads_over_time"][-1] for row in rows if row["server"] == name and "threads_over_time" in row]
-        made = f"{watched[0]['created']} / {watched[0]['destroyed']}" if watched else "–"
-        lines.append([labels[name], str(most), made])
-    return table(["server", "most threads", "created / destroyed while watched"], lines)
+        own = [row for row in rows if row["server"] == name]
+        line = [labels[name], f"{statistics.median(row['usual_threads'] for row in own):.0f}"]
+        line.append(str(max(row["server_threads"] for row in own)))
+        for load in watched:
+            last = [row["threads_over_time"][-1] for row in own if "threads_over_time" in row and load_of(row) == load]
+            line.append(f"{last[0]['created']} / {last[0]['destroyed']}" if last else "–")
+        lines.append(line)
+    return table(["server", "usual", "most", *(f"made / ended, {load}" for load in watched)], lines)
+
+
+def load_of(row: dict) -> str:
+    return f"{row['threads']} readers of {human(row['block'])}"
 
 
 def metrics_cost(points: dict) -> list[str]:
@@ -161,9 +177,12 @@ def draw(path: Path, title: str, labels: tuple[str, str], lines: dict[str, tuple
 
 
 def plot_rates(out: Path, points: dict, name: str, along: str, labels: dict) -> None:
-    """Files per second of every server along threads or block: 'writes', 'sizes', or 'reads-4KiB'."""
+    """Files per second of every server, along threads ('reads-4 KiB'), or along block by 8 threads ('sizes')."""
     kind, _, block = name.partition("-")
-    chosen = [seen for key, seen in points.items() if key[0] == kind and (not block or human(key[2]) == block)]
+    if kind == "sizes":
+        chosen = [seen for key, seen in points.items() if key[1] == "read" and key[3] == 8]
+    else:
+        chosen = [seen for key, seen in points.items() if key[0] == kind and human(key[2]) == block]
     lines = {}
     for server in labels:
         rows = sorted((seen[server] for seen in chosen if server in seen), key=lambda row: row[along])
@@ -175,13 +194,17 @@ def plot_rates(out: Path, points: dict, name: str, along: str, labels: dict) -> 
 
 
 def plot_threads(out: Path, rows: list[dict], labels: dict) -> None:
-    watched = {labels[row["server"]]: row["threads_over_time"] for row in rows if "threads_over_time" in row}
-    for what in ("alive", "created") if watched else ():
-        lines = {
-            name: ([sample["at_s"] for sample in samples], [sample[what] for sample in samples])
-            for name, samples in watched.items()
-        }
-        draw(out / f"threads-{what}.png", f"threads {what}, 32 readers", ("s", "threads"), lines, log=False)
+    watched: dict = {}
+    for row in (row for row in rows if "threads_over_time" in row):
+        watched.setdefault((row["threads"], load_of(row)), {})[labels[row["server"]]] = row["threads_over_time"]
+    for (readers, load), seen in watched.items():
+        for what in ("alive", "created"):
+            lines = {
+                name: ([sample["at_s"] for sample in samples], [sample[what] for sample in samples])
+                for name, samples in seen.items()
+            }
+            path = out / f"threads-{what}-{readers}.png"
+            draw(path, f"threads {what}, {load}", ("s", "threads"), lines, log=False)
 
 
 def crossing_of(details: dict) -> list[str]:
@@ -190,9 +213,10 @@ def crossing_of(details: dict) -> list[str]:
     sizes = list(next(iter(transfers.values())))
     return [
         f"Calls between C and Java, ns each (cache+defer: {calls['baseline'] / calls['cache+defer']:.0f} times faster "
-        "than the baseline, which attaches the thread and looks class and method up each time):",
+        "than the baseline, which attaches the thread and looks class and method up each time; of several threads at "
+        "once: the time until all have ended ÷ the calls of all):",
         "",
-        *table(list(calls), [[f"{value:,.1f}" for value in calls.values()]]),
+        *table(["threads of C", *calls], calls_by_threads(details)),
         "",
         "An answer of Java's into C's memory, ns each:",
         "",
@@ -204,10 +228,24 @@ def crossing_of(details: dict) -> list[str]:
     ]
 
 
+def calls_by_threads(details: dict) -> list[list[str]]:
+    """A line for one thread, and one for each number of them that called at once."""
+    kinds = list(details["calls_ns"])
+    every = {"1": details["calls_ns"], **details.get("calls_at_once_ns", {})}
+    return [
+        [threads, *(f"{seen[kind]:,.1f}" if kind in seen else "–" for kind in kinds)] for threads, seen in every.items()
+    ]
+
+
 def plot_crossing(out: Path, details: dict) -> None:
     calls, transfers = details["calls_ns"], details["transfers_ns"]
     figure, axes = pyplot.subplots(figsize=(7, 4.2))
-    axes.bar(list(calls), list(calls.values()))
+    every = {"1": calls, **details.get("calls_at_once_ns", {})}
+    for at, (threads, seen) in enumerate(every.items()):
+        left = [list(calls).index(kind) + 0.25 * at for kind in seen]
+        axes.bar(left, list(seen.values()), width=0.25, label=f"{threads} threads")
+    axes.set_xticks([index + 0.25 * (len(every) - 1) / 2 for index in range(len(calls))], list(calls))
+    axes.legend(fontsize=7)
     axes.set_yscale("log")
     axes.set_ylabel("ns a call")
     figure.tight_layout()
@@ -217,14 +255,24 @@ def plot_crossing(out: Path, details: dict) -> None:
     draw(out / "transfers.png", "an answer of Java's into C's memory", ("bytes", "ns"), lines, log=True)
 
 
+def machine(facts: dict) -> str:
+    """Where and of what code; older results know neither memory nor versions."""
+    memory = f", {facts['memory_gib']:g} GiB" if "memory_gib" in facts else ""
+    java = f", JDK {facts['java']}" if "java" in facts else ""
+    others = "".join(f", {name} {version}" for name, version in facts.get("versions", {}).items())
+    return (
+        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){memory}{java}{others}, "
+        f"commit {facts['commit']}, {facts['date']}"
+    )
+
+
 def text_of(results: dict) -> str:
     facts, rows = results["environment"], summary(results["samples"])
     all_points = by_point(rows)
     points = {key: seen for key, seen in all_points.items() if key[0] in TABLED}
     servers = [name for name in LABELS if any(row["server"] == name and row["figure"] in TABLED for row in rows)]
     lines = [
-        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}), commit {facts['commit']}, {facts['date']}; "
-        f"{facts['rounds']} rounds, {facts['seconds']} s a load.",
+        f"{machine(facts)}; {facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
         *sentences(points, rows, results, ratio),
         "Files per second, median (lowest–highest round):",
@@ -244,7 +292,8 @@ def text_of(results: dict) -> str:
         *table_of_cpu(points, servers, LABELS),
         "",
         *metrics_cost(all_points),
-        "Threads of the server's process (watched: 32 readers of 128 KiB):",
+        "Threads of the server's process, over all loads; made and ended in the last round of the loads in which they "
+        f"were watched every {SAMPLE_S * 1000:.0f} ms:",
         "",
         *table_of_threads(rows, servers, LABELS),
         "",
@@ -257,8 +306,9 @@ def write_report(out: Path, results: dict) -> None:
     rows = summary(results["samples"])
     points = {key: seen for key, seen in by_point(rows).items() if key[0] in TABLED}
     (out / "results.md").write_text(text_of(results))
-    for name in ("reads-4 KiB", "reads-128 KiB", "writes"):
-        plot_rates(out, points, name, "threads", LABELS)
+    for kind in ("reads", "writes"):
+        for block in ("4 KiB", "128 KiB", "256 KiB"):
+            plot_rates(out, points, f"{kind}-{block}", "threads", LABELS)
     plot_rates(out, points, "sizes", "block", LABELS)
     plot_threads(out, rows, LABELS)
     plot_crossing(out, results["details"])

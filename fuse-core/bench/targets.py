@@ -25,7 +25,8 @@ def at(mode: str, block: int, *threads: int) -> Callable[[tuple], bool]:
 
 
 def with_threads(mode: str, threads: int) -> Callable[[tuple], bool]:
-    return lambda point: point[1] == mode and point[3] == threads
+    """All sizes by 8 threads; by others those that all servers carry in one request."""
+    return lambda point: point[1] == mode and point[3] == threads and (threads == 8 or point[2] in (SMALL, LARGE))
 
 
 def any_read(point: tuple) -> bool:

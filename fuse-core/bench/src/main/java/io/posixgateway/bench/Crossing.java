@@ -4,15 +4,18 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.StringJoiner;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /**
- * What it costs to cross between C and Java, in nanoseconds a call: up-calls with and without attaching and looking up each
- * time, a down-call, and three ways to carry data. Arguments: the library, calls. Prints one JSON object.
+ * What it costs to cross between C and Java, in nanoseconds a call: up-calls with and without attaching and looking up
+ * each time, from one thread of C and from several at once, a down-call, and three ways to carry data. Arguments: the
+ * library, calls. Prints one JSON object.
  */
 public final class Crossing {
     private static final int MOST_BYTES = 1 << 20;
     private static final int BYTES_A_ROUND = 1 << 28;
+    private static final int[] MANY_THREADS = {8, 32};
     private static final String[] WAYS = {"JNICopy", "CriticalCopy", "DirectByteBuffer"};
 
     private static final byte[] DATA = new byte[MOST_BYTES];
@@ -58,6 +61,31 @@ public final class Crossing {
         return System.nanoTime() - began;
     }
 
+    /** Time of that many calls from some threads of C at once, from the first's start to the last's end; or -1. */
+    private static long upcallsAtOnce(int threads, int calls, boolean cache, boolean defer) {
+        AtomicBoolean failed = new AtomicBoolean();
+        Thread[] starters = new Thread[threads];
+        for (int i = 0; i < threads; i++) {
+            starters[i] = new Thread(() -> {
+                if (upcalls(calls / threads, cache, defer) < 0) {
+                    failed.set(true);
+                }
+            });
+        }
+        long began = System.nanoTime();
+        for (Thread starter : starters) {
+            starter.start();
+        }
+        try {
+            for (Thread starter : starters) {
+                starter.join();
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while threads made calls", e);
+        }
+        return failed.get() ? -1 : System.nanoTime() - began;
+    }
+
     private static String perCall(int calls, LongSupplier run) {
         run.getAsLong();
         long took = Math.min(run.getAsLong(), run.getAsLong());
@@ -75,6 +103,20 @@ public final class Crossing {
                 perCall(calls, () -> upcalls(calls, false, true)),
                 perCall(calls, () -> upcalls(calls, true, true)),
                 perCall(calls, () -> downcalls(calls)));
+    }
+
+    private static String callsAtOnce(int calls) {
+        StringJoiner all = new StringJoiner(", ", "{", "}");
+        for (int threads : MANY_THREADS) {
+            all.add(String.format(
+                    "\"%d\": {\"baseline\": %s, \"cache\": %s, \"defer\": %s, \"cache+defer\": %s}",
+                    threads,
+                    perCall(calls, () -> upcallsAtOnce(threads, calls, false, false)),
+                    perCall(calls, () -> upcallsAtOnce(threads, calls, true, false)),
+                    perCall(calls, () -> upcallsAtOnce(threads, calls, false, true)),
+                    perCall(calls, () -> upcallsAtOnce(threads, calls, true, true))));
+        }
+        return all.toString();
     }
 
     private static String transfers() {
@@ -98,7 +140,8 @@ public final class Crossing {
     public static void main(String[] arguments) {
         System.load(Path.of(arguments[0]).toAbsolutePath().toString());
         int calls = Integer.parseInt(arguments[1]);
-        System.out.println("{\"calls_ns\": " + calls(calls) + ", \"transfers_ns\": " + transfers() + "}");
+        System.out.println("{\"calls_ns\": " + calls(calls) + ", \"calls_at_once_ns\": " + callsAtOnce(calls)
+                + ", \"transfers_ns\": " + transfers() + "}");
         if (handled == 42) {
             System.err.println(handled);
         }
