@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
+ * @param cacheBytes memory of all of them
  * @param blockFiles open block files kept
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
@@ -40,6 +41,7 @@ public record AdapterOptions(
         long readAheadBytes,
         long bufferBytes,
         int cacheEntries,
+        long cacheBytes,
         int blockFiles,
         Path spoolFolder,
         long spoolBytes,
@@ -47,6 +49,7 @@ public record AdapterOptions(
         int uid,
         int gid,
         int umask) {
+    private static final long DEFAULT_BYTES_AN_ENTRY = 256;
     private static final long STREAM_FROM_BYTES = 64L << 20;
     private static final int MOST_ID = 0x7FFF_FFFE;
     private static final long OWN_READS_AUTO_BYTES = 1 << 20;
@@ -123,6 +126,12 @@ public record AdapterOptions(
                             new Option.Whole(1000, 100_000_000),
                             "1000000",
                             "Most files and directories whose metadata is kept."),
+                    new Option(
+                            "cache_size",
+                            new Option.Size(1 << 20, 1L << 40),
+                            "",
+                            "Memory of that metadata, with names and extended attributes: beyond it the oldest is dropped that"
+                                    + " neither the kernel nor a program uses; by default 256 bytes for each of cache_entries."),
                     new Option("block_files", new Option.Whole(1, 1_000_000), "4096", "Most open local block files."),
                     new Option(
                             "spool",
@@ -172,6 +181,9 @@ public record AdapterOptions(
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 (int) values.number("cache_entries"),
+                values.given("cache_size")
+                        ? values.bytes("cache_size")
+                        : values.number("cache_entries") * DEFAULT_BYTES_AN_ENTRY,
                 (int) values.number("block_files"),
                 spool.isEmpty() ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool") : Path.of(spool),
                 values.bytes("spool_size"),

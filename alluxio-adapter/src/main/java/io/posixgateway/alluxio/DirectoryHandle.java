@@ -48,6 +48,8 @@ final class DirectoryHandle {
     private boolean onFirstPage;
     /** The next entry of the page. */
     private int next;
+    /** The offset behind the last entry that was shown; -1: another offset was asked for since. */
+    private long shown = -1;
 
     private @Nullable List<Inode> all;
     private long startedNanos;
@@ -61,33 +63,36 @@ final class DirectoryHandle {
         return new Metadata.Listed(ListingPage.EMPTY, "", true);
     }
 
-    synchronized int read(Request request, long offset, DirectoryWriter writer) throws StoreException {
-        if (offset < FIRST) {
-            for (long dot = offset; dot < FIRST; dot++) {
+    synchronized int read(Request request, long from, DirectoryWriter writer) throws StoreException {
+        if (from < FIRST) {
+            for (long dot = from; dot < FIRST; dot++) {
                 if (!addDot(dot, writer)) {
                     return 0;
                 }
             }
             restart();
-        } else if (!seek(request, offset)) {
+        } else if (!seek(request, from)) {
             return FileSystem.WOULD_WAIT;
         }
-        boolean added = offset < FIRST;
+        boolean added = from < FIRST;
         while (true) {
             int loaded = load(request);
             if (loaded <= 0) {
                 return added ? 0 : loaded;
             }
-            if (!addChild(request, writer)) {
+            long offset = page.page().inode(next).node();
+            if (!addChild(request, writer, offset)) {
                 return 0;
             }
             next++;
+            shown = offset;
             added = true;
         }
     }
 
     private void restart() {
         next = 0;
+        shown = -1;
         pageBefore = null;
         ahead = null;
         onFirstPage = true;
@@ -100,6 +105,10 @@ final class DirectoryHandle {
 
     /** Goes to the entry behind the one of this offset; false: only by waiting. */
     private boolean seek(Request request, long offset) throws StoreException {
+        if (offset == shown) {
+            return true;
+        }
+        shown = -1;
         if (offset == FIRST) {
             if (!onFirstPage) {
                 restart();
@@ -201,8 +210,12 @@ final class DirectoryHandle {
         return writer.add(dots, at + 1, entry);
     }
 
-    /** Adds the next entry; false: no room. */
-    private boolean addChild(Request request, DirectoryWriter writer) throws StoreException {
+    /**
+     * Adds the next entry; false: no room.
+     *
+     * @param offset behind it: the node that the page has there, whoever holds the name by now
+     */
+    private boolean addChild(Request request, DirectoryWriter writer, long offset) throws StoreException {
         page.page().name(next, name);
         Inode child = page.page().inode(next);
         if (child.unlinked()) {
@@ -214,7 +227,7 @@ final class DirectoryHandle {
         Facts facts = volume.metadata.known(child);
         int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {
-            return writer.add(name, child.node(), child.node(), type);
+            return writer.add(name, offset, child.node(), type);
         }
         entry.clear();
         boolean here = volume.table.parent(child) == directory;
@@ -226,11 +239,11 @@ final class DirectoryHandle {
             entry.clear();
             entry.attributes.inode = child.node();
             entry.attributes.mode = type;
-            return writer.add(name, child.node(), entry);
+            return writer.add(name, offset, entry);
         }
         entry.node = child.node();
         entry.validNanos = entry.attributes.validNanos;
-        if (!writer.add(name, child.node(), entry)) {
+        if (!writer.add(name, offset, entry)) {
             return false;
         }
         child.lookedUp();

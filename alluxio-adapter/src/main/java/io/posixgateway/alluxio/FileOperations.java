@@ -166,6 +166,8 @@ final class FileOperations {
         Facts facts = inode.facts();
         if (facts != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
             handle.dropsPages(facts);
+        } else if (facts != null) {
+            volume.readers.blocks().used(extent(facts).firstBlock());
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;
@@ -176,7 +178,7 @@ final class FileOperations {
     /** The file as the kernel could read it by itself; null: it cannot. */
     private FileReader.@Nullable Extent passable(Inode inode) {
         Facts facts = inode.facts();
-        if (facts == null || facts.raw().id() != inode.fileId() || !inode.isRegular() || volume.drafts.has(inode)) {
+        if (facts == null || facts.fileId() != inode.fileId() || !inode.isRegular() || volume.drafts.has(inode)) {
             return null;
         }
         FileReader.Extent extent = extent(facts);
@@ -184,8 +186,7 @@ final class FileOperations {
     }
 
     static FileReader.Extent extent(Facts facts) {
-        return new FileReader.Extent(
-                facts.raw().id(), facts.raw().lengthBytes(), facts.raw().blockBytes());
+        return new FileReader.Extent(facts.fileId(), facts.lengthBytes(), facts.blockBytes());
     }
 
     /** A handle whose open failed at last. */

@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.BufferBudget;
 import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.Passthrough;
+import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -90,14 +91,15 @@ final class Volume implements AutoCloseable {
         this.options = options;
         this.store = store;
         this.identities = Identities.ofHost();
-        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries());
+        CacheBytes bytes = new CacheBytes(options.cacheBytes());
+        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes);
         this.freshness = new FreshnessByPath(
                 options.consistency(),
                 options.metadataTtlNanos(),
                 options.metadataTtlNanosByPath(),
                 options.openTrustNanos(),
                 clock);
-        this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask());
+        this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -20,17 +21,20 @@ public final class FactsReader {
     private final int uid;
     private final int gid;
     private final int umask;
+    private final CacheBytes bytes;
 
     /**
      * @param uid owner of every file; -1: as Alluxio says
      * @param gid likewise
      * @param umask bits taken off every file's permissions
+     * @param bytes of the table whose inodes will have the facts
      */
-    public FactsReader(Identities identities, int uid, int gid, int umask) {
+    public FactsReader(Identities identities, int uid, int gid, int umask, CacheBytes bytes) {
         this.identities = identities;
         this.uid = uid;
         this.gid = gid;
         this.umask = umask;
+        this.bytes = bytes;
     }
 
     public Facts read(FileStatus status, long nowNanos) {
@@ -44,6 +48,7 @@ public final class FactsReader {
                 : Moment.of(status.accessedMillis());
         Moment changed = changed(status, extras);
         Facts.Extra extra = new Facts.Extra(
+                bytes,
                 status.xattrs(),
                 extras.target.length == 0 ? NO_TARGET : Name.of(extras.target),
                 extras.has(PosixExtras.TYPE) ? extras.device : 0,

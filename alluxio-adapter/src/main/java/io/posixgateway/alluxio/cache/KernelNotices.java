@@ -9,17 +9,21 @@ import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the kernel what it must no longer believe, on a thread of its own, because an invalidation may wait for requests of
- * the same node. When too much is to be told, the rest is dropped: the kernel's own timeouts follow the time to live anyway.
+ * the same node. Nothing is dropped: what waits to be told is not put there again, so there is at most one notice of each
+ * file and of each name.
  */
 public final class KernelNotices implements AutoCloseable {
-    private static final int MOST_WAITING = 8192;
+    /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
+    private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
     private final ThreadPoolExecutor teller;
     private volatile @Nullable Kernel kernel;
@@ -30,10 +34,39 @@ public final class KernelNotices implements AutoCloseable {
                 1,
                 10,
                 TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(MOST_WAITING),
+                new LinkedBlockingQueue<>(),
                 task -> new FreeThread(task, "kernel-notices"),
                 new ThreadPoolExecutor.DiscardPolicy());
         teller.allowCoreThreadTimeOut(true);
+    }
+
+    /** Two that are equal tell the same. */
+    private interface Notice {
+        void tell(Kernel mounted);
+    }
+
+    private record Changed(long node) implements Notice {
+        @Override
+        public void tell(Kernel mounted) {
+            mounted.invalidateInode(node, 0, 0);
+        }
+    }
+
+    private record Moved(long directory, Name name) implements Notice {
+        @Override
+        public void tell(Kernel mounted) {
+            mounted.invalidateEntry(directory, name);
+        }
+    }
+
+    private void later(Notice notice) {
+        Kernel mounted = kernel;
+        if (mounted != null && waiting.add(notice)) {
+            teller.execute(() -> {
+                waiting.remove(notice);
+                notice.tell(mounted);
+            });
+        }
     }
 
     /** From now on there is a kernel to tell. */
@@ -49,27 +82,12 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Attributes and pages of the node are old. */
     public void changed(long node) {
-        Kernel mounted = kernel;
-        if (mounted != null) {
-            teller.execute(() -> mounted.invalidateInode(node, 0, 0));
-        }
+        later(new Changed(node));
     }
 
-    /** The name may lead elsewhere. */
-    private void moved(long directory, Name name) {
-        Kernel mounted = kernel;
-        if (mounted != null) {
-            Name kept = name.copy();
-            teller.execute(() -> mounted.invalidateEntry(directory, kept));
-        }
-    }
-
-    /** Names that led nowhere, of which that is not known any more; nobody changes the collection. */
+    /** Names that led nowhere, of which that is not known any more. */
     public void moved(Inode directory, Collection<Name> names) {
-        Kernel mounted = kernel;
-        if (mounted != null && !names.isEmpty()) {
-            teller.execute(() -> names.forEach(name -> mounted.invalidateEntry(directory.node(), name)));
-        }
+        names.forEach(name -> later(new Moved(directory.node(), name)));
     }
 
     /**
@@ -95,13 +113,37 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Forgets what is believed of a file, here and in the kernel: attributes, pages, and its name. */
     public void forget(InodeTable table, Inode inode) {
+        Moved moved = doubt(table, inode);
+        later(new Changed(inode.node()));
+        if (moved != null) {
+            later(moved);
+        }
+    }
+
+    /** Forgets it here, and its name; null: it has none. */
+    private static @Nullable Moved doubt(InodeTable table, Inode inode) {
         inode.forgetFacts();
-        changed(inode.node());
         Inode parent = table.parent(inode);
         Name name = table.name(inode);
-        if (parent != null && name != null) {
-            table.doubt(inode);
-            moved(parent.node(), name);
+        if (parent == null || name == null) {
+            return null;
+        }
+        table.doubt(inode);
+        return new Moved(parent.node(), name);
+    }
+
+    /**
+     * As {@link #forget}, and the kernel has been told when this returns. Not on a thread that serves it: an invalidation may
+     * wait for requests.
+     */
+    public void forgetNow(InodeTable table, Inode inode) {
+        Moved moved = doubt(table, inode);
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            if (moved != null) {
+                moved.tell(mounted);
+            }
+            new Changed(inode.node()).tell(mounted);
         }
     }
 
@@ -110,24 +152,6 @@ public final class KernelNotices implements AutoCloseable {
         Kernel mounted = kernel;
         if (mounted != null) {
             mounted.invalidateEntry(directory.node(), name);
-        }
-    }
-
-    /**
-     * As {@link #forget}, and the kernel has been told when this returns, of however many. Not on a thread that serves it: an
-     * invalidation may wait for requests.
-     */
-    public void forgetNow(InodeTable table, Inode inode) {
-        inode.forgetFacts();
-        Inode parent = table.parent(inode);
-        Name name = table.name(inode);
-        if (parent != null && name != null) {
-            table.doubt(inode);
-            forgetNow(parent, name);
-        }
-        Kernel mounted = kernel;
-        if (mounted != null) {
-            mounted.invalidateInode(inode.node(), 0, 0);
         }
     }
 

@@ -288,7 +288,7 @@ public final class Metadata {
     private void told(Inode inode, Facts before, Facts now) {
         if (!before.sameContent(now)) {
             if (inode.isDirectory()) {
-                inode.dentries().dropListing();
+                notices.moved(inode, inode.dentries().dropListing());
             } else {
                 notices.changed(inode.node());
             }

@@ -96,6 +96,13 @@ final class BlockFile {
         return id;
     }
 
+    /** The worker is to hear that it was read. */
+    void used() {
+        if (!untold) {
+            untold = true;
+        }
+    }
+
     /** Reads until the buffer is full or the block ends. */
     int read(long offset, ByteBuffer into) throws IOException {
         int start = into.position();

@@ -67,13 +67,19 @@ public final class BlockFiles implements AutoCloseable {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
-            if (!known.untold) {
-                known.untold = true;
-            }
+            known.used();
             hits.increment();
             return known;
         }
         return known == null && most > 0 ? openNew(blockId) : null;
+    }
+
+    /** A block was read without being taken: the kernel has its pages. Nothing happens if it is not open here. */
+    public void used(long blockId) {
+        BlockFile known = open.get(blockId);
+        if (known != null) {
+            known.used();
+        }
     }
 
     /** Is there a file of this block in a known folder? */

@@ -88,6 +88,7 @@ final class VolumeSamples {
                 counts.inodes().most(),
                 counts.inodes().evicted());
         add(GatewayMetric.CACHE_BYTES, counts.inodes().estimatedBytes(), "nodes");
+        add(GatewayMetric.CACHE_LIMIT_BYTES, counts.inodes().mostBytes(), "nodes");
         cache(
                 "block_files",
                 counts.blocks().size(),

@@ -68,6 +68,7 @@ public final class Dentries {
         }
     }
 
+    private final CacheBytes bytes;
     private volatile @Nullable Standing standing;
     private @Nullable Inode[] places = NONE;
     private @Nullable Map<Name, Replacement> replacements;
@@ -85,6 +86,10 @@ public final class Dentries {
     private long completeNanos;
     /** Names that Alluxio was asked for in vain since then. */
     private int asked;
+
+    Dentries(CacheBytes bytes) {
+        this.bytes = bytes;
+    }
 
     /** Finds without allocating; null: nothing is known of the name. */
     public synchronized @Nullable Dentry find(Name name) {
@@ -148,12 +153,26 @@ public final class Dentries {
 
     /** The name leads somewhere. */
     private void forget(Name name) {
-        if (missing != null) {
-            missing.remove(name);
-        }
+        forgetMissing(name);
         if (taken != null) {
             taken.remove(name);
         }
+    }
+
+    private void forgetMissing(Name name) {
+        if (missing != null && missing.remove(name) != null) {
+            bytes.add(-CacheBytes.ofMissing(name));
+        }
+    }
+
+    private Collection<Name> forgetAllMissing() {
+        Map<Name, Missing> absent = missing;
+        missing = null;
+        if (absent == null) {
+            return List.of();
+        }
+        absent.keySet().forEach(name -> bytes.add(-CacheBytes.ofMissing(name)));
+        return absent.keySet();
     }
 
     private void grow() {
@@ -187,14 +206,16 @@ public final class Dentries {
     }
 
     private Collection<Name> keepMissing(Name name, long seenNanos) {
+        boolean full = missing != null && missing.size() >= MOST_MISSING;
+        Collection<Name> dropped = full ? forgetAllMissing() : List.of();
         Map<Name, Missing> absent = missing;
-        Collection<Name> dropped = List.of();
-        if (absent == null || absent.size() >= MOST_MISSING) {
-            dropped = absent == null ? dropped : absent.keySet();
+        if (absent == null) {
             absent = new HashMap<>();
             missing = absent;
         }
-        absent.put(name.copy(), new Missing(seenNanos));
+        if (absent.put(name.copy(), new Missing(seenNanos)) == null) {
+            bytes.add(CacheBytes.ofMissing(name));
+        }
         return dropped;
     }
 
@@ -320,11 +341,9 @@ public final class Dentries {
 
     /** Drops the listing and the names known to be missing, which it returns. */
     public synchronized Collection<Name> dropListing() {
-        Map<Name, Missing> absent = missing;
         listing = null;
         complete = false;
-        missing = null;
-        return absent == null ? List.of() : absent.keySet();
+        return forgetAllMissing();
     }
 
     /** Whether this name leads somewhere is to be asked; false: that was not known. */
@@ -332,9 +351,7 @@ public final class Dentries {
         boolean known = complete || (missing != null && missing.containsKey(name));
         listing = null;
         complete = false;
-        if (missing != null) {
-            missing.remove(name);
-        }
+        forgetMissing(name);
         return known;
     }
 

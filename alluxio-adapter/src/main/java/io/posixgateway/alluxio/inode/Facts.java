@@ -62,9 +62,11 @@ public final class Facts {
      * What the extended attributes of a file add, times as stat(2) shows them.
      *
      * @param target where a symlink leads; empty otherwise
+     * @param counted where its bytes count while an inode has it
      * @param xattrs as Alluxio holds them
      */
     public record Extra(
+            CacheBytes counted,
             Map<String, byte[]> xattrs,
             Name target,
             int device,
@@ -73,7 +75,31 @@ public final class Facts {
             long accessedSeconds,
             int accessedNanos,
             long changedSeconds,
-            int changedNanos) {}
+            int changedNanos) {
+        private static final int OBJECT_BYTES = 72;
+
+        private long bytes() {
+            long bytes = OBJECT_BYTES + CacheBytes.of(target.length());
+            for (Map.Entry<String, byte[]> xattr : xattrs.entrySet()) {
+                bytes += CacheBytes.ofXattr(xattr.getKey(), xattr.getValue());
+            }
+            return bytes;
+        }
+    }
+
+    /** An inode has them now. */
+    void enter() {
+        if (extra != null) {
+            extra.counted.add(extra.bytes());
+        }
+    }
+
+    /** It has others, or none. */
+    void leave() {
+        if (extra != null) {
+            extra.counted.add(-extra.bytes());
+        }
+    }
 
     /** When they were seen, by the volume's clock. */
     public long fetchedNanos() {

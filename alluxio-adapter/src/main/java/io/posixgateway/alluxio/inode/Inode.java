@@ -55,9 +55,9 @@ public final class Inode implements Dentries.Dentry {
         }
     }
 
-    Inode(long node, long fileId, boolean directory) {
+    Inode(long node, long fileId, boolean directory, CacheBytes bytes) {
         this.node = node;
-        this.dentries = directory ? new Dentries() : null;
+        this.dentries = directory ? new Dentries(bytes) : null;
         if (node != InodeTable.nodeOf(fileId)) {
             changeFileId(fileId);
         }
@@ -127,7 +127,25 @@ public final class Inode implements Dentries.Dentry {
     public synchronized void see(Facts seen) {
         Facts before = facts;
         keptPages = keptPages && before != null && before.sameContent(seen);
-        facts = seen;
+        keep(seen);
+    }
+
+    private void keep(@Nullable Facts now) {
+        if (facts != null) {
+            facts.leave();
+        }
+        facts = now;
+        if (now != null) {
+            now.enter();
+        }
+    }
+
+    /** The table does not have it any more. */
+    synchronized void dropped() {
+        keep(null);
+        if (dentries != null) {
+            dentries.dropListing();
+        }
     }
 
     /**
@@ -169,7 +187,7 @@ public final class Inode implements Dentries.Dentry {
     /** The next look asks Alluxio, and no answer to an earlier look counts. */
     public synchronized void forgetFacts() {
         change = CHANGES.incrementAndGet();
-        facts = null;
+        keep(null);
         keptPages = false;
     }
 

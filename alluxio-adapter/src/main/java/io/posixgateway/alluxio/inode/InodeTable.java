@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Every inode by node id, and the tree they form. Any thread.
  *
  * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
- * dropped, as long as there are no more than {@code most} nodes. A directory with known children is never dropped before
- * them, so a child's path always leads up through nodes of this table.
+ * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes. A directory with known
+ * children is never dropped before them, so a child's path always leads up through nodes of this table.
  *
  * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
  */
@@ -24,7 +24,11 @@ public final class InodeTable {
 
     private static final int MOST_SPLITS = 15;
     private static final int GENERATIONS = 8;
-    private static final int BYTES_A_NODE = 190;
+    /** So many idle nodes are looked at to make room for one. */
+    private static final int MOST_TRIES = 4;
+    /** The same where some take much memory. */
+    private static final int MOST_TRIES_FOR_BYTES = 512;
+
     private static final Numbering NOBODY = new Numbering() {
         @Override
         public void moved(long node, long fileId) {}
@@ -34,6 +38,7 @@ public final class InodeTable {
     };
 
     private final int most;
+    private final CacheBytes bytes;
     private final String rootPath;
     private final Inode root;
     private final NodeTable nodes = new NodeTable();
@@ -48,11 +53,13 @@ public final class InodeTable {
     /**
      * @param rootPath path in Alluxio of the mount's root
      * @param rootFileId its file id
+     * @param bytes of this table alone; what the facts of its inodes take is counted there
      */
-    public InodeTable(String rootPath, long rootFileId, int most) {
+    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes) {
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
-        this.root = new Inode(FileSystem.ROOT, rootFileId, true);
+        this.bytes = bytes;
+        this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         root.lookedUp();
         nodes.putIfAbsent(root);
     }
@@ -70,9 +77,14 @@ public final class InodeTable {
         return nodes.size();
     }
 
-    /** Memory that the nodes take with their attributes and names, by what a file with a name of 20 bytes was measured to. */
+    /** Memory that the nodes take with their attributes and names, those that are missing too. */
     public long estimatedBytes() {
-        return (long) nodes.size() * BYTES_A_NODE;
+        return bytes.sum(nodes.size());
+    }
+
+    /** The most memory of those that nobody uses. */
+    public long mostBytes() {
+        return bytes.most();
     }
 
     /** Nodes dropped so far to make room for others. */
@@ -109,7 +121,7 @@ public final class InodeTable {
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(node, fileId, directory);
+        Inode fresh = new Inode(node, fileId, directory, bytes);
         Inode other = nodes.putIfAbsent(fresh);
         if (other != null) {
             return other;
@@ -179,7 +191,7 @@ public final class InodeTable {
         }
         for (int turn = 0; turn <= MOST_SPLITS; turn++) {
             long mark = turn == 0 ? 0 : (long) generation * (MOST_SPLITS + 1) + turn;
-            Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false);
+            Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false, bytes);
             if (nodes.putIfAbsent(fresh) == null) {
                 if (turn > 0) {
                     fresh.markOurs();
@@ -228,7 +240,7 @@ public final class InodeTable {
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(node, fileId, false);
+        Inode fresh = new Inode(node, fileId, false, bytes);
         fresh.lookedUp();
         nodes.putIfAbsent(fresh);
         laterIds.put(fileId + BASE, fresh);
@@ -245,6 +257,7 @@ public final class InodeTable {
             }
             leaveParent(child);
             child.name = name.toBytes();
+            bytes.add(CacheBytes.of(name.length()));
             child.parent = directory;
             child.loosen(null);
         }
@@ -275,10 +288,12 @@ public final class InodeTable {
         }
     }
 
-    private static void leaveParent(Inode child) {
+    private void leaveParent(Inode child) {
         Inode parent = child.parent;
-        if (parent != null) {
+        byte[] name = child.name;
+        if (parent != null && name != null) {
             parent.dentries().remove(child);
+            bytes.add(-CacheBytes.of(name.length));
         }
         child.parent = null;
         child.name = null;
@@ -414,8 +429,8 @@ public final class InodeTable {
         if (inode.startResting()) {
             idle.add(inode);
         }
-        int tries = 4;
-        while (nodes.size() > most && tries-- > 0) {
+        int tries = bytes.tooMany(nodes.size()) ? MOST_TRIES_FOR_BYTES : MOST_TRIES;
+        while ((nodes.size() > most || bytes.tooMany(nodes.size())) && tries-- > 0) {
             Inode oldest = idle.poll();
             if (oldest == null) {
                 return;
@@ -441,5 +456,6 @@ public final class InodeTable {
         detach(inode);
         nodes.remove(inode.node());
         unlist(inode);
+        inode.dropped();
     }
 }

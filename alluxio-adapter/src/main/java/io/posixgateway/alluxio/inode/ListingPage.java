@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -24,27 +25,32 @@ public final class ListingPage {
         this.count = count;
     }
 
-    /** The same with a name that is here, at its place in the order. */
+    /** The same with a name that is here, at its place in the order; without the other name that its file had before. */
     public ListingPage with(Name added, Inode inode) {
+        List<byte[]> moreNames = new ArrayList<>(count + 1);
+        List<Inode> moreInodes = new ArrayList<>(count + 1);
         String wanted = added.toString();
-        int at = 0;
-        while (at < count && new String(names[at], StandardCharsets.UTF_8).compareTo(wanted) < 0) {
-            at++;
+        boolean here = false;
+        for (int i = 0; i < count; i++) {
+            int order = new String(names[i], StandardCharsets.UTF_8).compareTo(wanted);
+            if (order == 0 && !inodes[i].unlinked()) {
+                return this;
+            }
+            if (order >= 0 && !here) {
+                here = true;
+                moreNames.add(added.toBytes());
+                moreInodes.add(inode);
+            }
+            if (order != 0 && inodes[i] != inode) {
+                moreNames.add(names[i]);
+                moreInodes.add(inodes[i]);
+            }
         }
-        boolean here = at < count && added.isOf(names[at]);
-        if (here && !inodes[at].unlinked()) {
-            return this;
+        if (!here) {
+            moreNames.add(added.toBytes());
+            moreInodes.add(inode);
         }
-        byte[][] moreNames = new byte[count + 1][];
-        Inode[] moreInodes = new Inode[count + 1];
-        System.arraycopy(names, 0, moreNames, 0, at);
-        System.arraycopy(inodes, 0, moreInodes, 0, at);
-        moreNames[at] = added.toBytes();
-        moreInodes[at] = inode;
-        int rest = here ? at + 1 : at;
-        System.arraycopy(names, rest, moreNames, at + 1, count - rest);
-        System.arraycopy(inodes, rest, moreInodes, at + 1, count - rest);
-        return new ListingPage(moreNames, moreInodes, at + 1 + count - rest);
+        return new ListingPage(moreNames.toArray(byte[][]::new), moreInodes.toArray(Inode[]::new), moreNames.size());
     }
 
     public int count() {

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
@@ -17,8 +18,9 @@ class CacheSizeTest {
     private static final int FILES_A_DIRECTORY = 1000;
     private static final int MOST_BYTES = 200;
 
-    private final FactsReader reader = new FactsReader(Identities.ofHost(), -1, -1, 0);
-    private final InodeTable table = new InodeTable("/", 0, FILES * 2);
+    private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+    private final FactsReader reader = new FactsReader(Identities.ofHost(), -1, -1, 0, bytes);
+    private final InodeTable table = new InodeTable("/", 0, FILES * 2, bytes);
 
     @Test
     void aCachedFileTakesAtMostTwoHundredBytes() {

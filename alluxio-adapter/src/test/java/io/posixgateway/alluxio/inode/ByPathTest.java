@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ByPathTest {
-    private final InodeTable table = new InodeTable("/mounted", 1, 1000);
+    private final InodeTable table = new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE));
     private final ByPath<String> values = new ByPath<>(
             "everywhere",
             "nowhere",

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.inode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +13,9 @@ import org.junit.jupiter.api.Test;
 
 class InodeTableTest {
     private static final int MOST = 100;
+    private static final int MOST_BYTES = 1_000_000;
 
-    private final InodeTable table = new InodeTable("/base", 0, MOST);
+    private final InodeTable table = new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE));
 
     private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
         Inode inode = table.of(fileId, isDirectory);
@@ -71,6 +72,72 @@ class InodeTableTest {
     }
 
     @Test
+    void whatNobodyUsesIsBoundedByItsBytesToo() {
+        CacheBytes bytes = new CacheBytes(MOST_BYTES);
+        InodeTable small = new InodeTable("/", 0, 1_000_000, bytes);
+        for (int i = 0; i < 1000; i++) {
+            Inode inode = small.of(2000 + i, false);
+            inode.see(withXattr(bytes, 2000 + i, 10_000));
+            small.attach(small.root(), Name.of("f" + i), inode, 0);
+            assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 2 * 10_200);
+        }
+        assertThat(small.size()).isBetween(MOST_BYTES / 10_500, MOST_BYTES / 10_000 + 2);
+        assertThat(small.get(InodeTable.nodeOf(2999))).isNotNull();
+        for (int i = 0; i < 10_000; i++) {
+            Inode inode = small.of(10_000 + i, false);
+            small.attach(small.root(), Name.of("g".repeat(200) + i), inode, 0);
+        }
+        assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 500);
+        assertThat(small.size()).isBetween(MOST_BYTES / 500, MOST_BYTES / 300);
+    }
+
+    /** What is counted while names come, go, and are missed is what is there in the end. */
+    @Test
+    void theBytesAreThoseOfWhatIsThere() {
+        long seed = Long.getLong("pgw.seed", System.nanoTime());
+        Random random = new Random(seed);
+        CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+        InodeTable large = new InodeTable("/", 0, 500, bytes);
+        Inode root = large.root();
+        for (int i = 0; i < 50_000; i++) {
+            Name name = Name.of("f".repeat(random.nextInt(50)) + random.nextInt(1000));
+            Inode inode = large.of(1 + random.nextInt(3000), false);
+            switch (random.nextInt(6)) {
+                case 0 -> large.missing(root, name, i);
+                case 1 -> inode.see(withXattr(bytes, inode.fileId(), random.nextInt(100)));
+                case 2 -> inode.forgetFacts();
+                case 3 -> root.dentries().dropMissing(name);
+                default -> large.attach(root, name, inode, i);
+            }
+            if (random.nextInt(5000) == 0) {
+                root.dentries().dropListing();
+            }
+        }
+        long missing = root.dentries().dropListing().stream()
+                .mapToLong(CacheBytes::ofMissing)
+                .sum();
+        assertThat(missing).isPositive();
+        for (int id = 1; id <= 3000; id++) {
+            Inode inode = large.get(InodeTable.nodeOf(id));
+            if (inode != null) {
+                inode.forgetFacts();
+            }
+        }
+        long names = root.dentries().snapshot().stream()
+                .mapToLong(child -> CacheBytes.of(child.name == null ? 0 : child.name.length))
+                .sum();
+        assertThat(large.estimatedBytes()).as("seed %d", seed).isEqualTo(new CacheBytes(0).sum(large.size()) + names);
+    }
+
+    private static Facts withXattr(CacheBytes bytes, long fileId, int valueBytes) {
+        FileStatus status = new FileStatus(
+                fileId, "f", false, true, 1, 1, 0644, "root", "root", 0, 0, Map.of("x", new byte[valueBytes]));
+        Facts.Kind kind = new Facts.Kind(false, true, 1, 0644, 0100644, 0, 0, "root", "root");
+        Name target = Name.of(new byte[0]);
+        return new Facts(0, status, kind, new Facts.Extra(bytes, status.xattrs(), target, 0, 0, 0, 0, 0, 0, 0));
+    }
+
+    @Test
     void aLongTableAgreesWithAMap() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
@@ -92,7 +159,7 @@ class InodeTableTest {
     void namesAgreeWithAMapThroughRenamesAndRemovals() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
-        InodeTable large = new InodeTable("/", 0, 1_000_000);
+        InodeTable large = new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE));
         Map<String, Inode> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);
@@ -145,25 +212,5 @@ class InodeTableTest {
         assertThat(names.listing()).isNotNull();
         table.replaced(f, 22, 7);
         assertThat(names.listing()).isNull();
-    }
-
-    @Test
-    void aPageTakesANameAtItsPlace() {
-        Inode a = at(table.root(), "a", 20, false);
-        Inode b = at(table.root(), "b", 21, false);
-        Inode c = at(table.root(), "c", 22, false);
-        ListingPage page = new ListingPage(new byte[][] {{'a'}, {'c'}}, new Inode[] {a, c}, 2);
-        assertThat(page.with(Name.of("a"), b)).isSameAs(page);
-        ListingPage more = page.with(Name.of("b"), b);
-        assertThat(inodes(more)).containsExactly(a, b, c);
-        c.markUnlinked();
-        assertThat(inodes(more.with(Name.of("c"), a))).containsExactly(a, b, a);
-        assertThat(inodes(ListingPage.EMPTY.with(Name.of("z"), a))).containsExactly(a);
-    }
-
-    private static List<Inode> inodes(ListingPage page) {
-        List<Inode> all = new ArrayList<>();
-        page.addTo(all);
-        return all;
     }
 }

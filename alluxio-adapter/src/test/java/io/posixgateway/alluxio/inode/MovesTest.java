@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class MovesTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private final InodeTable table = new InodeTable("/base", 0, 100);
+    private final InodeTable table = new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE));
     private final Moves moves = new Moves(table);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);

@@ -189,6 +189,21 @@ class ListingIT {
         assertComplete(again.names, changed);
     }
 
+    /** The listing goes on where it was, not behind the name that the file had before. */
+    @Test
+    void aFileThatReplacesAnotherDoesNotTakeTheListingBack() {
+        long handle = open(files);
+        Reply reply = new Reply();
+        long offset = read(files, handle, 0, 300, reply);
+        for (int i = 0; i < 200; i++) {
+            assertThat(files.rename(
+                            WAITING, FileSystem.ROOT, Name.of(name(i)), FileSystem.ROOT, Name.of(name(i + 500)), 0))
+                    .isZero();
+        }
+        read(files, handle, offset, FILES + 1000, reply);
+        assertComplete(reply.names, List.of());
+    }
+
     @Test
     void anotherProcessGoesOnAtAnOffset() throws Exception {
         Reply reply = new Reply();

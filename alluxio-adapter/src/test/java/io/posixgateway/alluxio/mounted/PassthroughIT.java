@@ -108,6 +108,24 @@ class PassthroughIT {
         assertThat(fs.counts().localReadBytes() + fs.counts().remoteReadBytes()).isZero();
     }
 
+    /** Else the block would look unused for as long as somebody has the file open. */
+    @Test
+    void theWorkerHearsOfEveryOpen() throws Exception {
+        try (FileChannel one = passedThrough()) {
+            holds(one, 'a');
+            Waiting.until("the worker hears of the first open", PATIENCE, () -> told() > 0);
+            long first = told();
+            try (FileChannel other = passedThrough()) {
+                holds(other, 'a');
+                Waiting.until("the worker hears of the second open", PATIENCE, () -> told() > first);
+            }
+        }
+    }
+
+    private long told() {
+        return fs.details().blocks().told();
+    }
+
     @Test
     void whoWritesWhileOthersReadChangesWhatLaterOpensSee() throws Exception {
         try (FileChannel reader = passedThrough();

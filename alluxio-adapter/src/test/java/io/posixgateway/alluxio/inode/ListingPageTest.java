@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.inode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ListingPageTest {
+    private final InodeTable table = new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE));
+
+    private ListingPage page(String... names) {
+        byte[][] all = new byte[names.length][];
+        Inode[] inodes = new Inode[names.length];
+        for (int i = 0; i < names.length; i++) {
+            all[i] = Name.of(names[i]).toBytes();
+            inodes[i] = table.of(100 + i, false);
+        }
+        return new ListingPage(all, inodes, names.length);
+    }
+
+    private static List<String> names(ListingPage page) {
+        List<String> names = new ArrayList<>();
+        Name name = new Name();
+        for (int i = 0; i < page.count(); i++) {
+            page.name(i, name);
+            names.add(name.toString());
+        }
+        return names;
+    }
+
+    @Test
+    void aNameThatIsMissingComesToItsPlace() {
+        ListingPage page = page("b", "d");
+        Inode fresh = table.of(200, false);
+        assertThat(names(page.with(Name.of("a"), fresh))).containsExactly("a", "b", "d");
+        assertThat(names(page.with(Name.of("c"), fresh))).containsExactly("b", "c", "d");
+        assertThat(names(page.with(Name.of("e"), fresh))).containsExactly("b", "d", "e");
+        assertThat(page.with(Name.of("c"), fresh).inode(1)).isSameAs(fresh);
+    }
+
+    @Test
+    void aFileThatStillHasItsNameStays() {
+        ListingPage page = page("b", "d");
+        assertThat(page.with(Name.of("d"), table.of(200, false))).isSameAs(page);
+    }
+
+    /** A file that replaces another is on the page once, or who goes on behind it would see names again, or miss some. */
+    @Test
+    void aFileThatTakesAnothersNameLeavesItsOwn() {
+        ListingPage page = page("beside", "f0", "f1");
+        page.inode(1).markUnlinked();
+        Inode beside = page.inode(0);
+        ListingPage after = page.with(Name.of("f0"), beside);
+        assertThat(names(after)).containsExactly("f0", "f1");
+        assertThat(after.behind(beside.node(), 0)).isEqualTo(1);
+        ListingPage last = page("f0", "f1", "tmp");
+        last.inode(0).markUnlinked();
+        assertThat(names(last.with(Name.of("f0"), last.inode(2)))).containsExactly("f0", "f1");
+    }
+}
