@@ -80,13 +80,17 @@ final class DirectoryHandle {
             if (loaded <= 0) {
                 return added ? 0 : loaded;
             }
-            long offset = page.page().inode(next).node();
-            if (!addChild(request, writer, offset)) {
-                return 0;
+            page.page().name(next, name);
+            Inode child = child();
+            if (child != null) {
+                long offset = page.page().inode(next).node();
+                if (!addChild(request, writer, child, offset)) {
+                    return 0;
+                }
+                shown = offset;
+                added = true;
             }
             next++;
-            shown = offset;
-            added = true;
         }
     }
 
@@ -210,27 +214,25 @@ final class DirectoryHandle {
         return writer.add(dots, at + 1, entry);
     }
 
+    /** What has the next entry's name by now; null: nothing. */
+    private @Nullable Inode child() {
+        Inode listed = page.page().inode(next);
+        return listed.unlinked() ? directory.dentries().holder(name) : listed;
+    }
+
     /**
      * Adds the next entry; false: no room.
      *
      * @param offset behind it: the node that the page has there, whoever holds the name by now
      */
-    private boolean addChild(Request request, DirectoryWriter writer, long offset) throws StoreException {
-        page.page().name(next, name);
-        Inode child = page.page().inode(next);
-        if (child.unlinked()) {
-            child = directory.dentries().holder(name);
-        }
-        if (child == null) {
-            return true;
-        }
+    private boolean addChild(Request request, DirectoryWriter writer, Inode child, long offset) throws StoreException {
         Facts facts = volume.metadata.known(child);
         int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {
             return writer.add(name, offset, child.node(), type);
         }
         entry.clear();
-        boolean here = volume.table.parent(child) == directory;
+        boolean here = volume.table.isAt(directory, name, child);
         boolean drafted = volume.drafts.has(child);
         if (!here
                 || facts == null
@@ -246,7 +248,7 @@ final class DirectoryHandle {
         if (!writer.add(name, offset, entry)) {
             return false;
         }
-        child.lookedUp();
+        volume.table.lookedUp(child);
         return true;
     }
 }

@@ -167,7 +167,7 @@ final class FileOperations {
         if (facts != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
             handle.dropsPages(facts);
         } else if (facts != null) {
-            volume.readers.blocks().used(extent(facts).firstBlock());
+            volume.readers.blocks().used(extent(facts));
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;

@@ -463,7 +463,7 @@ final class Volume implements AutoCloseable {
         if (shown == 0) {
             entry.node = inode.node();
             entry.validNanos = entry.attributes.validNanos;
-            inode.lookedUp();
+            table.lookedUp(inode);
         }
         return shown;
     }

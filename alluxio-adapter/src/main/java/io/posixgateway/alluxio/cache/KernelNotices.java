@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cache;
 
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * file and of each name.
  */
 public final class KernelNotices implements AutoCloseable {
+    /** What waits is told at the end, too, since the kernel may go on with another process; but not for longer. */
+    private static final long LAST_WORDS_MILLIS = 1000;
+
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
@@ -59,6 +63,18 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
+    /** A name led nowhere. If the kernel knows what has it by now, that is not to be taken from those who use it. */
+    private record Appeared(Inode directory, Name name) implements Notice {
+        @Override
+        public void tell(Kernel mounted) {
+            Dentries.Dentry now = directory.dentries().find(name);
+            Inode child = now == null ? null : now.child();
+            if (child == null || !child.isKnown()) {
+                mounted.invalidateEntry(directory.node(), name);
+            }
+        }
+    }
+
     private void later(Notice notice) {
         Kernel mounted = kernel;
         if (mounted != null && waiting.add(notice)) {
@@ -87,7 +103,7 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Names that led nowhere, of which that is not known any more. */
     public void moved(Inode directory, Collection<Name> names) {
-        names.forEach(name -> later(new Moved(directory.node(), name)));
+        names.forEach(name -> later(new Appeared(directory, name)));
     }
 
     /**
@@ -158,6 +174,14 @@ public final class KernelNotices implements AutoCloseable {
     @Override
     public void close() {
         kernel = null;
-        teller.shutdownNow();
+        teller.shutdown();
+        try {
+            if (!teller.awaitTermination(LAST_WORDS_MILLIS, TimeUnit.MILLISECONDS)) {
+                teller.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            teller.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -74,12 +74,19 @@ public final class BlockFiles implements AutoCloseable {
         return known == null && most > 0 ? openNew(blockId) : null;
     }
 
-    /** A block was read without being taken: the kernel has its pages. Nothing happens if it is not open here. */
-    public void used(long blockId) {
-        BlockFile known = open.get(blockId);
-        if (known != null) {
-            known.used();
+    /** A file is read without its blocks being taken: the kernel has its pages. Counts for those that are open here. */
+    public void used(FileReader.Extent extent) {
+        long blocks = Math.min(MOST_HELD, blocksOf(extent));
+        for (long i = 0; i < blocks; i++) {
+            BlockFile known = open.get(extent.firstBlock() | i);
+            if (known != null) {
+                known.used();
+            }
         }
+    }
+
+    private static long blocksOf(FileReader.Extent extent) {
+        return (extent.lengthBytes() + extent.blockBytes() - 1) / Math.max(1, extent.blockBytes());
     }
 
     /** Is there a file of this block in a known folder? */
@@ -94,7 +101,7 @@ public final class BlockFiles implements AutoCloseable {
 
     /** Opens all blocks of a file, so that it can be read for a while though the worker deletes them; false: some are not here. */
     public boolean hold(FileReader.Extent extent) {
-        long blocks = (extent.lengthBytes() + extent.blockBytes() - 1) / Math.max(1, extent.blockBytes());
+        long blocks = blocksOf(extent);
         boolean all = blocks <= MOST_HELD;
         for (long i = 0; i < blocks && all; i++) {
             BlockFile file = take(extent.firstBlock() | i);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -272,13 +273,16 @@ public final class Dentries {
     }
 
     /**
-     * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless. Any
-     * later change drops it.
+     * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless, as does a
+     * file that was seen at two names. Any later change drops it.
      *
      * @param all the children in the order of their names
      * @param startedNanos when the listing began
      */
     public synchronized void keepListing(List<Inode> all, long startedNanos) {
+        if (new HashSet<>(all).size() != all.size()) {
+            return;
+        }
         int current = 0;
         for (Inode child : places) {
             current += child != null && child.seenNanos >= startedNanos ? 1 : 0;

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 final class IdleQueue {
     private @Nullable Inode first;
     private @Nullable Inode last;
+    private int size;
 
     /** @param inode that is not in the queue */
     synchronized void add(Inode inode) {
@@ -16,12 +17,14 @@ final class IdleQueue {
             before.nextIdle = inode;
         }
         last = inode;
+        size++;
     }
 
-    /** Takes out the one that came first; null: there is none. */
-    synchronized @Nullable Inode poll() {
-        Inode taken = first;
+    /** Takes out the one that came first, if there are more than so many; else null. */
+    synchronized @Nullable Inode poll(int least) {
+        Inode taken = size > least ? first : null;
         if (taken != null) {
+            size--;
             first = taken.nextIdle;
             taken.nextIdle = null;
             if (first == null) {

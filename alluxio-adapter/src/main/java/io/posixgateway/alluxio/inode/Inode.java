@@ -38,6 +38,7 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean ours;
     private boolean resting;
     private boolean keptPages;
+    private boolean dropped;
 
     /** What few inodes have. Guarded by the inode's monitor. */
     private static final class Rare {
@@ -130,21 +131,42 @@ public final class Inode implements Dentries.Dentry {
         keep(seen);
     }
 
+    /** Its bytes count as long as the table has this. */
     private void keep(@Nullable Facts now) {
-        if (facts != null) {
-            facts.leave();
+        Facts before = facts;
+        if (before != null && !dropped) {
+            before.leave();
         }
         facts = now;
-        if (now != null) {
+        if (now != null && !dropped) {
             now.enter();
         }
     }
 
-    /** The table does not have it any more. */
-    synchronized void dropped() {
+    /** The table lets go of it, unless the kernel knows it or somebody has it open. */
+    synchronized boolean drop() {
+        if (!idle()) {
+            return false;
+        }
         keep(null);
+        dropped = true;
         if (dentries != null) {
             dentries.dropListing();
+        }
+        return true;
+    }
+
+    /** Has the table let go of it? Some thread may be using it still. */
+    synchronized boolean isDropped() {
+        return dropped;
+    }
+
+    /** The table has it again. */
+    synchronized void comeBack() {
+        dropped = false;
+        Facts now = facts;
+        if (now != null) {
+            now.enter();
         }
     }
 
@@ -241,8 +263,15 @@ public final class Inode implements Dentries.Dentry {
         return own;
     }
 
-    public synchronized void lookedUp() {
+    /** The kernel is told of it once more; false: the table has let go of it. */
+    synchronized boolean lookedUp() {
         lookups++;
+        return !dropped;
+    }
+
+    /** Does the kernel know it? */
+    public synchronized boolean isKnown() {
+        return lookups > 0;
     }
 
     /** Returns true when the kernel does not know the node any more. */

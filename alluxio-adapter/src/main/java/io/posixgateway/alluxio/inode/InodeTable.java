@@ -24,6 +24,8 @@ public final class InodeTable {
 
     private static final int MOST_SPLITS = 15;
     private static final int GENERATIONS = 8;
+    /** So many of the idle nodes that came last stay however many there are: somebody may be about to use them. */
+    private static final int MOST_FRESH = 1024;
     /** So many idle nodes are looked at to make room for one. */
     private static final int MOST_TRIES = 4;
     /** The same where some take much memory. */
@@ -60,8 +62,8 @@ public final class InodeTable {
         this.most = most;
         this.bytes = bytes;
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
-        root.lookedUp();
         nodes.putIfAbsent(root);
+        lookedUp(root);
     }
 
     public Inode root() {
@@ -241,14 +243,15 @@ public final class InodeTable {
             return known;
         }
         Inode fresh = new Inode(node, fileId, false, bytes);
-        fresh.lookedUp();
         nodes.putIfAbsent(fresh);
+        lookedUp(fresh);
         laterIds.put(fileId + BASE, fresh);
         return fresh;
     }
 
     /** Puts an inode at a name. What was there before is taken out. */
-    public synchronized void attach(Inode directory, Name name, Inode child, long nowNanos) {
+    public synchronized void attach(Inode directory, Name name, Inode found, long nowNanos) {
+        Inode child = found.isDropped() ? bringBack(found) : found;
         byte[] before = child.name;
         if (child.parent != directory || before == null || !name.isOf(before)) {
             Inode replaced = child(directory, name);
@@ -395,6 +398,42 @@ public final class InodeTable {
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 
+    /**
+     * The kernel is told of a node, which stays from now on until it is forgotten. Where it was dropped since it was found, it
+     * comes back, or the one of its number that is there by now counts in its place.
+     */
+    public void lookedUp(Inode inode) {
+        Inode at = inode;
+        while (!at.lookedUp()) {
+            Inode there = bringBack(at);
+            if (there == at) {
+                return;
+            }
+            at = there;
+        }
+    }
+
+    /** What the table has of a node that it has let go of: that one again, or another. */
+    private synchronized Inode bringBack(Inode inode) {
+        Inode other = nodes.putIfAbsent(inode);
+        if (other != null && other != inode) {
+            return other;
+        }
+        if (inode.isDropped()) {
+            inode.comeBack();
+            if (inode.startResting()) {
+                idle.add(inode);
+            }
+        }
+        return inode;
+    }
+
+    /** Is this inode at this name? */
+    public synchronized boolean isAt(Inode directory, Name name, Inode inode) {
+        byte[] kept = inode.name;
+        return inode.parent == directory && kept != null && name.isOf(kept);
+    }
+
     /** The kernel forgets; returns the inode if the kernel knows it no more. */
     public @Nullable Inode forget(long node, long lookups) {
         Inode inode = nodes.get(node);
@@ -431,7 +470,7 @@ public final class InodeTable {
         }
         int tries = bytes.tooMany(nodes.size()) ? MOST_TRIES_FOR_BYTES : MOST_TRIES;
         while ((nodes.size() > most || bytes.tooMany(nodes.size())) && tries-- > 0) {
-            Inode oldest = idle.poll();
+            Inode oldest = idle.poll(Math.min(MOST_FRESH, most / 2));
             if (oldest == null) {
                 return;
             }
@@ -444,7 +483,7 @@ public final class InodeTable {
     }
 
     private synchronized void drop(Inode inode) {
-        if (!inode.idle() || nodes.get(inode.node()) != inode) {
+        if (nodes.get(inode.node()) != inode) {
             return;
         }
         if (inode.isDirectory() && inode.dentries().children() > 0) {
@@ -453,9 +492,10 @@ public final class InodeTable {
             }
             return;
         }
-        detach(inode);
-        nodes.remove(inode.node());
-        unlist(inode);
-        inode.dropped();
+        if (inode.drop()) {
+            detach(inode);
+            nodes.remove(inode.node());
+            unlist(inode);
+        }
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class InodeTableTest {
     private static final int MOST = 100;
-    private static final int MOST_BYTES = 1_000_000;
+    private static final int MOST_BYTES = 4_000_000;
 
     private final InodeTable table = new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE));
 
@@ -58,7 +58,7 @@ class InodeTableTest {
     @Test
     void whatTheKernelKnowsIsKeptAndTheRestIsBounded() {
         Inode known = at(table.root(), "known", 1000, false);
-        known.lookedUp();
+        table.lookedUp(known);
         for (int i = 0; i < MOST * 5; i++) {
             at(table.root(), "f" + i, 2000 + i, false);
         }
@@ -75,20 +75,56 @@ class InodeTableTest {
     void whatNobodyUsesIsBoundedByItsBytesToo() {
         CacheBytes bytes = new CacheBytes(MOST_BYTES);
         InodeTable small = new InodeTable("/", 0, 1_000_000, bytes);
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < 8000; i++) {
             Inode inode = small.of(2000 + i, false);
-            inode.see(withXattr(bytes, 2000 + i, 10_000));
+            inode.see(withXattr(bytes, 2000 + i, 1000));
             small.attach(small.root(), Name.of("f" + i), inode, 0);
-            assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 2 * 10_200);
+            assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 2 * 1500);
         }
-        assertThat(small.size()).isBetween(MOST_BYTES / 10_500, MOST_BYTES / 10_000 + 2);
-        assertThat(small.get(InodeTable.nodeOf(2999))).isNotNull();
-        for (int i = 0; i < 10_000; i++) {
-            Inode inode = small.of(10_000 + i, false);
+        assertThat(small.size()).isBetween(MOST_BYTES / 1500, MOST_BYTES / 1300);
+        assertThat(small.get(InodeTable.nodeOf(9999))).isNotNull();
+        for (int i = 0; i < 20_000; i++) {
+            Inode inode = small.of(20_000 + i, false);
             small.attach(small.root(), Name.of("g".repeat(200) + i), inode, 0);
         }
         assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 500);
         assertThat(small.size()).isBetween(MOST_BYTES / 500, MOST_BYTES / 300);
+    }
+
+    @Test
+    void aNewNodeIsThereHoweverManyTheKernelKnows() {
+        for (int i = 0; i < MOST * 2; i++) {
+            table.lookedUp(at(table.root(), "known" + i, 1000 + i, false));
+        }
+        for (int i = 0; i < MOST * 2; i++) {
+            Inode fresh = at(table.root(), "f" + i, 5000 + i, false);
+            assertThat(table.get(fresh.node())).isSameAs(fresh);
+            table.lookedUp(fresh);
+            assertThat(table.get(fresh.node())).isSameAs(fresh);
+        }
+    }
+
+    /** Who found a node may be slower than those who make room. */
+    @Test
+    void aNodeThatWasDroppedComesBackWhenTheKernelIsToldOfIt() {
+        Inode slow = at(table.root(), "slow", 1000, false);
+        Inode placed = at(table.root(), "placed", 1001, false);
+        Inode late = at(table.root(), "late", 1002, false);
+        for (int i = 0; i < MOST * 2; i++) {
+            at(table.root(), "f" + i, 5000 + i, false);
+        }
+        assertThat(table.get(slow.node())).isNull();
+        table.lookedUp(slow);
+        assertThat(table.get(slow.node())).isSameAs(slow);
+        table.attach(table.root(), Name.of("placed"), placed, 0);
+        assertThat(table.get(placed.node())).isSameAs(placed);
+        Inode other = table.of(1002, false);
+        assertThat(other).isNotSameAs(late);
+        table.attach(table.root(), Name.of("late"), late, 0);
+        assertThat(table.child(table.root(), Name.of("late"))).isSameAs(other);
+        table.lookedUp(late);
+        assertThat(other.isKnown()).isTrue();
+        assertThat(table.forget(other.node(), 1)).isSameAs(other);
     }
 
     /** What is counted while names come, go, and are missed is what is there in the end. */

@@ -59,7 +59,27 @@ class CachesIT {
         }
     }
 
-    /** More than the queue of what is to be told the kernel has room for. */
+    /** What the kernel knows stays; what comes beside it must not be gone before it is used. */
+    @Test
+    void moreFilesThanAreKeptAreReadWithoutLookingForThemAgain() throws Exception {
+        int files = 1200;
+        String folder = SharedAlluxio.folder();
+        for (int i = 0; i < files; i++) {
+            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello");
+        }
+        Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1h", "cache_entries", "1000");
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            lookAt(mounted.root(), files);
+            Map<String, Long> before = MasterCalls.counts();
+            for (int i = files - 1; i >= 0; i--) {
+                assertThat(mounted.root().resolve("f" + i)).hasContent("hello");
+            }
+            assertThat(MasterCalls.since(before)).doesNotContainKey("GetFilePath");
+        }
+    }
+
+    /** However many. */
     @Test
     void whateverIsInvalidatedIsNoLongerBelievedByTheKernel() throws Exception {
         int files = 6000;

@@ -204,6 +204,25 @@ class ListingIT {
         assertComplete(reply.names, List.of());
     }
 
+    /** An empty reply would be the end of the directory. */
+    @Test
+    void aListingGoesOnWhenAllThatIsLeftOfAPartIsGone() throws Exception {
+        long handle = open(files);
+        Reply reply = new Reply();
+        long offset = read(files, handle, 0, 500, reply);
+        int shown = reply.names.size() - 2;
+        List<String> changed = new ArrayList<>();
+        for (int i = shown; i < 1000; i++) {
+            assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(name(i)))).isZero();
+            changed.add(name(i));
+        }
+        Reply quick = new Reply();
+        int said = files.readdir(new PlainRequest(false), FileSystem.ROOT, handle, offset, quick);
+        assertThat(said == FileSystem.WOULD_WAIT || !quick.names.isEmpty()).isTrue();
+        read(files, handle, offset, FILES, reply);
+        assertComplete(reply.names, changed);
+    }
+
     @Test
     void anotherProcessGoesOnAtAnOffset() throws Exception {
         Reply reply = new Reply();
