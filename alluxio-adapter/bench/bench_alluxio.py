@@ -22,9 +22,10 @@ from host import AlluxioHost, Filling
 from memory import memory
 from parts import Scale, Site, datasets
 from report_alluxio import write_report
+from versions import versions_of
 
 sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
-from bench_core import environment_of  # noqa: E402  one description of the machine for all benchmarks
+from machine import environment_of  # noqa: E402  one description of the machine for all benchmarks
 
 UNFINISHED = 75
 
@@ -40,6 +41,7 @@ class Run:
         self.state = options.out / "results.json"
         self.facts = {
             **environment_of(self.scale.seconds),
+            "versions": versions_of(name for part in options.parts for name in PARTS[part].uses),
             "rounds": options.rounds,
             "load_average_before": os.getloadavg()[0],
             "date": time.strftime("%Y-%m-%d", time.gmtime()),

@@ -12,19 +12,21 @@ from scaling_parts import entries, open_files, readers
 from shapes import bandwidth, random_large, random_small, sequential
 from volumes_parts import volumes
 
+FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
 
 
 @dataclass(frozen=True)
 class Part:
     """`reads`: the data sets; `far`: short circuit is off; `alone`: the null file system's, and nobody else's;
-    `by`: only these contenders', who have no other part if they are MANY."""
+    `by`: only these contenders', who have no other part if they are MANY; `uses`: of versions.py."""
 
     run: Callable[[Site], None]
     reads: tuple[str, ...] = ()
     far: bool = False
     alone: bool = False
     by: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,12 +58,12 @@ PARTS = {
         Part(remote, ("svhn", "coco", "many-blocks"), far=True),
         Part(million, ("million",)),
         Part(figure15, ("svhn", "coco")),
-        Part(imagenet, ("pictures",)),
-        Part(parallel, ("records",)),
-        Part(sequential, ("shapes",), far=True),
-        Part(random_small, ("shapes",)),
-        Part(random_large, ("shapes",), far=True),
-        Part(bandwidth, alone=True),
+        Part(imagenet, ("pictures",), uses=TORCH),
+        Part(parallel, ("records",), uses=TORCH),
+        Part(sequential, ("shapes",), far=True, uses=FIO),
+        Part(random_small, ("shapes",), uses=FIO),
+        Part(random_large, ("shapes",), far=True, uses=FIO),
+        Part(bandwidth, alone=True, uses=FIO),
         Part(one_block, tuple(TRANSFERRED)),
         Part(blocks_of_64_mib, ("many-blocks",)),
         Part(opens, ("svhn", "128MiB")),

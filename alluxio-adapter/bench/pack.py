@@ -19,7 +19,7 @@ from pathlib import Path
 from contenders import ROOT
 
 sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
-from bench_core import commit_of  # noqa: E402  what all benchmarks record
+from machine import commit_of  # noqa: E402  what all benchmarks record
 
 NAME = "posix-gateway-bench"
 BUILT = (

@@ -2,14 +2,18 @@
 
 import re
 import statistics
+import sys
 from itertools import groupby
 from pathlib import Path
 
 import latency_says
 import matplotlib
-from contenders import CONTENDERS
+from contenders import CONTENDERS, ROOT
 from paper_says import sentences
 from targets_alluxio import FLOOR, MOST_THREADS, Target, ours_in, ratio, verdicts
+
+sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
+from machine import machine  # noqa: E402  told alike by all benchmarks
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
@@ -210,10 +214,7 @@ def finish(axes, figure, path: Path) -> None:
 def head(facts: dict) -> str:
     trained_on = f", trained on {facts.get('accelerator') or facts['device']}" if facts.get("device") else ""
     pages = f", files and blocks on a tmpfs with {facts['pages']}" if facts.get("pages") else ""
-    return (
-        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){trained_on}{pages}, commit {facts['commit']}, "
-        f"{facts['date']}; load average before {facts['load_average_before']:.2f}."
-    )
+    return f"{machine(facts)}{trained_on}{pages}; load average before {facts['load_average_before']:.2f}."
 
 
 def rounds_of(samples: list[dict]) -> str:

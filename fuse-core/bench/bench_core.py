@@ -9,7 +9,6 @@ short, by --minutes or otherwise, goes on where it ended. Writes results.json, r
 import argparse
 import json
 import os
-import platform
 import random
 import subprocess
 import sys
@@ -19,7 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fuse_requests import can_count, difference, requests_of
-from servers import BUILT, PEERS, ROOT, SERVERS, Mounted, Point, Server
+from machine import environment_of
+from servers import BUILT, PEERS, SERVERS, Mounted, Point, Server
 
 ENABLE_URING = Path("/sys/module/fuse/parameters/enable_uring")
 COMPARED_BYTES = (4096, 131072)  # what libfuse 2.9's own API can carry in one request
@@ -46,41 +46,6 @@ def takes_part(server: Server, point: Point) -> bool:
     if point.figure == "metrics":
         return server.name in ("uring", "uring-uncounted")
     return server.main
-
-
-def commit_of(root: Path) -> str:
-    """Of the code that is measured; a package (pack.py) carries it."""
-    packed = root / "packed.json"
-    if packed.exists():
-        return json.loads(packed.read_text())["commit"]
-    git = ["git", "-C", str(root)]
-    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True).stdout.strip()
-    return (commit or "unknown") + (" with changes" if changed else "")
-
-
-def memory_gib() -> float:
-    total = next(line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal:"))
-    return round(int(total.split()[1]) / (1 << 20), 1)
-
-
-def java_version() -> str:
-    """Of the java that the servers run on."""
-    said = subprocess.run(["java", "-version"], check=True, capture_output=True, text=True).stderr
-    return said.split('"')[1]
-
-
-def environment_of(seconds: float) -> dict:
-    model = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    return {
-        "kernel": platform.release(),
-        "cpus": os.cpu_count(),
-        "cpu": model[0].split(":")[1].strip() if model else "unknown",
-        "memory_gib": memory_gib(),
-        "java": java_version(),
-        "commit": commit_of(ROOT),
-        "seconds": seconds,
-    }
 
 
 class Journal:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
+from machine import machine
 from paper import sentences
 from servers import SAMPLE_S, SERVERS
 from targets import verdicts
@@ -253,17 +254,6 @@ def plot_crossing(out: Path, details: dict) -> None:
     pyplot.close(figure)
     lines = {way: (list(map(int, by_size)), list(by_size.values())) for way, by_size in transfers.items()}
     draw(out / "transfers.png", "an answer of Java's into C's memory", ("bytes", "ns"), lines, log=True)
-
-
-def machine(facts: dict) -> str:
-    """Where and of what code; older results know neither memory nor versions."""
-    memory = f", {facts['memory_gib']:g} GiB" if "memory_gib" in facts else ""
-    java = f", JDK {facts['java']}" if "java" in facts else ""
-    others = "".join(f", {name} {version}" for name, version in facts.get("versions", {}).items())
-    return (
-        f"Linux {facts['kernel']}, {facts['cpus']} CPUs ({facts['cpu']}){memory}{java}{others}, "
-        f"commit {facts['commit']}, {facts['date']}"
-    )
 
 
 def text_of(results: dict) -> str:
