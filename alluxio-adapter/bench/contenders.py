@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GATEWAY = ROOT / "bin" / "posix-gateway"
 BUILT = Path(__file__).resolve().parent / "target"
 HOST_CLASSES = ROOT / "alluxio-adapter" / "target" / "test-classes"
+GATEWAY_JARS = ROOT / "alluxio-adapter" / "target" / "dist" / "lib"
 SERVER_JARS = ROOT / "alluxio-adapter" / "alluxio-server" / "target" / "lib"
 OPENS = [
     f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.nio", "sun.nio.ch", "java.util")
@@ -34,6 +35,7 @@ class Contender:
     properties: tuple[str, ...] = ()
     heap: str = "-Xmx1g"
     reads: str = ""  # bypass: programs have the library; direct: transfers are O_DIRECT
+    java_options: str = ""  # of the gateway's JVM, beside its own
 
 
 METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
@@ -41,6 +43,9 @@ CONTENDERS = [
     Contender("tmpfs", "tmpfs", "tmpfs"),
     Contender("floor-uring", "C from memory, io_uring", "floor", "uring"),
     Contender("alluxiofuse", "AlluxioFuse 2.9.3", "alluxiofuse", "direct_io", METADATA_CACHE),
+    Contender(
+        "alluxiofuse-default", "AlluxioFuse 2.9.3 by itself", "alluxiofuse", "attr_timeout=600,entry_timeout=600"
+    ),
     Contender(
         "alluxiofuse-tuned",
         "AlluxioFuse 2.9.3 tuned",
@@ -68,6 +73,13 @@ CONTENDERS = [
     Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", "direct_io", METADATA_CACHE),
     Contender("gateway", "gateway", "gateway"),
     Contender("gateway-many", "gateway, for more names", "gateway", "cache_entries=10000000", heap="-Xmx2g"),
+    Contender(
+        "gateway-128",
+        "gateway, sized as on 128 CPUs",
+        "gateway",
+        "transport=devfuse,max_threads=128",
+        java_options="-XX:ActiveProcessorCount=128",
+    ),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
     Contender("gateway-uring", "gateway, transport=uring", "gateway", "transport=uring"),
@@ -121,8 +133,12 @@ class Mount:
         if contender.kind == "floor":
             shutil.copy(tmpfs.parent / SETS, self.folder)
         command = COMMANDS[contender.kind](contender, way, self.root, self.folder)
-        heap = {**os.environ, "POSIX_GATEWAY_HEAP": contender.heap.removeprefix("-Xmx")}
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True, env=heap)
+        java = {"POSIX_GATEWAY_HEAP": contender.heap.removeprefix("-Xmx")}
+        if contender.java_options:
+            java["POSIX_GATEWAY_JAVA_OPTS"] = contender.java_options
+        self.process = subprocess.Popen(
+            command, stdout=self.log, stderr=self.log, start_new_session=True, env={**os.environ, **java}
+        )
 
     def __enter__(self) -> "Mount":
         deadline = time.monotonic() + MOUNT_LIMIT_S
@@ -212,6 +228,12 @@ def client_properties(contender: Contender, way: Way, folder: Path) -> list[str]
         *([REMOTE] if way.remote else []),
     ]
     return [f"-D{each}" for each in properties]
+
+
+def java_of_tests(heap: str, name: str, *arguments) -> list:
+    """A program among the adapter's tests, in a JVM as the gateway's."""
+    options = [f"@{GATEWAY_JARS}/jvm.options", f"-Xmx{heap}", "-cp", f"{HOST_CLASSES}:{GATEWAY_JARS}/*"]
+    return ["java", *options, f"io.posixgateway.alluxio.{name}", *arguments]
 
 
 def java(contender: Contender) -> list[str]:

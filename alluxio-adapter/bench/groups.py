@@ -6,26 +6,30 @@ from dataclasses import dataclass
 from bypass_parts import blocks_of_64_mib, one_block, opens
 from contenders import Contender
 from latency_parts import far_worker, near_worker
+from master_parts import master
 from paper_parts import figure15, imagenet, parallel
 from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata, million, remote, svhn
-from scaling_parts import entries, open_files, readers
+from scaling_parts import entries, open_files, readers, tables
 from shapes import bandwidth, random_large, random_small, sequential
 from volumes_parts import volumes
 
 FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
+AS_ON_128 = "gateway-128"
+FOR_SOME = (*MANY, AS_ON_128)  # who take only what names them
 
 
 @dataclass(frozen=True)
 class Part:
     """`reads`: the data sets; `far`: short circuit is off; `alone`: the null file system's, and nobody else's;
-    `by`: only these contenders', who have no other part if they are MANY; `uses`: of versions.py."""
+    `by`: only these contenders'; `also`: theirs too, who are FOR_SOME; `uses`: of versions.py."""
 
     run: Callable[[Site], None]
     reads: tuple[str, ...] = ()
     far: bool = False
     alone: bool = False
     by: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
 
     @property
@@ -33,8 +37,8 @@ class Part:
         return self.run.__name__
 
     def takes(self, contender: Contender) -> bool:
-        if self.by or contender.name in MANY:
-            return contender.name in self.by
+        if self.by or contender.name in FOR_SOME:
+            return contender.name in self.by + self.also
         if contender.kind == "null":
             return self.alone
         if contender.kind == "floor":
@@ -68,9 +72,11 @@ PARTS = {
         Part(blocks_of_64_mib, ("many-blocks",)),
         Part(opens, ("svhn", "128MiB")),
         Part(entries, ("listed", "million"), by=MANY),
+        Part(tables, by=("gateway",)),
         Part(open_files, ("svhn",)),
-        Part(readers, ("svhn",)),
+        Part(readers, ("svhn",), also=(AS_ON_128,)),
         Part(volumes, ("svhn",), by=("gateway",)),
+        Part(master, ("svhn", "listed"), by=("gateway",)),
         Part(near_worker, ("long", *trips("small", "names"))),
         Part(far_worker, ("long", "ufs-long", *trips("small", "ufs-small")), far=True),
     )
@@ -133,9 +139,9 @@ GROUPS = {
     ),
     "scaling": Group(
         "what grows with what",
-        ["entries", "open_files", "readers", "volumes"],
-        [*MANY, "alluxiofuse-tuned", "gateway"],
-        1,
+        ["entries", "tables", "open_files", "readers", "volumes", "master", "million"],
+        [*MANY, "alluxiofuse-tuned", "gateway", AS_ON_128],
+        3,
         10,
     ),
     "latency": Group(

@@ -1,4 +1,5 @@
-"""Puts results into docs/benchmarks.md: the text between a benchmark's markers is made from its result file.
+"""Puts results into docs/benchmarks.md, and what follows from them into docs/scaling.md: the text between a benchmark's
+markers is made from its result file.
 
 python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, plots beside it
 python publish.py --machine NAME FOLDER...   of another machine: docs/benchmarks/MACHINE/NAME.json, in its own sections
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 
 import report_alluxio
+import scaling_says
 from contenders import ROOT
 from results import compact, read
 
@@ -19,17 +21,27 @@ sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
 import report  # noqa: E402  of bench-core
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+ON_PAPER = ROOT / "docs" / "scaling.md"
 KEPT = ROOT / "docs" / "benchmarks"
 MARKED = re.compile(r"<!-- ([\w/]+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
 TELLING = ["README.md", "CHANGELOG.md", "fuse-core/README.md", "docs/*.md"]
-# A speed, a rate, a size in memory, a comparison. Settings and what a test holds are none: .ci/figures-allowed.
-FIGURE = re.compile(r"\d ?(files|reads|writes|pictures)/s|\d ?[KMG]i?B/s|\d ?µs|times as fast|times faster|MB resident")
+# A speed, a rate, a time, a size in memory, a comparison; "= 250 MB" ends arithmetic that is shown. Settings and what a
+# test holds are none: .ci/figures-allowed.
+FIGURE = re.compile(
+    r"\d ?(files|reads|writes|pictures|calls)/s|\d ?[KMG]i?B/s|\d ?(µs|ns)\b|(?<!= )(?<![=\d.,])\d[\d.,]* ?[MG]B\b"
+    r"|\btimes (as|faster|slower|more|less)\b|\b[Tt]wice as \w+|\b[Hh]alf (of )?(the|that) (CPU )?(time|gain|memory)"
+    r"|\b(two|three|four|five|ten|hundred)fold\b"
+)
 ALLOWED = ROOT / ".ci" / "figures-allowed"
 
 
-def section(name: str) -> str:
-    """The text of a benchmark, from its kept result file, and its plots."""
+def told_in(page: Path, name: str) -> str:
     results = read(KEPT / f"{name}.json")
+    return section(name, results) if page == PAGE else scaling_says.on_paper(report_alluxio.medians(results["samples"]))
+
+
+def section(name: str, results: dict) -> str:
+    """The text of a benchmark, and its plots."""
     group = results["benchmark"]
     text = report.text_of(results) if group == "core" else report_alluxio.text_of(results, group)
     plots = sorted(KEPT.glob(f"{name}-*.png"))
@@ -51,28 +63,30 @@ def publish(folder: Path, machine: str) -> None:
 
 
 def write_section(name: str) -> None:
-    page = PAGE.read_text()
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    if begin not in page:
-        raise SystemExit(f"{PAGE} has no line {begin.strip()}")
-    before, after = page.split(begin)[0], page.split(end)[1]
-    PAGE.write_text(f"{before}{begin}{section(name)}{end}{after}")
+    for page in (PAGE, ON_PAPER):
+        text = page.read_text()
+        if begin in text:
+            before, after = text.split(begin)[0], text.split(end)[1]
+            page.write_text(f"{before}{begin}{told_in(page, name)}{end}{after}")
+        elif page == PAGE:
+            raise SystemExit(f"{page} has no line {begin.strip()}")
 
 
 def kept_names() -> list[str]:
     return sorted(str(path.relative_to(KEPT).with_suffix("")) for path in KEPT.rglob("*.json"))
 
 
-def wrong_sections(page: str) -> list[str]:
-    """Sections that do not say what their result file says; files that no section tells of."""
-    found = {match[1]: match[2] for match in MARKED.finditer(page)}
-    wrong = [f"docs/benchmarks/{name}.json stands in no section" for name in kept_names() if name not in found]
-    for name, text in found.items():
+def wrong_sections(text: str, page: Path = PAGE) -> list[str]:
+    """Sections that are empty, or do not say what their result file says; files that no section tells of."""
+    found = {match[1]: match[2] for match in MARKED.finditer(text)}
+    missing = [name for name in kept_names() if name not in found] if page == PAGE else []
+    wrong = [f"docs/benchmarks/{name}.json stands in no section" for name in missing]
+    for name, told in found.items():
         if not (KEPT / f"{name}.json").exists():
-            if text:
-                wrong.append(f"section {name} has no docs/benchmarks/{name}.json")
-        elif text != section(name):
-            wrong.append(f"section {name} does not say what docs/benchmarks/{name}.json says: publish.py --again")
+            wrong.append(f"{page.name}: section {name} has no docs/benchmarks/{name}.json")
+        elif told != told_in(page, name):
+            wrong.append(f"{page.name}: section {name} does not say what its file says: publish.py --again")
     return wrong
 
 
@@ -94,7 +108,7 @@ def allowed_words() -> list[str]:
 
 
 def check() -> int:
-    wrong = wrong_sections(PAGE.read_text())
+    wrong = [line for page in (PAGE, ON_PAPER) for line in wrong_sections(page.read_text(), page)]
     for pattern in TELLING:
         for path in sorted(ROOT.glob(pattern)):
             wrong += told_by_hand(str(path.relative_to(ROOT)), path.read_text(), allowed_words())

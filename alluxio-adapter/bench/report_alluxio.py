@@ -8,6 +8,7 @@ from pathlib import Path
 
 import latency_says
 import matplotlib
+import scaling_says
 from contenders import CONTENDERS, ROOT
 from paper_says import sentences
 from targets_alluxio import FLOOR, MOST_THREADS, Target, ours_in, ratio, verdicts
@@ -20,7 +21,11 @@ from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
 
 NEAR = 4  # bars that differ by less are compared on a linear axis
 LABELS = {each.name: each.label for each in CONTENDERS}
-FURTHER = {"fetched_per_byte": "Bytes that the server received for each byte that was read", "server_cpus": "CPUs used"}
+FURTHER = {
+    "fetched_per_byte": "Bytes that the server received for each byte that was read",
+    "server_cpus": "CPUs used",
+    "master_cpu_us": "CPU time of the master, µs a call",
+}
 CHECKED = {"shapes": "after its loads, every byte of the files was compared on each mount of Alluxio"}
 FIGURES = (("files/s", "files"), ("MB/s", "bytes"), ("reads/s", "reads"), ("pictures/s", "speed"), ("%", "share"))
 
@@ -249,6 +254,9 @@ def text_of(results: dict, group: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+DRAWN_BY = {"bypass": draw_transfers, "latency": latency_says.draw, "scaling": scaling_says.draw}
+
+
 def draw(out: Path, samples: list[dict], group: str) -> None:
     table = medians(samples)
     names = [name for name in LABELS if any(name in row for row in table.values())]
@@ -256,8 +264,8 @@ def draw(out: Path, samples: list[dict], group: str) -> None:
         for name in ("svhn", "coco"):
             plot_readers(out, name, table, names)
         return
-    if group in ("bypass", "latency"):
-        (draw_transfers if group == "bypass" else latency_says.draw)(out, table, names)
+    if group in DRAWN_BY:
+        DRAWN_BY[group](out, table, names)
         return
     for unit, name in FIGURES:
         loads = [load for load, row in table.items() if next(iter(row.values()))["unit"] == unit]

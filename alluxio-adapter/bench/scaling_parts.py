@@ -5,8 +5,12 @@ import re
 import resource
 import subprocess
 
+from contenders import java_of_tests
 from parts import Site
 
+NAMES = (1_000, 10_000, 100_000, 1_000_000, 5_000_000)
+QUICK_NAMES = (1_000, 100_000)
+TABLES_HEAP = "3g"
 OPEN_FILES = (1_000, 10_000)
 READERS = (1, 8, 32, 128)
 
@@ -33,6 +37,14 @@ def entries(site: Site) -> None:
         site.keep(f"heap of each of {count:,} names", max(0, each), "bytes")
 
 
+def tables(site: Site) -> None:
+    """The tables of a mount alone, in a JVM like its own, with made-up names: more than a master has room for here."""
+    counts = QUICK_NAMES if site.scale.is_quick else NAMES
+    seen = site.run(java_of_tests(TABLES_HEAP, "cache.CachedNames", *counts))
+    for count in counts:
+        site.keep(f"tables alone: heap of each of {count:,} names", seen[str(count)], "bytes")
+
+
 def open_files(site: Site) -> None:
     """Files that are open at the same time, for reading."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(OPEN_FILES) + 1000,) * 2)
@@ -50,10 +62,11 @@ def open_files(site: Site) -> None:
 
 
 def readers(site: Site) -> None:
-    """Small files in the kernel's pages, by more and more readers: what the server is made of."""
+    """Small files in the kernel's pages, by more and more readers: how many, and what the server is made of."""
     place = site.sets["svhn"].arguments(site.mount.root, site.work)
+    site.load("epochs", *place, 8, 2, site.scale.seconds)
     for count in READERS:
-        site.load("epochs", *place, count, 1, site.scale.figure_seconds)
+        site.files(f"small files by {count} readers", "epochs", *place, count, 1, site.scale.figure_seconds)
         seen = site.mount.footprint()
         if seen:
             site.keep(f"threads with {count} readers", seen["threads"], "threads")

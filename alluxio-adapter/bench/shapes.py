@@ -78,10 +78,13 @@ def random_small(site: Site) -> None:
 
 
 def random_large(site: Site) -> None:
-    """64 KiB to 4 MiB of a part of the files: with what the server fetched for each byte that was read."""
+    """4 KiB to 4 MiB of a part of the files: with what the server fetched for each byte that was read."""
     most = sum(site.sets["shapes"].sizes) // 8
-    place = {**all_files(site), "engine": "psync", "depth": 1, "jobs": 1, "timed": 0, "most": most}
+    one = {**all_files(site), "engine": "psync", "depth": 1, "jobs": 1}
+    place = {**one, "timed": 0, "most": most}
     for name, direct in (("buffered", 0), ("direct", 1)):
+        seen = fio(site, "random", **one, timed=1, most=1 << 40, direct=direct, block=4 * KIB)
+        keep(site, f"random 4 KiB, {name}, not on this host", seen, "reads/s")
         for block in (64 * KIB, MIB, 2 * MIB, 4 * MIB):
             seen = fio(site, "random", **place, direct=direct, block=block)
             keep(site, f"random {block // KIB} KiB, {name}", seen)

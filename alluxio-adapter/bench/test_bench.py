@@ -1,6 +1,8 @@
 """Run by `make check`: result files, their comparison, and that the page tells nothing else."""
 
+import contextlib
 import copy
+import io
 import json
 import os
 import re
@@ -17,14 +19,26 @@ from pathlib import Path
 import jsonschema
 import latency_says
 import pack
+import paper_says
 import publish
 import report_alluxio
 import results
+import scaling_says
 from contenders import CONTENDERS
 from delays import HERE as SERVERS
 from delays import THERE, Delay, free_port
-from groups import GROUPS, MANY, PARTS, visits
+from groups import AS_ON_128, FOR_SOME, GROUPS, MANY, PARTS, visits
+from machine import environment_of, machine
+from master_parts import listening
 from parts import FAR_NAMES, Scale, datasets
+from versions import KNOWN as KNOWN_PROGRAMS
+from versions import versions_of
+
+sys.path.insert(0, str(publish.ROOT / "fuse-core" / "bench"))
+import bench_core  # noqa: E402
+import paper  # noqa: E402
+import report  # noqa: E402
+from targets import TARGETS  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = {
@@ -60,6 +74,14 @@ class Schema(unittest.TestCase):
             with self.subTest(missing), self.assertRaises(jsonschema.ValidationError):
                 self.validate(broken)
 
+    def test_what_a_run_tells_of_its_machine_fits_it(self):
+        found = of(1)
+        found["environment"] = {**FACTS, **environment_of(1.0), "versions": {"fio": "3.33"}}
+        self.validate(found)
+        found["environment"]["unheard"] = 1
+        with self.assertRaises(jsonschema.ValidationError):
+            self.validate(found)
+
     def test_every_group_has_a_name_in_it_and_a_section(self):
         schema, page = results.SCHEMA.read_text(), publish.PAGE.read_text()
         for name in ("core", *GROUPS):
@@ -79,18 +101,156 @@ class Compare(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_a_changed_figure_in_a_section_is_found(self):
         page = publish.PAGE.read_text()
-        self.assertEqual([], publish.wrong_sections(page))
+        before = publish.wrong_sections(page)
         for name in ("core", "16cpus/core"):
             begin = re.search(rf"<!-- {name}: begin -->\n", page).end()
             digit = re.compile(r"\d").search(page, begin)
             changed = page[: digit.start()] + str((int(digit[0]) + 1) % 10) + page[digit.end() :]
             with self.subTest(name):
-                self.assertEqual(1, len(publish.wrong_sections(changed)))
+                self.assertEqual(len(before) + 1, len(publish.wrong_sections(changed)))
+
+    def test_so_is_one_in_what_follows_from_it_on_paper(self):
+        text = publish.ON_PAPER.read_text()
+        self.assertEqual([], publish.wrong_sections(text, publish.ON_PAPER))
+        wrong = publish.wrong_sections(text.replace(" bytes of heap", " bytes of heaps"), publish.ON_PAPER)
+        self.assertIn("scaling.md: section scaling does not say", wrong[0])
+
+    def test_a_section_without_a_result_is_refused(self):
+        wrong = publish.wrong_sections("<!-- nothing: begin -->\n<!-- nothing: end -->\n", publish.ON_PAPER)
+        self.assertIn("section nothing has no", wrong[0])
 
     def test_a_figure_told_by_hand_is_found(self):
         self.assertEqual(1, len(publish.told_by_hand("x", "a\nreads 900 MB/s\n", [])))
         self.assertEqual([], publish.told_by_hand("x", "a\nreads 900 MB/s\n", ["900 MB/s"]))
         self.assertEqual([], publish.told_by_hand("x", "<!-- a: begin -->\n9 MB/s\n<!-- a: end -->\n", []))
+
+    def test_figures_are_speeds_times_memory_and_comparisons(self):
+        for told in (
+            "answers 5,000 calls/s",
+            "takes 140 ns",
+            "takes 3 µs more",
+            "about 170 MB of memory",
+            "is 2.5 times as fast",
+            "reads twice as fast",
+            "three times slower",
+            "needs half the CPU time",
+            "rounds differ fourfold",
+        ):
+            self.assertTrue(publish.told_by_hand("x", told, []), told)
+        for said in (
+            "files of 19 KB",
+            "5 million × 200 bytes = 1,000 MB",
+            "chunk.size.bytes=1MB",
+            "asked four times",
+            "waits 100 ms",
+            "answered twice or never",
+        ):
+            self.assertEqual([], publish.told_by_hand("x", said, []), said)
+
+
+class Machine(unittest.TestCase):
+    def test_older_results_tell_what_they_know(self):
+        self.assertEqual("Linux 6, 2 CPUs (), commit 1234567, 2026-01-01", machine(FACTS))
+
+    def test_memory_and_versions_are_told(self):
+        facts = {**FACTS, "memory_gib": 23.5, "java": "17.0.1", "versions": {"fio": "3.33"}}
+        self.assertIn("2 CPUs (), 23.5 GiB, JDK 17.0.1, fio 3.33, commit", machine(facts))
+
+    def test_parts_that_run_fio_or_pytorch_say_so(self):
+        uses = {part.name: part.uses for part in PARTS.values() if part.uses}
+        self.assertEqual({"imagenet", "parallel", *GROUPS["shapes"].parts}, set(uses))
+        self.assertEqual(set(), {name for some in uses.values() for name in some} - set(KNOWN_PROGRAMS))
+        self.assertRegex(versions_of(["fio", "fio"])["fio"], r"^\d+\.\d+")
+
+
+class Core(unittest.TestCase):
+    def test_big_files_are_read_and_written_by_all_numbers_of_threads(self):
+        seen = {(point.mode, point.block, point.threads) for point in bench_core.points_of(quick=False)}
+        wanted = {
+            (mode, size << 10, n) for mode in ("read", "write") for size in (4, 128, 256) for n in (1, 8, 32, 128)
+        }
+        self.assertEqual(set(), wanted - seen)
+        self.assertLessEqual({("read", 32768, 8), ("read", 32768, 64), ("read", 1 << 20, 32)}, seen)
+
+    def test_the_paper_s_means_are_over_small_files(self):
+        mean_of_32 = next(target for target in TARGETS if target.where == "mean of the reads by 32")
+        self.assertTrue(mean_of_32.chosen(("reads", "read", 131072, 32)))
+        self.assertFalse(mean_of_32.chosen(("reads", "read", 262144, 32)))
+
+    def test_the_time_left_is_that_of_the_loads_left(self):
+        said = io.StringIO()
+        progress = bench_core.Progress(40)
+        progress.began -= 60
+        progress.told -= bench_core.SAY_S
+        with contextlib.redirect_stdout(said):
+            progress.tell(10, "here")
+            progress.tell(10, "too early")
+        self.assertRegex(said.getvalue(), r"^here: 10 of 40 loads, about 3\.\d min left\n$")
+
+    def test_threads_are_the_most_that_were_seen_while_they_were_watched(self):
+        watched = {"threads_over_time": [{"alive": 4}, {"alive": 9}, {"alive": 2}], "server_threads": 3}
+        self.assertEqual(9, report.most_alive(watched))
+        self.assertEqual(3, report.most_alive({"server_threads": 3}))
+
+    def test_that_jnifuse_makes_more_threads_is_said_where_it_does(self):
+        rows = [
+            {"server": "jnr", "figure": "reads", "server_threads": 50, "usual_threads": 40},
+            {"server": "jnifuse", "figure": "reads", "server_threads": 70, "usual_threads": 30},
+        ]
+        self.assertIn("more threads at times than JNR-FUSE ever does (70 and 50)", paper.figure12(rows))
+        rows[0]["server_threads"] = 90
+        self.assertNotIn("ever does", paper.figure12(rows))
+
+
+class Scaling(unittest.TestCase):
+    def table(self, **values: float) -> dict:
+        """Loads, their underscores as blanks, of the gateway; those of the master take 100 µs of it a call."""
+        loads = {
+            "tables alone: heap of each of 5,000,000 names": 200.0,
+            "1 volumes: heap": 10.0,
+            "101 volumes: heap": 160.0,
+            "master: attributes of a file, 1 callers": 500.0,
+            "master: attributes of a file, 8 callers": 4000.0,
+            "master: a listing of 1,000 names, 8 callers": 80.0,
+            **values,
+        }
+        samples = [
+            {**SAMPLE, "load": load, "value": value, "unit": "calls/s", "master_cpu_us": 4e6 / value / 10}
+            for load, value in loads.items()
+        ]
+        return report_alluxio.medians(samples)
+
+    def test_a_volume_costs_what_more_of_them_take(self):
+        self.assertIn("1.5 MB of heap", scaling_says.per_volume(self.table())[0])
+
+    def test_arithmetic_on_paper_comes_from_what_was_measured(self):
+        told = scaling_says.on_paper(self.table())
+        self.assertIn("1,280,000 × 200 bytes = 256 MB", told)
+        self.assertIn("a = 100 µs", told)
+        self.assertIn("355,556 × a = 35.6", told)
+        self.assertIn("l = 5,000 µs", told)
+        self.assertIn("556 × l = 2.8", told)
+
+    def test_what_was_not_measured_is_not_reckoned_with(self):
+        told = scaling_says.on_paper({})
+        self.assertIn("What a master answers was not measured.", told)
+        self.assertNotIn("× a", told)
+
+    def test_a_port_s_process_is_found(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.assertEqual(os.getpid(), listening(str(server.getsockname()[1])))
+
+
+class Shapes(unittest.TestCase):
+    def test_amplification_of_4_kib_is_told(self):
+        samples = [
+            {**SAMPLE, "load": f"random 4 KiB, {how}, not on this host", "contender": name, "fetched_per_byte": fetched}
+            for how in ("buffered", "direct")
+            for name, fetched in (("gateway", 12.5), ("alluxiofuse", 1000.0))
+        ]
+        told = paper_says.amplified(report_alluxio.medians(samples))
+        self.assertIn("12.5 bytes (buffered; AlluxioFuse 1,000) and 12.5 bytes (direct; AlluxioFuse 1,000)", told)
+        self.assertEqual("", paper_says.amplified({}))
 
 
 class Targets(unittest.TestCase):
@@ -249,10 +409,11 @@ class Groups(unittest.TestCase):
     def test_many_names_are_for_those_with_room_for_them(self):
         for each in CONTENDERS:
             self.assertEqual(each.name in MANY, PARTS["entries"].takes(each), each.name)
-        self.assertEqual(
-            [(False, ["entries"])],
-            list(visits(GROUPS["scaling"].parts, next(each for each in CONTENDERS if each.name == MANY[0]))),
-        )
+
+    def test_who_is_there_for_some_parts_takes_no_others(self):
+        taken = {each.name: list(visits(list(PARTS), each)) for each in CONTENDERS if each.name in FOR_SOME}
+        entries, readers = [(False, ["entries"])], [(False, ["readers"])]
+        self.assertEqual({MANY[0]: entries, MANY[1]: entries, AS_ON_128: readers}, taken)
 
     def test_fio_jobs_ask_for_what_they_are_given(self):
         given = (HERE / "shapes.py").read_text()

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from contenders import BUILT, HOST_CLASSES, ROOT, footprint_of
+from contenders import BUILT, GATEWAY_JARS, HOST_CLASSES, ROOT, footprint_of
 from parts import Site
 from scaling_parts import live_heap_of
 
@@ -18,10 +18,9 @@ class Gateway:
     """`serve` and its keeper, in a Java process that ends with this one (VolumesHost)."""
 
     def __init__(self, folder: Path, masters: str, file: str):
-        jars = ROOT / "alluxio-adapter" / "target" / "dist" / "lib"
         self.said = folder / "said"
         self.process = subprocess.Popen(
-            ["java", "-Xmx256m", "-cp", f"{HOST_CLASSES}:{jars}/*:{BUILT / 'lib'}/*"]
+            ["java", "-Xmx256m", "-cp", f"{HOST_CLASSES}:{GATEWAY_JARS}/*:{BUILT / 'lib'}/*"]
             + ["io.posixgateway.alluxio.bench.VolumesHost", str(folder), masters, file],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
