@@ -101,7 +101,7 @@ public final class MasterCalls {
     /** CPU time of the master so far, in user space and in the kernel. */
     private double masterSeconds() throws IOException {
         String stat = Files.readString(masterStat);
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * TICK_SECONDS;
     }
 }
