@@ -82,13 +82,15 @@ public final class CachedNames {
     private static double bytesOfEach(int names) {
         long before = retainedBytes();
         CachedNames cached = new CachedNames(2 * names);
-        cached.fill(0, names);
-        if (cached.table.size() < names) {
-            throw new IllegalStateException("%d of %d names are there".formatted(cached.table.size(), names));
+        try {
+            cached.fill(0, names);
+            if (cached.table.size() < names) {
+                throw new IllegalStateException("%d of %d names are there".formatted(cached.table.size(), names));
+            }
+            return (double) (retainedBytes() - before) / names;
+        } finally {
+            Reference.reachabilityFence(cached);
         }
-        long after = retainedBytes();
-        Reference.reachabilityFence(cached);
-        return (double) (after - before) / names;
     }
 
     /** Arguments: how many names. Prints, as one JSON object, the bytes on the heap of each of so many. */
