@@ -170,7 +170,7 @@ def shapes(table: dict, _facts: dict) -> list[str]:
         "thread, 1,418 with a read-ahead of 2 GiB, 5,457 by 16 threads; a random buffered read of 1 MiB fetched 3.2 "
         "times its bytes, a direct one as many as it asked for. Here the worker is on the same host: `sequential` and "
         "the random reads of 64 KiB and more come from it over loopback (short circuit off), those of 4 KiB from its "
-        "block files, but for two: `not on this host`.",
+        f"block files{', but for two: `not on this host`' if amplified(table) else ''}.",
         f"Here the gateway reads files on other hosts in sequence {span(table, 'sequential', 'MB/s')} as fast as "
         "AlluxioFuse, which keeps nothing of them (direct I/O): on few CPUs a byte that is read once is cheaper "
         "without a page in the kernel, and one that is read again is not. At random it reads "
