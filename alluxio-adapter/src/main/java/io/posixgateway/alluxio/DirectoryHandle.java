@@ -76,7 +76,7 @@ final class DirectoryHandle {
         }
         boolean added = from < FIRST;
         while (true) {
-            int loaded = load(request);
+            int loaded = load(request, added);
             if (loaded <= 0) {
                 return added ? 0 : loaded;
             }
@@ -157,7 +157,22 @@ final class DirectoryHandle {
         return true;
     }
 
-    /** Brings the page that holds the next entry: 1 there, 0 the listing ends before it, or WOULD_WAIT. */
+    /**
+     * Brings the page that holds the next entry: 1 there, 0 the listing ends before it, or WOULD_WAIT.
+     *
+     * @param added is there something in the reply, which is not to be lost by a failure? Then the next reply tells that
+     */
+    private int load(Request request, boolean added) throws StoreException {
+        try {
+            return load(request);
+        } catch (StoreException e) {
+            if (added) {
+                return 0;
+            }
+            throw e;
+        }
+    }
+
     private int load(Request request) throws StoreException {
         while (next >= page.page().count()) {
             if (!page.more()) {

@@ -332,6 +332,7 @@ final class Volume implements AutoCloseable {
     /** {@link #close} leaves the drafts as they are. */
     void leaveToNext() {
         left = true;
+        notices.lastWords();
     }
 
     @Override

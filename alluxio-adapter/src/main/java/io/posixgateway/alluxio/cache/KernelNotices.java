@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * file and of each name.
  */
 public final class KernelNotices implements AutoCloseable {
-    /** What waits is told at the end, too, since the kernel may go on with another process; but not for longer. */
     private static final long LAST_WORDS_MILLIS = 1000;
 
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
@@ -63,13 +62,13 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
-    /** A name led nowhere. If the kernel knows what has it by now, that is not to be taken from those who use it. */
+    /** A name led nowhere. A directory that has it by now is not to be taken from those who are in it, or have mounts there. */
     private record Appeared(Inode directory, Name name) implements Notice {
         @Override
         public void tell(Kernel mounted) {
             Dentries.Dentry now = directory.dentries().find(name);
             Inode child = now == null ? null : now.child();
-            if (child == null || !child.isKnown()) {
+            if (child == null || !child.isDirectory() || !child.isKnown()) {
                 mounted.invalidateEntry(directory.node(), name);
             }
         }
@@ -171,9 +170,8 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        kernel = null;
+    /** Another process goes on with the mount: tells what waits, if that does not take long. */
+    public void lastWords() {
         teller.shutdown();
         try {
             if (!teller.awaitTermination(LAST_WORDS_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -183,5 +181,11 @@ public final class KernelNotices implements AutoCloseable {
             teller.shutdownNow();
             Thread.currentThread().interrupt();
         }
+    }
+
+    @Override
+    public void close() {
+        kernel = null;
+        teller.shutdownNow();
     }
 }

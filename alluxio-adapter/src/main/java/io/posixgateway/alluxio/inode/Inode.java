@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Inode implements Dentries.Dentry {
     private static final long AS_NODE = Long.MIN_VALUE;
+    /** In place of the number of lookups: the table has let go of it. */
+    private static final long DROPPED = -1;
+
     private static final AtomicLong CHANGES = new AtomicLong();
 
     private final long node;
@@ -38,7 +41,6 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean ours;
     private boolean resting;
     private boolean keptPages;
-    private boolean dropped;
 
     /** What few inodes have. Guarded by the inode's monitor. */
     private static final class Rare {
@@ -134,11 +136,11 @@ public final class Inode implements Dentries.Dentry {
     /** Its bytes count as long as the table has this. */
     private void keep(@Nullable Facts now) {
         Facts before = facts;
-        if (before != null && !dropped) {
+        if (before != null && !isDropped()) {
             before.leave();
         }
         facts = now;
-        if (now != null && !dropped) {
+        if (now != null && !isDropped()) {
             now.enter();
         }
     }
@@ -149,7 +151,7 @@ public final class Inode implements Dentries.Dentry {
             return false;
         }
         keep(null);
-        dropped = true;
+        lookups = DROPPED;
         if (dentries != null) {
             dentries.dropListing();
         }
@@ -158,12 +160,12 @@ public final class Inode implements Dentries.Dentry {
 
     /** Has the table let go of it? Some thread may be using it still. */
     synchronized boolean isDropped() {
-        return dropped;
+        return lookups == DROPPED;
     }
 
     /** The table has it again. */
     synchronized void comeBack() {
-        dropped = false;
+        lookups = 0;
         Facts now = facts;
         if (now != null) {
             now.enter();
@@ -263,10 +265,13 @@ public final class Inode implements Dentries.Dentry {
         return own;
     }
 
-    /** The kernel is told of it once more; false: the table has let go of it. */
+    /** The kernel is told of it once more; false: not of this one, which the table has let go of. */
     synchronized boolean lookedUp() {
+        if (isDropped()) {
+            return false;
+        }
         lookups++;
-        return !dropped;
+        return true;
     }
 
     /** Does the kernel know it? */
@@ -276,6 +281,9 @@ public final class Inode implements Dentries.Dentry {
 
     /** Returns true when the kernel does not know the node any more. */
     synchronized boolean forget(long count) {
+        if (isDropped()) {
+            return false;
+        }
         lookups = Math.max(0, lookups - count);
         return lookups == 0;
     }

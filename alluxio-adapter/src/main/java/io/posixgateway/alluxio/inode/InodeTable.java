@@ -250,8 +250,9 @@ public final class InodeTable {
     }
 
     /** Puts an inode at a name. What was there before is taken out. */
-    public synchronized void attach(Inode directory, Name name, Inode found, long nowNanos) {
-        Inode child = found.isDropped() ? bringBack(found) : found;
+    public synchronized void attach(Inode parent, Name name, Inode found, long nowNanos) {
+        Inode directory = kept(parent);
+        Inode child = kept(found);
         byte[] before = child.name;
         if (child.parent != directory || before == null || !name.isOf(before)) {
             Inode replaced = child(directory, name);
@@ -303,7 +304,8 @@ public final class InodeTable {
     }
 
     /** The name leads nowhere; the names of which that is no longer known, in its place. */
-    public synchronized Collection<Name> missing(Inode directory, Name name, long nowNanos) {
+    public synchronized Collection<Name> missing(Inode parent, Name name, long nowNanos) {
+        Inode directory = kept(parent);
         Inode child = child(directory, name);
         if (child != null) {
             detach(child);
@@ -405,11 +407,7 @@ public final class InodeTable {
     public void lookedUp(Inode inode) {
         Inode at = inode;
         while (!at.lookedUp()) {
-            Inode there = bringBack(at);
-            if (there == at) {
-                return;
-            }
-            at = there;
+            at = bringBack(at);
         }
     }
 
@@ -421,11 +419,19 @@ public final class InodeTable {
         }
         if (inode.isDropped()) {
             inode.comeBack();
+            if (fileIdOf(inode.node()) != inode.fileId()) {
+                laterIds.put(inode.fileId() + BASE, inode);
+                numbering.moved(inode.node(), inode.fileId());
+            }
             if (inode.startResting()) {
                 idle.add(inode);
             }
         }
         return inode;
+    }
+
+    private Inode kept(Inode inode) {
+        return inode.isDropped() ? bringBack(inode) : inode;
     }
 
     /** Is this inode at this name? */
@@ -457,9 +463,11 @@ public final class InodeTable {
             rest(inode);
             return;
         }
-        drop(inode);
-        if (nodes.get(inode.node()) != inode) {
-            numbering.gone(inode.node());
+        synchronized (this) {
+            drop(inode);
+            if (nodes.get(inode.node()) != inode) {
+                numbering.gone(inode.node());
+            }
         }
     }
 
@@ -483,7 +491,7 @@ public final class InodeTable {
     }
 
     private synchronized void drop(Inode inode) {
-        if (nodes.get(inode.node()) != inode) {
+        if (!inode.idle() || nodes.get(inode.node()) != inode) {
             return;
         }
         if (inode.isDirectory() && inode.dentries().children() > 0) {
