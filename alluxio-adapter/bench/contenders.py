@@ -73,9 +73,10 @@ CONTENDERS = [
     Contender("alluxio-jnr", "Alluxio on JNR-FUSE 0.5.8", "jnr", "direct_io", METADATA_CACHE),
     Contender("gateway", "gateway", "gateway"),
     Contender("gateway-many", "gateway, for more names", "gateway", "cache_entries=10000000", heap="-Xmx2g"),
+    Contender("sized-here", "gateway, devfuse, sized by its CPUs", "gateway", "transport=devfuse"),
     Contender(
-        "gateway-128",
-        "gateway, sized as on 128 CPUs",
+        "sized-128",
+        "gateway, devfuse, sized as on 128 CPUs",
         "gateway",
         "transport=devfuse,max_threads=128",
         java_options="-XX:ActiveProcessorCount=128",

@@ -15,8 +15,8 @@ from volumes_parts import volumes
 
 FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
-AS_ON_128 = "gateway-128"
-FOR_SOME = (*MANY, AS_ON_128)  # who take only what names them
+SIZED = ("sized-here", "sized-128")
+FOR_SOME = (*MANY, *SIZED)  # who take only what names them
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ PARTS = {
         Part(entries, ("listed", "million"), by=MANY),
         Part(tables, by=("gateway",)),
         Part(open_files, ("svhn",)),
-        Part(readers, ("svhn",), also=(AS_ON_128,)),
+        Part(readers, ("svhn",), also=SIZED),
         Part(volumes, ("svhn",), by=("gateway",)),
         Part(master, ("svhn", "listed"), by=("gateway",)),
         Part(near_worker, ("long", *trips("small", "names"))),
@@ -140,7 +140,7 @@ GROUPS = {
     "scaling": Group(
         "what grows with what",
         ["entries", "tables", "open_files", "readers", "volumes", "master", "million"],
-        [*MANY, "alluxiofuse-tuned", "gateway", AS_ON_128],
+        [*MANY, "alluxiofuse-tuned", "gateway", *SIZED],
         3,
         10,
     ),

@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
 
 LABELS = {each.name: each.label for each in CONTENDERS}
-PEER, OURS, ROOMY, LARGE = "alluxiofuse-tuned", "gateway", "gateway-many", "gateway-128"
+OURS, ROOMY, SMALL, LARGE = "gateway", "gateway-many", "sized-here", "sized-128"
 NAMES = re.compile(r"(?P<alone>tables alone: )?heap of each of (?P<count>[\d,]+) names")
 VOLUMES = re.compile(r"(?P<count>\d+) volumes: (?P<what>.+)")
 READERS = re.compile(r"small files by (?P<count>\d+) readers")
@@ -84,14 +84,14 @@ def per_call(table: dict) -> list[str]:
 
 def large_node(table: dict) -> list[str]:
     rows = counted(table, READERS)
-    found = [(count, row) for count, row in rows.items() if LARGE in row and OURS in row]
+    found = [(count, row) for count, row in rows.items() if LARGE in row and SMALL in row]
     if not found:
         return []
-    told = [f"{count}: {row[LARGE]['median'] / row[OURS]['median']:.2f}" for count, row in found]
+    told = [f"{count}: {row[LARGE]['median'] / row[SMALL]['median']:.2f}" for count, row in found]
     return [
-        "**As on 128 CPUs**: a gateway whose JVM is told that it has so many, with 128 threads on `/dev/fuse`, reads "
-        "small files at these rates, ÷ those of one that is sized by the CPUs there are, over io_uring, by readers: "
-        f"{', '.join(told)}; {found[-1][1][LARGE]['threads']} threads beside {found[-1][1][OURS]['threads']}. That "
+        "**As on 128 CPUs**: a gateway whose JVM is told that it has so many, with 128 threads on `/dev/fuse`, "
+        "reads small files at these rates, ÷ those of one that is sized by the CPUs there are, by readers: "
+        f"{', '.join(told)}; {found[-1][1][LARGE]['threads']} threads beside {found[-1][1][SMALL]['threads']}. That "
         "shows what its threads and tables cost, not how they meet on so many CPUs."
     ]
 
@@ -186,6 +186,9 @@ def picture(path: Path, values: dict[str, dict[int, float]], along: str, up: str
         if points:
             axes.plot(list(points), list(points.values()), marker="o", label=label)
     axes.set_xscale("log")
+    along_here = sorted({place for points in values.values() for place in points})
+    axes.set_xticks(along_here, [f"{place:,}" for place in along_here])
+    axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel(along)
     axes.set_ylabel(up)

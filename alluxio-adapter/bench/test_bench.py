@@ -27,7 +27,7 @@ import scaling_says
 from contenders import CONTENDERS
 from delays import HERE as SERVERS
 from delays import THERE, Delay, free_port
-from groups import AS_ON_128, FOR_SOME, GROUPS, MANY, PARTS, visits
+from groups import FOR_SOME, GROUPS, MANY, PARTS, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
 from parts import FAR_NAMES, Scale, datasets
@@ -223,6 +223,14 @@ class Scaling(unittest.TestCase):
     def test_a_volume_costs_what_more_of_them_take(self):
         self.assertIn("1.5 MB of heap", scaling_says.per_volume(self.table())[0])
 
+    def test_what_many_threads_cost_is_told_beside_few(self):
+        samples = [
+            {**SAMPLE, "load": "small files by 128 readers", "contender": name, "value": value, "threads": threads}
+            for name, value, threads in (("sized-here", 40.0, 50), ("sized-128", 30.0, 230))
+        ]
+        told = scaling_says.large_node(report_alluxio.medians(samples))[0]
+        self.assertIn("128: 0.75; 230 threads beside 50", told)
+
     def test_arithmetic_on_paper_comes_from_what_was_measured(self):
         told = scaling_says.on_paper(self.table())
         self.assertIn("1,280,000 × 200 bytes = 256 MB", told)
@@ -413,7 +421,7 @@ class Groups(unittest.TestCase):
     def test_who_is_there_for_some_parts_takes_no_others(self):
         taken = {each.name: list(visits(list(PARTS), each)) for each in CONTENDERS if each.name in FOR_SOME}
         entries, readers = [(False, ["entries"])], [(False, ["readers"])]
-        self.assertEqual({MANY[0]: entries, MANY[1]: entries, AS_ON_128: readers}, taken)
+        self.assertEqual({**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers)}, taken)
 
     def test_fio_jobs_ask_for_what_they_are_given(self):
         given = (HERE / "shapes.py").read_text()
