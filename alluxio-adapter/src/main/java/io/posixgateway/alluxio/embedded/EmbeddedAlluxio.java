@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A running Alluxio: one master and some workers as child JVMs on free ports of the loopback interface, with a local folder
- * as UFS.
+ * A running Alluxio: one master, some workers and, if wanted, job servers as child JVMs on free ports of the loopback interface,
+ * with a local folder as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
  * and removes a temporary folder. Methods are for one thread at a time.
@@ -34,6 +34,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final List<String> jvmOptions;
     private final ServerProcess master;
     private final List<ServerProcess> workers = new ArrayList<>();
+    private final List<ServerProcess> jobServers = new ArrayList<>();
     private final PortRange ports;
 
     private EmbeddedAlluxio(EmbeddedOptions options, Path folder) throws IOException {
@@ -53,6 +54,9 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         this.master = server("master", masterPort, properties);
         for (int i = 1; i <= options.workers(); i++) {
             workers.add(worker(i, options));
+        }
+        if (options.jobServers()) {
+            addJobServers();
         }
     }
 
@@ -94,6 +98,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         List<ServerProcess> all = new ArrayList<>();
         all.add(master);
         all.addAll(workers);
+        all.addAll(jobServers);
         return all;
     }
 
@@ -199,13 +204,32 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         return server("worker" + number, webPort, own);
     }
 
+    private void addJobServers() throws IOException {
+        Map<String, String> own = new LinkedHashMap<>(properties);
+        own.put("alluxio.job.master.hostname", "127.0.0.1");
+        own.put("alluxio.job.worker.hostname", "127.0.0.1");
+        for (String server : List.of("alluxio.job.master", "alluxio.job.worker")) {
+            own.put(server + ".bind.host", "127.0.0.1");
+            own.put(server + ".web.bind.host", "127.0.0.1");
+        }
+        int masterPort = ports.next();
+        int workerPort = ports.next();
+        own.put("alluxio.job.master.web.port", Integer.toString(masterPort));
+        own.put("alluxio.job.worker.web.port", Integer.toString(workerPort));
+        own.put("alluxio.job.worker.rpc.port", Integer.toString(ports.next()));
+        own.put("alluxio.job.worker.data.port", Integer.toString(ports.next()));
+        jobServers.add(server("job-master", masterPort, own));
+        jobServers.add(server("job-worker", workerPort, own));
+    }
+
     private ServerProcess server(String name, int port, Map<String, String> own) throws IOException {
         Map<String, String> all = new LinkedHashMap<>(own);
         all.put("alluxio.logs.dir", folder.resolve("logs").toString());
         List<String> command = java(256, all);
         command.addAll(jvmOptions);
         command.add(ServerLauncher.class.getName());
-        String host = own.getOrDefault("alluxio.worker.bind.host", "127.0.0.1");
+        String host =
+                name.startsWith("worker") ? own.getOrDefault("alluxio.worker.bind.host", "127.0.0.1") : "127.0.0.1";
         Path log = folder.resolve("logs").resolve(name + ".out");
         String leftover = temporary && name.equals("master") ? folder.toString() : "-";
         return new ServerProcess(name, command, log, new InetSocketAddress(host, port), leftover);

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockStore where the workers' blocks go, such as a tmpfs; null: below the folder
  * @param properties Alluxio properties for master and workers, over those that are set anyway
  * @param jvmOptions of master and workers, over those that are set anyway: a small heap and quick starts
+ * @param jobServers also a job master and a job worker, which bring what is written with ASYNC_THROUGH to the UFS
  */
 public record EmbeddedOptions(
         @Nullable Path folder,
@@ -22,35 +23,41 @@ public record EmbeddedOptions(
         long workerBytes,
         @Nullable Path blockStore,
         Map<String, String> properties,
-        List<String> jvmOptions) {
+        List<String> jvmOptions,
+        boolean jobServers) {
 
     /** One worker of 1 GiB in a temporary folder. */
     public static EmbeddedOptions defaults() {
-        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of(), List.of());
+        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of(), List.of(), false);
     }
 
     /** The same with another folder, which is kept. */
     public EmbeddedOptions inFolder(Path path) {
-        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties, jvmOptions);
+        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties, jvmOptions, jobServers);
     }
 
     /** The same with this many workers of this size. */
     public EmbeddedOptions withWorkers(int count, long bytes) {
-        return new EmbeddedOptions(folder, count, bytes, blockStore, properties, jvmOptions);
+        return new EmbeddedOptions(folder, count, bytes, blockStore, properties, jvmOptions, jobServers);
     }
 
     /** The same with the blocks in this folder. */
     public EmbeddedOptions withBlockStore(Path store) {
-        return new EmbeddedOptions(folder, workers, workerBytes, store, properties, jvmOptions);
+        return new EmbeddedOptions(folder, workers, workerBytes, store, properties, jvmOptions, jobServers);
     }
 
     /** The same with these properties. */
     public EmbeddedOptions withProperties(Map<String, String> given) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, given, jvmOptions);
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, given, jvmOptions, jobServers);
     }
 
     /** The same with these options of the servers' JVMs. */
     public EmbeddedOptions withJvmOptions(List<String> options) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, options);
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, options, jobServers);
+    }
+
+    /** The same with job servers. */
+    public EmbeddedOptions withJobServers() {
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, jvmOptions, true);
     }
 }

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
  * The main class of a child JVM: runs an Alluxio server until standard input ends, that is, until the parent closes it or
  * dies in whatever way.
  *
- * <p>Arguments: {@code master} or {@code worker}, then {@code format} (a master's journal) or {@code keep}, then a folder to remove when the
- * parent has died ({@code -}: none).
+ * <p>Arguments: {@code master}, {@code worker}, {@code job-master} or {@code job-worker}, then {@code format} (a master's journal) or
+ * {@code keep}, then a folder to remove when the parent has died ({@code -}: none).
  */
 public final class ServerLauncher {
     private ServerLauncher() {}
@@ -29,7 +29,13 @@ public final class ServerLauncher {
         if (arguments[1].equals("format")) {
             formatJournal();
         }
-        String main = role.equals("master") ? "alluxio.master.AlluxioMaster" : "alluxio.worker.AlluxioWorker";
+        String main =
+                switch (role) {
+                    case "master" -> "alluxio.master.AlluxioMaster";
+                    case "job-master" -> "alluxio.master.AlluxioJobMaster";
+                    case "job-worker" -> "alluxio.worker.AlluxioJobWorker";
+                    default -> "alluxio.worker.AlluxioWorker";
+                };
         invoke(Class.forName(main).getMethod("main", String[].class), (Object) new String[0]);
     }
 

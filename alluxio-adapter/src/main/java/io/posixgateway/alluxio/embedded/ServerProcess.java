@@ -29,13 +29,13 @@ public final class ServerProcess {
     ServerProcess(String name, List<String> command, Path log, InetSocketAddress address, String leftover) {
         this.name = name;
         this.command = List.copyOf(command);
-        this.mode = name.equals("master") ? "master" : "worker";
+        this.mode = name.startsWith("worker") ? "worker" : name;
         this.log = log;
         this.address = address;
         this.leftover = leftover;
     }
 
-    /** "master", "worker1", … */
+    /** "master", "worker1", …, "job-master", "job-worker". */
     public String name() {
         return name;
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -152,6 +153,7 @@ final class FileTree {
         List<Name> names = names(path);
         try (Held held = new Held()) {
             if (names.isEmpty()) {
+                check(files.getattr(OwnRequest.INSTANCE, FileSystem.ROOT, 0, new Attributes()), path);
                 walkFolder(FileSystem.ROOT, "", progress, 0);
             } else {
                 long parent = held.nodeOf(parents(names), path);

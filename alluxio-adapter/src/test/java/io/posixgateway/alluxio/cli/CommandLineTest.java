@@ -174,6 +174,17 @@ class CommandLineTest {
     }
 
     @Test
+    void figures_of_what_is_no_mount_of_ours_are_refused(@TempDir Path folder) {
+        assertThat(run("stats", "--count", "2", "/proc")).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("/proc is in a mount of type proc at /proc, not in one of posix-gateway;"
+                        + " posix-gateway mount makes one");
+        Path missing = folder.resolve("missing");
+        assertThat(run("stats", "--count", "2", missing.toString())).isEqualTo(1);
+        assertThat(err.toString()).contains(missing + " is in a mount of type ", "not in one of posix-gateway");
+    }
+
+    @Test
     void unmounting_what_is_not_ours_is_refused() {
         assertThat(run("umount", "/proc")).isEqualTo(1);
         assertThat(err.toString()).contains("/proc is a mount of type proc, not one of posix-gateway");

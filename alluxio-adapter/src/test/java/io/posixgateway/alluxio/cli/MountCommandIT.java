@@ -146,4 +146,14 @@ class MountCommandIT {
         assertThat(mount.resolve("file")).hasContent("text");
         run(0, "umount", mount.toString());
     }
+
+    @Test
+    void site_properties_are_heeded_by_the_client() throws Exception {
+        Path site = Files.writeString(
+                folder.resolve("alluxio-site.properties"), "alluxio.user.block.size.bytes.default=256KB\n");
+        mount(0, uri("/data"), mount, "--site-properties", site.toString());
+        Path cut = Files.write(mount.resolve("cut"), new byte[600_000]);
+        assertThat(run(0, "info", cut.toString())).contains("blocks      3 of up to 256K\n");
+        run(0, "umount", mount.toString());
+    }
 }

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.control.ListRequest;
+import io.posixgateway.alluxio.control.MetricsRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
@@ -17,6 +19,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -30,6 +36,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SightIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int BYTES = 200_000;
+    private static final int WARM_FILES = 40;
+    private static final int MIB = 1 << 20;
+    private static final int SEQUENCE_BITS = 24;
     private static final String REMOVED = Redactor.REMOVED;
     private static final String PLANTED = "planted-s3cr3t-0815";
 
@@ -78,11 +87,12 @@ class SightIT {
         mountPath("/data", more);
     }
 
-    private void mountPath(String path, String... more) throws Exception {
+    /** What the command said. */
+    private String mountPath(String path, String... more) throws Exception {
         List<String> all = new ArrayList<>(List.of(
                 "mount", "alluxio://" + alluxio.masters() + path, mount.toString(), "--log-file", log().toString()));
         all.addAll(List.of(more));
-        run(0, all.toArray(String[]::new));
+        return run(0, all.toArray(String[]::new));
     }
 
     private Path log() {
@@ -101,16 +111,129 @@ class SightIT {
         assertThat(Files.readAllBytes(mount.resolve("file1"))).hasSize(BYTES);
         assertThat(run(0, "info", file)).contains("in Alluxio  100%", "read path   local: ", "this host");
         assertThat(run(1, "info", mount.resolve("absent").toString())).contains("there is no 'absent'");
-        assertThat(run(0, "stats", mount.toString(), "--count", "1").lines().toList())
-                .hasSize(2)
-                .first()
-                .asString()
-                .contains("ops/s", "hit%", "rpc/s");
+        twoLinesOfStats();
         accessLog();
         assertThat(run(0, "invalidate", mount.toString())).containsPattern("[1-9][0-9]* entries forgotten");
         assertThat(run(0, "profile", mount.toString(), "--seconds", "1")).contains("requests in 1 s at ");
         run(0, "umount", mount.toString());
         assertThat(run(1, "stats", mount.toString())).contains("not in one of posix-gateway");
+    }
+
+    /** Of what is done meanwhile; then it ends by itself. */
+    private void twoLinesOfStats() throws Exception {
+        try (Program stats = Program.gateway(folder, "stats", mount.toString(), "--count", "2")) {
+            AtomicInteger asked = new AtomicInteger();
+            Waiting.until("it ends", LIMIT, () -> {
+                assertThat(mount.resolve("absent" + asked.incrementAndGet())).doesNotExist();
+                return !stats.isAlive();
+            });
+            assertThat(stats.await(LIMIT)).as(stats.output()).isZero();
+            List<String> lines = stats.output().lines().toList();
+            assertThat(lines).hasSize(3);
+            assertThat(lines.get(0)).contains("ops/s", "hit%", "rpc/s");
+            for (String line : lines.subList(1, 3)) {
+                assertThat(line.trim().split(" +")).hasSize(12).doesNotContain("");
+                assertThat(line.trim()).matches("[1-9][0-9.K]* +[0-9.]+[um]?s .* [1-9][0-9.]*M +[0-9]+");
+            }
+        }
+    }
+
+    @Test
+    void what_is_warm_is_shown_without_the_master_and_read_from_the_worker() throws Exception {
+        Path deep = Files.createDirectories(alluxio.ufs().resolve("warm/deep"));
+        for (int i = 0; i < WARM_FILES; i++) {
+            Path below = i % 2 == 0 ? deep : deep.resolveSibling("f" + i);
+            Files.write(i % 2 == 0 ? below.resolve("f" + i) : below, new byte[BYTES]);
+        }
+        mountPath("/warm", "-o", "consistency=ttl,metadata_ttl=1h");
+        assertThat(run(0, "warmup", "--metadata-only", mount.toString())).contains(WARM_FILES + 1 + " entries");
+        MetricsText before = metrics();
+        assertThat(metadataCalls(before).get("list")).isPositive();
+        List<Path> all = files();
+        assertThat(all).hasSize(WARM_FILES);
+        assertThat(mount.resolve("deep/absent")).doesNotExist();
+        assertThat(metadataCalls(metrics())).isEqualTo(metadataCalls(before));
+
+        assertThat(run(0, "warmup", mount.toString())).contains("100% of ");
+        before = metrics();
+        for (Path file : all) {
+            assertThat(file).hasBinaryContent(new byte[BYTES]);
+        }
+        MetricsText after = metrics();
+        assertThat(after.sum("source_read_bytes_total", "source=\"local\"")
+                        - before.sum("source_read_bytes_total", "source=\"local\""))
+                .isEqualTo(WARM_FILES * BYTES);
+        assertThat(after.sum("ufs_read_bytes_total")).isEqualTo(before.sum("ufs_read_bytes_total"));
+        run(0, "umount", mount.toString());
+    }
+
+    /** With their attributes, as {@code ls -lR} asks for them. */
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.walk(mount)) {
+            List<Path> files = all.filter(Files::isRegularFile).toList();
+            for (Path file : files) {
+                assertThat(Files.size(file)).isEqualTo(BYTES);
+            }
+            return files;
+        }
+    }
+
+    private MetricsText metrics() {
+        try (ControlClient client = new ControlClient(MountSocket.of(mount))) {
+            String volume = client.calls()
+                    .list(ListRequest.getDefaultInstance())
+                    .getVolumes(0)
+                    .getVolume();
+            return new MetricsText(
+                    client.calls().metrics(MetricsRequest.getDefaultInstance()).getText(), volume);
+        }
+    }
+
+    private static Map<String, Double> metadataCalls(MetricsText metrics) {
+        Map<String, Double> calls = new TreeMap<>();
+        for (String method : new String[] {"status", "list", "file_path"}) {
+            calls.put(method, metrics.sum("rpc_duration_seconds_count", "method=\"" + method + "\""));
+        }
+        return calls;
+    }
+
+    @Test
+    void a_file_is_told_with_its_inode_its_blocks_and_how_it_would_be_read() throws Exception {
+        Files.write(Files.createDirectory(alluxio.ufs().resolve("told")).resolve("cold"), new byte[BYTES]);
+        String said = mountPath("/told", "--property", "alluxio.user.block.size.bytes.default=1MB");
+        String single = said.contains("passthrough") ? "passthrough" : "local";
+
+        Path one = Files.write(mount.resolve("one"), new byte[MIB]);
+        assertThat(told(one, MIB))
+                .contains("read path   " + single
+                        + ": a worker on this host has blocks of it; where it keeps them is asked");
+        assertThat(one).hasBinaryContent(new byte[MIB]);
+        assertThat(told(one, MIB)).contains("read path   " + single + ": each of its 1 blocks is a file of a worker");
+
+        Path many = Files.write(mount.resolve("many"), new byte[2 * MIB + MIB / 2]);
+        assertThat(told(many, MIB, MIB, MIB / 2))
+                .contains(
+                        "blocks      3 of up to 1.0M", "read path   local: each of its 3 blocks is a file of a worker");
+
+        assertThat(run(0, "info", mount.resolve("cold").toString()))
+                .contains(
+                        "in no worker",
+                        "read path   ufs: 1 of 1 blocks are not in a file of a worker on this host, nor of any other");
+        run(0, "umount", mount.toString());
+    }
+
+    /** What is told of a file whose blocks, of these lengths, are in the worker here. */
+    private String told(Path file, int... blocks) throws Exception {
+        String told = run(0, "info", file.toString());
+        Matcher numbers =
+                Pattern.compile("inode {7}(\\d+) \\(Alluxio file id (\\d+)\\)").matcher(told);
+        assertThat(numbers.find()).as(told).isTrue();
+        assertThat(Long.parseLong(numbers.group(1))).isEqualTo(Files.getAttribute(file, "unix:ino"));
+        long firstBlock = Long.parseLong(numbers.group(2)) >>> SEQUENCE_BITS << SEQUENCE_BITS;
+        for (int i = 0; i < blocks.length; i++) {
+            assertThat(told).contains("  " + (firstBlock + i) + "  " + blocks[i] + "  127.0.0.1 (MEM, this host)\n");
+        }
+        return told;
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.client.MasterCalls;
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -293,6 +295,54 @@ class CachesIT {
             eventually(() -> Files.notExists(one.root().resolve("g")));
             assertThat(shortestUntilSeen(one.root().resolve("h"), two.root().resolve("h")))
                     .isLessThan(Duration.ofSeconds(2));
+        }
+    }
+
+    /** Whoever looks again is told the same. */
+    @Test
+    void aFileThatOthersRemovedIsMissingAtEveryOpen() throws Exception {
+        String folder = SharedAlluxio.folder();
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "open_trust", "0");
+        try (MountedFileSystem one =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
+                MountedFileSystem two =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+            Files.writeString(one.root().resolve("f"), "hello");
+            Path seen = two.root().resolve("f");
+            assertThat(seen).hasContent("hello");
+            Files.delete(one.root().resolve("f"));
+            for (int look = 1; look <= 2; look++) {
+                assertThatThrownBy(() -> FileChannel.open(seen))
+                        .as("look %d", look)
+                        .isInstanceOf(NoSuchFileException.class);
+            }
+            assertThat(seen).doesNotExist();
+        }
+    }
+
+    /** It has no content any more, and its name is believed until its time is over. */
+    @Test
+    void aFileThatOthersRemovedIsStaleAtEveryReadWhileItIsBelieved() throws Exception {
+        String folder = SharedAlluxio.folder();
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("consistency", "ttl", "metadata_ttl", "1h"));
+        try (MountedFileSystem one =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO);
+                MountedFileSystem two = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            Files.writeString(one.root().resolve("f"), "hello");
+            Path seen = two.root().resolve("f");
+            assertThat(Files.size(seen)).isEqualTo(5);
+            Files.delete(one.root().resolve("f"));
+            for (int look = 1; look <= 2; look++) {
+                assertThatThrownBy(() -> Files.readString(seen))
+                        .as("look %d", look)
+                        .hasMessageContaining("Stale file handle");
+            }
+            assertThat(fs.invalidate("/f")).isEqualTo(1);
+            for (int look = 1; look <= 2; look++) {
+                assertThatThrownBy(() -> Files.readString(seen))
+                        .as("look %d", look)
+                        .isInstanceOf(NoSuchFileException.class);
+            }
         }
     }
 

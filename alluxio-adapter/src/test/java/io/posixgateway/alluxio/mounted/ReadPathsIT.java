@@ -8,6 +8,11 @@ import io.posixgateway.alluxio.harness.KernelLimits;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -15,12 +20,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Each way to the bytes is told beforehand, taken, counted, and can be switched off. */
 class ReadPathsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int BYTES = 700_000;
+    private static final int FILES = 20;
+    /** The timer of OpenLocalBlock among the worker's metrics. */
+    private static final Pattern OPENED =
+            Pattern.compile("\"Worker\\.OpenBlock\\.[^\"]*\"\\s*:\\s*\\{\\s*\"count\"\\s*:\\s*(\\d+)");
 
     private final String folder;
     private final byte[] content = new byte[BYTES];
@@ -62,6 +72,45 @@ class ReadPathsIT {
         assertThat(read(kernelOff)).isEqualTo(new Read("local", BYTES, 0, 0));
         assertThat(read(Map.of("short_circuit", "off"))).isEqualTo(new Read("remote", 0, BYTES, 0));
         assertThat(read(Map.of("short_circuit", "off", "prefetch", "off"))).isEqualTo(new Read("remote", 0, BYTES, 0));
+    }
+
+    /** Later, and at once, it hears of all that was read. */
+    @Test
+    void theWorkerIsAskedOnceWhereItsBlocksAre() throws Exception {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            for (int i = 0; i < FILES; i++) {
+                Files.write(mounted.root().resolve("f" + i), content);
+            }
+        }
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("passthrough", "off"));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            long before = localBlocksAskedFor();
+            for (int i = 0; i < FILES; i++) {
+                assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(content);
+            }
+            assertThat(fs.counts().localReadBytes()).isEqualTo((long) FILES * BYTES);
+            assertThat(fs.details().blocks().told()).as("in so short a time").isZero();
+            assertThat(localBlocksAskedFor() - before).isEqualTo(1);
+            Waiting.until(
+                    "the worker has heard of all of them",
+                    PATIENCE,
+                    () -> fs.details().blocks().told() == FILES);
+            Waiting.until("and has counted them", PATIENCE, () -> localBlocksAskedFor() - before == 1 + FILES);
+        }
+    }
+
+    /** How often anybody opened a block of the worker as a file, as it counts that itself. */
+    private static long localBlocksAskedFor() throws IOException {
+        InetSocketAddress web = SharedAlluxio.running().workers().get(0).address();
+        URI metrics = URI.create("http://" + web.getHostString() + ":" + web.getPort() + "/metrics/json/");
+        try (InputStream answer = metrics.toURL().openStream()) {
+            String text = new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+            return OPENED.matcher(text)
+                    .results()
+                    .mapToLong(found -> Long.parseLong(found.group(1)))
+                    .sum();
+        }
     }
 
     @Test

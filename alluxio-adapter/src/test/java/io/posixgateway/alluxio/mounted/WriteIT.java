@@ -312,4 +312,37 @@ class WriteIT {
             Eventually.holds("it is unmounted", () -> isUnmounted(spool));
         }
     }
+
+    /** Whether it is in the spool already or has to be copied there first. */
+    @Test
+    void aFileThatTheSpoolDiskHasNoRoomToLengthenStaysAsItWas(@TempDir Path spool) throws Exception {
+        String folder = SharedAlluxio.folder();
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", spool.toString()) == 0, "may not mount");
+        try (MountedFileSystem small = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+            byte[] old = bytes(100_000);
+            Path copied = Files.write(small.root().resolve("copied"), old);
+            Path spooled = Files.write(small.root().resolve("spooled"), old);
+            try (RandomAccessFile open = new RandomAccessFile(spooled.toFile(), "rw");
+                    RandomAccessFile other = new RandomAccessFile(copied.toFile(), "rw")) {
+                open.write(old[0]);
+                Path others = spool.resolve("others");
+                assertThatThrownBy(() -> Files.write(others, new byte[2 << 20])).hasMessageContaining("No space left");
+                for (RandomAccessFile file : new RandomAccessFile[] {open, other}) {
+                    assertThatThrownBy(() -> file.setLength(500_000)).hasMessageContaining("No space left");
+                    assertThat(file.length()).isEqualTo(old.length);
+                    file.seek(0);
+                    byte[] seen = new byte[old.length];
+                    file.readFully(seen);
+                    assertThat(seen).isEqualTo(old);
+                }
+            }
+            for (String name : List.of("copied", "spooled")) {
+                assertThat(small.root().resolve(name)).hasBinaryContent(old);
+                assertThat(SharedAlluxio.ufs(folder).resolve(name)).hasBinaryContent(old);
+            }
+        } finally {
+            Eventually.holds("it is unmounted", () -> isUnmounted(spool));
+        }
+    }
 }
