@@ -6,12 +6,14 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A way to a server that can be stopped: connections stay, and new ones are taken, but nothing comes through. */
+/** A way to a server that can be stopped, or take time: connections stay, and new ones are taken, but nothing comes through. */
 public final class StoppableProxy implements AutoCloseable {
     private static final long FIRST_BYTES = 1000;
+    private static final int PIECE_BYTES = 256 << 10;
 
     private final ServerSocket listener;
     private final String host;
@@ -21,25 +23,42 @@ public final class StoppableProxy implements AutoCloseable {
     private boolean stopped;
     private volatile boolean losing;
     private volatile boolean cutting;
+    private volatile long eachWayMillis;
 
     /** @param target "host:port" */
     public StoppableProxy(String target) throws IOException {
+        this("127.0.0.1:0", target);
+    }
+
+    /**
+     * A way that begins at an address of its own.
+     *
+     * @param address "host:port"
+     */
+    public StoppableProxy(String address, String target) throws IOException {
         int colon = target.lastIndexOf(':');
         host = target.substring(0, colon);
         port = Integer.parseInt(target.substring(colon + 1));
-        listener = new ServerSocket(0, 500, InetAddress.getLoopbackAddress());
+        int end = address.lastIndexOf(':');
+        InetAddress own = InetAddress.getByName(address.substring(0, end));
+        listener = new ServerSocket(Integer.parseInt(address.substring(end + 1)), 500, own);
         run(this::accept);
     }
 
     /** "host:port" of the way. */
     public String address() {
-        return "127.0.0.1:" + listener.getLocalPort();
+        return listener.getInetAddress().getHostAddress() + ":" + listener.getLocalPort();
     }
 
     public void stop() {
         synchronized (gate) {
             stopped = true;
         }
+    }
+
+    /** From now on whatever comes waits here for so long, and what comes meanwhile with it. */
+    public void delay(Duration eachWay) {
+        eachWayMillis = eachWay.toMillis();
     }
 
     /** From now on what the target answers is lost, and the connection with it; what it is sent still arrives. */
@@ -84,6 +103,8 @@ public final class StoppableProxy implements AutoCloseable {
         while (true) {
             Socket client = listener.accept();
             Socket server = new Socket(host, port);
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
             sockets.add(client);
             sockets.add(server);
             run(() -> carry(client, server, false, Long.MAX_VALUE));
@@ -98,8 +119,9 @@ public final class StoppableProxy implements AutoCloseable {
                 to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
-            byte[] bytes = new byte[16 << 10];
+            byte[] bytes = new byte[PIECE_BYTES];
             for (int count = in.read(bytes); count >= 0 && !(answers && losing); count = in.read(bytes)) {
+                Thread.sleep(eachWayMillis);
                 synchronized (gate) {
                     while (stopped) {
                         gate.wait();
