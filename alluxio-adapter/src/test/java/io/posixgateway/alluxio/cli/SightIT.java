@@ -140,9 +140,10 @@ class SightIT {
 
     @Test
     void what_is_warm_is_shown_without_the_master_and_read_from_the_worker() throws Exception {
-        Path deep = Files.createDirectories(alluxio.ufs().resolve("warm/deep"));
+        Path warm = alluxio.ufs().resolve("warm");
+        Path deep = Files.createDirectories(warm.resolve("deep"));
         for (int i = 0; i < WARM_FILES; i++) {
-            Path below = i % 2 == 0 ? deep : deep.getParent();
+            Path below = i % 2 == 0 ? deep : warm;
             Files.write(below.resolve("f" + i), new byte[BYTES]);
         }
         mountPath("/warm", "-o", "consistency=ttl,metadata_ttl=1h");
