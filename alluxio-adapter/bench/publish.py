@@ -127,7 +127,7 @@ def main() -> int:
     machine, folders = "", sys.argv[1:]
     if folders[:1] == ["--machine"]:
         machine, folders = folders[1], folders[2:]
-    if not folders:
+    if not folders or folders[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     for folder in folders:
