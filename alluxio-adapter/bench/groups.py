@@ -128,7 +128,7 @@ GROUPS = {
         5,
         workers=2,
     ),
-    "figure15": Group("reading by 1 to 64 threads", ["figure15"], PAPER, 3, 4),
+    "figure15": Group("reading by 1 to 64 threads", ["figure15"], [*PAPER, "alluxiofuse-default"], 3, 5),
     "train": Group("training", ["imagenet", "parallel"], PAPER, 3, 4),
     "shapes": Group(
         "the shapes of JuiceFS's tests",
