@@ -140,7 +140,7 @@ final class Volume implements AutoCloseable {
             readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = recovery.begin(goesOn);
+        boolean waits = recovery.begin(goesOn, drafts);
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
@@ -171,7 +171,7 @@ final class Volume implements AutoCloseable {
     private boolean removeHidden(HiddenFiles.Hidden one) {
         try {
             String path = one.fileId() == 0 ? one.path() : store.pathOf(one.fileId());
-            if (HiddenNames.is(path.substring(path.lastIndexOf('/') + 1))) {
+            if (HiddenNames.isOf(path)) {
                 store.delete(path);
             }
             return true;

@@ -21,7 +21,12 @@ public final class HiddenNames {
         return name.startsWith(PREFIX);
     }
 
-    /** The same without making a text of it. */
+    /** Does the path end in one? */
+    public static boolean isOf(String path) {
+        return path.startsWith(PREFIX, path.lastIndexOf('/') + 1);
+    }
+
+    /** As {@link #is(String)}, without making a text of it. */
     public static boolean is(Name name) {
         if (name.length() < PREFIX.length()) {
             return false;

@@ -537,10 +537,10 @@ public final class Metadata {
      */
     record Confirmed(String last, boolean more) {}
 
-    /** The node that this inode is of, if it is known; else the one that the file of this id has now. Null: there is none. */
-    public @Nullable Inode ofFile(Inode inode, long fileId) throws StoreException {
-        Inode known = table.get(inode.node());
-        return known != null ? known : recover(InodeTable.nodeOf(fileId));
+    /** This node, if it is known and has the file of this id; else the one that the file has now. Null: there is none. */
+    public @Nullable Inode ofFile(long node, long fileId) throws StoreException {
+        Inode known = table.get(node);
+        return known != null && known.fileId() == fileId ? known : recover(InodeTable.nodeOf(fileId));
     }
 
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */

@@ -170,7 +170,7 @@ public final class Moves {
     }
 
     /**
-     * Has a directory moved since this count, or does one move? Waits for that one's end.
+     * Has a directory moved since this count, or does one move? Waits for that one's end, unless that may wait for this thread.
      *
      * @throws StoreException EINTR
      */
@@ -178,8 +178,10 @@ public final class Moves {
         if (count == countBefore && (countBefore & 1) == 0) {
             return false;
         }
+        Thread asking = Thread.currentThread();
         synchronized (this) {
-            awaitTrue(() -> moves.stream().noneMatch(move -> move.directory && move.thread != Thread.currentThread()));
+            awaitTrue(() -> moves.stream()
+                    .noneMatch(move -> move.directory && move.thread != asking && (move.begun || !stays(asking))));
         }
         return true;
     }

@@ -39,6 +39,11 @@ public final class DraftRecord {
 
     /** The content is on its way to Alluxio, and the spool empty. */
     public static final int STREAMED = 1 << 6;
+    /** A worker that stopped may still write at its path; where it is not dirty, it was published there as this file. */
+    public static final int DOUBTFUL = 1 << 7;
+
+    /** How the name of a record ends that has not taken its place yet. */
+    public static final String FRESH = ".new";
 
     private static final int COUNTS = 1 << 30;
     private static final int VERSION = 1;
@@ -72,7 +77,7 @@ public final class DraftRecord {
     /** A new record, which does not count yet. */
     public static DraftRecord make(Path file, Content content) throws StoreException {
         DraftRecord record = new DraftRecord(file, content, 0);
-        attempt(file, () -> Files.write(file, record.encode(), StandardOpenOption.CREATE_NEW));
+        attempt(file, () -> Files.write(file, encode(content, 0), StandardOpenOption.CREATE_NEW));
         return record;
     }
 
@@ -100,6 +105,26 @@ public final class DraftRecord {
         return (state & bits) == bits;
     }
 
+    /** Will the next process hear of it? */
+    public boolean isStored() {
+        return file != null;
+    }
+
+    /** When it was put, or changed, last; 0: it is stored nowhere. */
+    public long storedMillis() throws StoreException {
+        Path target = file;
+        try {
+            return target == null ? 0 : Files.getLastModifiedTime(target).toMillis();
+        } catch (IOException e) {
+            throw failure(target, e);
+        }
+    }
+
+    /** Was it published, and not changed since, but is not safe yet? */
+    public boolean isDoubtful() {
+        return has(DOUBTFUL) && !has(DIRTY);
+    }
+
     /** Sets and takes off bits of the state; from now on the record counts. */
     public void put(int on, int off) throws StoreException {
         int now = (state & ~off) | on | COUNTS;
@@ -120,18 +145,36 @@ public final class DraftRecord {
         content = new Content(node, fileId, content.path(), content.status());
     }
 
-    /** The attributes changed: the record is replaced as a whole. */
+    /** The attributes changed. */
     public void change(FileStatus status, int on, int off) throws StoreException {
-        content = new Content(content.node(), content.fileId(), content.path(), status);
-        state = (state & ~off) | on;
+        replace(new Content(content.node(), content.fileId(), content.path(), status), on, off);
+    }
+
+    /** The content was published there as this file, but is not safe yet. Known here even where it cannot be stored. */
+    public void doubt(long node, long fileId, String path) throws StoreException {
+        Content now = new Content(node, fileId, path, content.status());
+        if (!now.equals(content) || !isDoubtful() || has(ATTRIBUTES)) {
+            content = now;
+            replace(now, DOUBTFUL, DIRTY | ATTRIBUTES);
+        }
+    }
+
+    private void replace(Content now, int on, int off) throws StoreException {
+        int next = (state & ~off) | on;
         Path target = file;
         if (target != null) {
-            Path fresh = target.resolveSibling(target.getFileName() + ".new");
+            Path fresh = target.resolveSibling(target.getFileName() + FRESH);
             attempt(target, () -> {
-                Files.write(fresh, encode());
-                Files.move(fresh, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                try {
+                    Files.write(fresh, encode(now, next));
+                    Files.move(fresh, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                } finally {
+                    Files.deleteIfExists(fresh);
+                }
             });
         }
+        content = now;
+        state = next;
     }
 
     /** The next process will not hear of it. */
@@ -170,7 +213,7 @@ public final class DraftRecord {
         return new StoreException(full ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
     }
 
-    private byte[] encode() throws IOException {
+    private static byte[] encode(Content content, int state) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
         out.writeInt(VERSION);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
@@ -8,33 +9,45 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Content that was published where {@link LateWrites} may undo it: it stays in the spool, and is published once more when that
- * can no longer happen, unless the file has another content by then. Any thread; has one of its own while there is some.
+ * can no longer happen, unless the file has another content by then. On a kept volume its record stays, too, and the next
+ * process goes on. Any thread; has one of its own while there is some.
  */
 final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
-    private static final long LOOK_MILLIS = 1000;
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** After a publication that failed. */
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** So long its end waits for a publication. */
+    private static final long FINISH_MILLIS = 5000;
 
     private final Drafts drafts;
     private final Metadata metadata;
     private final LateWrites late;
     private final Queue<Kept> all = new ConcurrentLinkedQueue<>();
+    private volatile boolean closed;
+    private volatile boolean leaves;
     // Guarded by this.
     private @Nullable Thread thread;
-    private boolean closed;
 
-    /**
-     * One of them.
-     *
-     * @param draft has ended, but for its spool
-     * @param fileId of what was published
-     */
-    private record Kept(Draft draft, String path, long fileId) {}
+    /** One of them, whose record says as which file it was published, and where. For the thread that looks. */
+    private static final class Kept {
+        private final Spool spool;
+        private final DraftRecord record;
+        private long notBeforeNanos;
+
+        private Kept(Spool spool, DraftRecord record, long notBeforeNanos) {
+            this.spool = spool;
+            this.record = record;
+            this.notBeforeNanos = notBeforeNanos;
+        }
+    }
 
     Doubtful(Drafts drafts, Metadata metadata, LateWrites late) {
         this.drafts = drafts;
@@ -42,13 +55,38 @@ final class Doubtful implements AutoCloseable {
         this.late = late;
     }
 
-    /** Takes over the spool of a draft that was published at this path; false: it is not to be kept. */
-    synchronized boolean keep(Draft draft, String path) {
-        if (closed) {
-            return false;
+    /** Takes over the spool and the record of a draft that was published; false: they are not to be kept. */
+    boolean keep(Draft draft) {
+        DraftRecord record = draft.record;
+        try {
+            record.put(DraftRecord.UNOPENED, 0);
+        } catch (StoreException e) {
+            LOG.warn(
+                    "The next process will not hear of {}: {}", record.content().path(), e.getMessage());
         }
-        LOG.info("{} stays in {} until a worker that was sent it, and stopped, has answered", path, draft.spool.file());
-        all.add(new Kept(draft, path, draft.facts.raw().id()));
+        return keep(draft.spool, record);
+    }
+
+    /** Of an earlier process, that it was in doubt so long ago. */
+    void inherit(DraftRecord record, long ageMillis) {
+        late.inherit(record.content().path(), TimeUnit.MILLISECONDS.toNanos(ageMillis));
+    }
+
+    /** As {@link #keep(Draft)}, of an earlier process. */
+    synchronized boolean keep(Spool spool, DraftRecord record) {
+        String path = record.content().path();
+        if (closed) {
+            boolean stays = leaves && record.isStored();
+            if (stays) {
+                spool.close(true);
+            }
+            return stays;
+        }
+        LOG.info(
+                "{} stays in {} until a worker that was sent it, and stopped, can no longer undo it",
+                path,
+                spool.file());
+        all.add(new Kept(spool, record, metadata.nowNanos()));
         if (thread == null) {
             Thread started = new Thread(this::look, "published-in-doubt");
             started.setDaemon(true);
@@ -59,59 +97,123 @@ final class Doubtful implements AutoCloseable {
     }
 
     private void look() {
-        while (isAny()) {
-            all.removeIf(kept -> !late.concern(kept.path) && isDone(kept));
-            try {
-                Thread.sleep(LOOK_MILLIS);
-            } catch (InterruptedException e) {
-                return;
-            }
+        while (goesOn()) {
+            all.removeIf(this::isDone);
+        }
+        if (closed) {
+            end();
         }
     }
 
-    private synchronized boolean isAny() {
-        boolean any = !closed && !all.isEmpty();
+    /** Waits a moment. */
+    private synchronized boolean goesOn() {
+        try {
+            awaitEnd();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        boolean any = !closed && !all.isEmpty() && !Thread.currentThread().isInterrupted();
         if (!any) {
             thread = null;
         }
         return any;
     }
 
-    private boolean isDone(Kept kept) {
-        try {
-            Inode inode = metadata.ofFile(kept.draft.inode, kept.fileId);
-            if (inode != null && drafts.has(inode)) {
-                return false;
-            }
-            Facts facts = inode == null ? null : metadata.refresh(inode);
-            if (inode == null || facts == null || facts.raw().id() != kept.fileId || inode.unlinked()) {
-                kept.draft.spool.close(false);
-                return true;
-            }
-            return drafts.publishAgain(
-                    new Draft(inode, kept.draft.spool, DraftRecord.unstored(kept.draft.record.content()), facts));
-        } catch (StoreException e) {
-            boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
-            if (gone) {
-                kept.draft.spool.close(false);
-            }
-            return gone;
+    private synchronized void awaitEnd() throws InterruptedException {
+        long end = System.nanoTime() + LOOK_NANOS;
+        for (long left = LOOK_NANOS; !closed && left > 0; left = end - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
 
-    /** What is still in doubt stays as it was published. */
+    private boolean isDone(Kept kept) {
+        DraftRecord.Content published = kept.record.content();
+        long now = metadata.nowNanos();
+        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path())) {
+            return false;
+        }
+        try {
+            Inode inode = metadata.ofFile(published.node(), published.fileId());
+            if (inode == null) {
+                return dropped(kept);
+            }
+            if (drafts.has(inode)) {
+                return false;
+            }
+            Facts facts = metadata.refresh(inode);
+            if (!isStill(kept, inode, facts)) {
+                return dropped(kept);
+            }
+            kept.notBeforeNanos = now + AGAIN_NANOS;
+            return published(new Draft(inode, kept.spool, kept.record, facts));
+        } catch (StoreException e) {
+            kept.notBeforeNanos = now + AGAIN_NANOS;
+            boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
+            return gone && dropped(kept);
+        }
+    }
+
+    /** Once more; false: it has to be done another time. */
+    private boolean published(Draft draft) {
+        try {
+            return metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
+        } catch (StoreException e) {
+            LOG.error("A file could not be published once more yet: {}", e.getMessage());
+            return false;
+        }
+    }
+
+    /** Has the file the content that was published, and a name? */
+    private boolean isStill(Kept kept, Inode inode, Facts facts) throws StoreException {
+        return facts.raw().id() == kept.record.content().fileId()
+                && facts.raw().lengthBytes() == kept.spool.lengthBytes()
+                && !inode.unlinked()
+                && !HiddenNames.isOf(metadata.pathOf(inode));
+    }
+
+    private static boolean dropped(Kept kept) {
+        LOG.info(
+                "{} has another content by now, or is gone",
+                kept.record.content().path());
+        Drafts.remove(kept.spool, kept.record, false);
+        return true;
+    }
+
+    /** What is still in doubt is left to the next process, where there will be one. */
+    void leave() {
+        leaves = true;
+        close();
+    }
+
+    /** What is still in doubt stays as it was published. Waits for a publication under way, but not for long. */
     @Override
     public void close() {
+        Thread looking;
         synchronized (this) {
             closed = true;
-            Thread looking = thread;
-            if (looking != null) {
-                looking.interrupt();
-            }
+            looking = thread;
+            notifyAll();
         }
-        for (Kept kept : all) {
-            LOG.warn("A worker that stopped has not answered: {} may miss in the under file system", kept.path);
-            kept.draft.spool.close(false);
+        if (looking == null) {
+            end();
+            return;
+        }
+        try {
+            looking.join(FINISH_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void end() {
+        for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
+            if (leaves && kept.record.isStored()) {
+                kept.spool.close(true);
+                continue;
+            }
+            String path = kept.record.content().path();
+            LOG.warn("A worker that stopped has not answered: {} may miss in the under file system", path);
+            Drafts.remove(kept.spool, kept.record, false);
         }
     }
 }

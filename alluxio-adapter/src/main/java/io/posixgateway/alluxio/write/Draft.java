@@ -10,6 +10,8 @@ import io.posixgateway.fuse.spi.Attributes;
 import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A file being changed on this mount: its content is in the spool, whatever Alluxio holds. All handles of the node share it.
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it.
  */
 final class Draft {
+    private static final Logger LOG = LoggerFactory.getLogger(Draft.class);
+
     final ReentrantLock lock = new ReentrantLock();
     final Inode inode;
     final Spool spool;
@@ -55,6 +59,7 @@ final class Draft {
 
     /** One of an earlier process, as its record says. */
     void restore() throws StoreException {
+        doubtAt = record.isDoubtful() ? record.content().path() : null;
         dirty = record.has(DraftRecord.DIRTY);
         attributesDirty = record.has(DraftRecord.ATTRIBUTES);
         changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
@@ -79,7 +84,16 @@ final class Draft {
     /** Alluxio holds all of it. */
     void published() throws StoreException {
         failed = false;
-        record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES);
+        String path = doubtAt;
+        if (path == null) {
+            record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES | DraftRecord.DOUBTFUL);
+            return;
+        }
+        try {
+            record.doubt(inode.node(), facts.raw().id(), path);
+        } catch (StoreException e) {
+            LOG.warn("The next process will publish {} once more: {}", path, e.getMessage());
+        }
     }
 
     /** Does the time of the last write count, rather than one that was given? */

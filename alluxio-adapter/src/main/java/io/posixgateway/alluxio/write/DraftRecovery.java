@@ -65,20 +65,34 @@ public final class DraftRecovery {
      * @param kernelGoesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
      * @return are there drafts to {@link #restore}?
      */
-    public boolean begin(boolean kernelGoesOn) throws StoreException {
+    public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
         goesOn = kernelGoesOn;
         if (goesOn) {
             nodes.inherited().forEach(table::restore);
         }
-        left.addAll(folder.records());
-        for (Path file : left) {
-            DraftRecord record = goesOn ? DraftRecord.read(file) : null;
-            if (record != null && !record.has(DraftRecord.RESERVING)) {
+        for (Path file : folder.records()) {
+            DraftRecord record = DraftRecord.read(file);
+            if (record != null && record.has(DraftRecord.DOUBTFUL)) {
+                drafts.doubtful().inherit(record, System.currentTimeMillis() - record.storedMillis());
+            }
+            if (record != null && isOnlyDoubtful(record)) {
+                left.addLast(file);
+                continue;
+            }
+            left.addFirst(file);
+            if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
                 drafted.add(record.content().node());
                 table.restore(record.content().node(), record.content().fileId());
             }
         }
         return !left.isEmpty();
+    }
+
+    /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
+    private boolean isOnlyDoubtful(DraftRecord record) {
+        return record.isDoubtful()
+                && !record.has(DraftRecord.ATTRIBUTES)
+                && (!goesOn || record.has(DraftRecord.UNOPENED));
     }
 
     /** Is there something to restore of this node? Any thread, after {@link #begin}. */
@@ -112,7 +126,7 @@ public final class DraftRecovery {
      */
     public void restore(Drafts drafts) throws StoreException {
         for (Path file = left.peek(); file != null; file = left.peek()) {
-            Draft draft = draft(file);
+            Draft draft = draft(file, drafts);
             left.remove();
             if (draft != null) {
                 drafts.adopt(draft);
@@ -142,7 +156,7 @@ public final class DraftRecovery {
     }
 
     /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
-    private @Nullable Draft draft(Path file) throws StoreException {
+    private @Nullable Draft draft(Path file, Drafts drafts) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
@@ -156,15 +170,51 @@ public final class DraftRecovery {
             remove(file);
             return null;
         }
+        if (isOnlyDoubtful(record)) {
+            adopt(drafts, record, spool, file);
+            return null;
+        }
         Inode inode = inode(record);
+        boolean gone = record.isDoubtful() && where(inode.fileId()) == null;
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Draft draft = new Draft(inode, content, record, reader.read(status, metadata.nowNanos()));
         draft.restore();
+        if (gone) {
+            draft.doubtAt = null;
+        }
         if (record.has(DraftRecord.STREAMED) && content.lengthBytes() == 0) {
             draft.lost = Streams.left(record.content().path());
         }
         return draft;
+    }
+
+    /** Unless nobody knows what the file is by now. */
+    private void adopt(Drafts drafts, DraftRecord record, Path spool, Path file) throws StoreException {
+        DraftRecord.Content published = record.content();
+        if (goesOn) {
+            withdraw(published);
+        }
+        if (goesOn || published.path().equals(where(published.fileId()))) {
+            record.put(DraftRecord.UNOPENED, 0);
+            drafts.doubtful().keep(folder.open(spool), record);
+        } else {
+            LOG.info("{} is another file by now than the one that was in doubt", published.path());
+            remove(spool);
+            remove(file);
+        }
+    }
+
+    /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
+    private void withdraw(DraftRecord.Content published) throws StoreException {
+        Inode known = table.get(published.node());
+        if (known != null && known.fileId() != published.fileId()) {
+            String path = pathOf(published.fileId());
+            if (path != null && !HiddenNames.isOf(path)) {
+                table.replaced(known, published.fileId(), metadata.nowNanos());
+                nodes.moved(known.node(), known.fileId());
+            }
+        }
     }
 
     private Inode inode(DraftRecord record) throws StoreException {
@@ -193,18 +243,31 @@ public final class DraftRecovery {
 
     /** Where the file of this id is; null: nowhere. What a publication left that did not come to its end is removed. */
     private @Nullable String where(long fileId) throws StoreException {
+        String path = pathOf(fileId);
+        if (path == null || !HiddenNames.isOf(path)) {
+            return path;
+        }
         try {
-            String path = store.pathOf(fileId);
-            if (!HiddenNames.is(path.substring(path.lastIndexOf('/') + 1))) {
-                return path;
-            }
             store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
-                throw e;
-            }
+            failUnlessGone(e);
         }
         return null;
+    }
+
+    private @Nullable String pathOf(long fileId) throws StoreException {
+        try {
+            return store.pathOf(fileId);
+        } catch (StoreException e) {
+            failUnlessGone(e);
+            return null;
+        }
+    }
+
+    private static void failUnlessGone(StoreException e) throws StoreException {
+        if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
+            throw e;
+        }
     }
 
     private static void remove(Path file) throws StoreException {

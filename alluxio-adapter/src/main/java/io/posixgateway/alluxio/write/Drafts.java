@@ -126,10 +126,15 @@ public final class Drafts implements AutoCloseable {
     /** A new file, whose name is taken in Alluxio. */
     public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
-        made.record.put(DraftRecord.DIRTY, DraftRecord.RESERVING);
+        boolean doubtful = publisher.late().concern(made.record.content().path());
+        made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
         Draft draft = new Draft(inode, made.spool, made.record, facts);
         draft.reserved = reserved;
         drafts.put(inode.node(), draft);
+    }
+
+    Doubtful doubtful() {
+        return doubtful;
     }
 
     /** One that an earlier process left. */
@@ -400,11 +405,10 @@ public final class Drafts implements AutoCloseable {
                 if (draft.lost != null) {
                     streams.remove(draft);
                 }
-                String doubtAt = draft.doubtAt;
-                if (keep || doubtAt == null || !doubtful.keep(draft, doubtAt)) {
+                if (keep || draft.doubtAt == null || !doubtful.keep(draft)) {
                     end(draft, keep && draft.lost == null);
-                } else if (retire(draft)) {
-                    remove(draft.record);
+                } else {
+                    retire(draft);
                 }
                 if (keep) {
                     metadata.doubt(inode);
@@ -484,7 +488,9 @@ public final class Drafts implements AutoCloseable {
         }
         // First, so that nobody who finds no draft finds what was seen before its publication.
         draft.inode.forgetFacts();
-        drafts.remove(draft.inode.node());
+        if (drafts.get(draft.inode.node()) == draft) {
+            drafts.remove(draft.inode.node());
+        }
         FileSink reserved = draft.reserved;
         if (reserved != null) {
             reserved.cancel();
@@ -492,33 +498,37 @@ public final class Drafts implements AutoCloseable {
         return true;
     }
 
-    /** What was published before is published once more; false: the file is being changed. Nobody has it open for that. */
-    boolean publishAgain(Draft draft) {
-        draft.dirty = true;
-        if (drafts.putIfAbsent(draft.inode.node(), draft) != null) {
-            return false;
-        }
+    /**
+     * What was published before is published once more, while nothing moves. Nobody has it open for that; who finds the draft
+     * meanwhile waits for its end.
+     *
+     * @return is it safe now? If not, its spool and record stay, for another time
+     */
+    boolean publishAgain(Draft draft) throws StoreException {
+        draft.lock.lock();
         try {
-            lastWriterClosed(draft.inode);
-            if (draft.inode.unlinked()) {
-                discard(draft.inode);
+            boolean changed = draft.inode.fileId() != draft.facts.raw().id();
+            if (changed || drafts.putIfAbsent(draft.inode.node(), draft) != null) {
+                return false;
             }
-        } catch (StoreException e) {
-            LOG.error("A file could not be published once more: {}", e.getMessage());
+            draft.dirty = true;
+            publishNow(draft, true);
+            if (draft.doubtAt == null) {
+                end(draft, false);
+            }
+            return draft.ended;
+        } finally {
+            retire(draft);
+            draft.lock.unlock();
         }
-        return true;
     }
 
-    private static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
+    static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
         spool.close(keepSpool);
-        if (record != null) {
-            remove(record);
-        }
-    }
-
-    private static void remove(DraftRecord record) {
         try {
-            record.delete();
+            if (record != null) {
+                record.delete();
+            }
         } catch (StoreException e) {
             LOG.warn("Removing a record failed: {}", e.getMessage());
         }
@@ -527,7 +537,7 @@ public final class Drafts implements AutoCloseable {
     /** Leaves everything to the next process, as it is. */
     public void leave() {
         publisher.hurry();
-        doubtful.close();
+        doubtful.leave();
         List<Draft> all = new ArrayList<>();
         drafts.forEach(all::add);
         for (Draft draft : all) {
@@ -571,7 +581,6 @@ public final class Drafts implements AutoCloseable {
     @Override
     public void close() {
         publisher.hurry();
-        doubtful.close();
         List<Draft> all = new ArrayList<>();
         drafts.forEach(all::add);
         for (Draft draft : all) {
@@ -582,6 +591,7 @@ public final class Drafts implements AutoCloseable {
                 LOG.error("A changed file could not be published at the end: {}", e.getMessage());
             }
         }
+        doubtful.close();
         reservations.close();
     }
 }

@@ -1,10 +1,15 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DraftRecord;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Names at which a worker may still write. Any thread.
@@ -14,6 +19,7 @@ import java.util.function.LongSupplier;
  * meanwhile, through another worker, is not safe before the first one has answered again.
  */
 final class LateWrites {
+    private static final Logger LOG = LoggerFactory.getLogger(LateWrites.class);
     /** So long after its answer a worker is done with what it had been sent before. */
     static final long DONE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A worker that does not answer for so long will not. */
@@ -28,20 +34,20 @@ final class LateWrites {
 
     private static final class Doubt {
         private final String path;
-        private final FileSink sink;
+        private final @Nullable FileSink sink;
         private final long sinceNanos;
         // Guarded by this.
         private boolean answered;
         private long answeredNanos;
 
-        Doubt(String path, FileSink sink, long sinceNanos) {
+        Doubt(String path, @Nullable FileSink sink, long sinceNanos) {
             this.path = path;
             this.sink = sink;
             this.sinceNanos = sinceNanos;
         }
 
         synchronized boolean isOver(long now) {
-            if (!answered && sink.isOver()) {
+            if (!answered && sink != null && sink.isOver()) {
                 answered = true;
                 answeredNanos = now;
             }
@@ -49,11 +55,22 @@ final class LateWrites {
         }
     }
 
-    /** Writing this failed, and what became of it is not known. */
-    void note(String path, FileSink sink) {
-        if (!sink.isOver()) {
-            doubts.add(new Doubt(path, sink, nanoClock.getAsLong()));
+    /** Writing this draft there failed, and what became of it is not known. */
+    void note(Draft draft, String path, FileSink sink) {
+        if (sink.isOver()) {
+            return;
         }
+        doubts.add(new Doubt(path, sink, nanoClock.getAsLong()));
+        try {
+            draft.record.put(DraftRecord.DOUBTFUL, 0);
+        } catch (StoreException e) {
+            LOG.warn("The next process will not know that {} is in doubt: {}", path, e.getMessage());
+        }
+    }
+
+    /** An earlier process was in doubt so long ago: of which worker, nobody knows any more. */
+    void inherit(String path, long ageNanos) {
+        doubts.add(new Doubt(path, null, nanoClock.getAsLong() - ageNanos));
     }
 
     /** Is what is published there not safe yet? */

@@ -184,7 +184,7 @@ public final class Publisher {
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
-            late.note(attempt.path, sink);
+            late.note(draft, attempt.path, sink);
             draft.dirty = true;
             attempt.undo = moved -> {
                 if (!moved) {

@@ -54,7 +54,13 @@ public final class SpoolFolder {
     /** The records that an earlier process left. */
     List<Path> records() throws StoreException {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(RECORD)).toList();
+            List<Path> all = files.toList();
+            for (Path file : all) {
+                if (file.toString().endsWith(RECORD + DraftRecord.FRESH)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+            return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
         } catch (IOException e) {
             throw failure("No list of " + folder, e);
         }

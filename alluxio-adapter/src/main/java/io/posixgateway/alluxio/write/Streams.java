@@ -80,7 +80,7 @@ final class Streams {
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
-            late.note(draft.record.content().path(), sink);
+            late.note(draft, draft.record.content().path(), sink);
             draft.record.put(0, DraftRecord.STREAMED);
             return draft;
         }
@@ -97,7 +97,7 @@ final class Streams {
         Streamed streamed = draft.streamed;
         if (streamed != null) {
             streamed.sink.cancel();
-            late.note(draft.record.content().path(), streamed.sink);
+            late.note(draft, draft.record.content().path(), streamed.sink);
         }
         draft.streamed = null;
         draft.lost = failure;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -142,6 +143,26 @@ class MovesTest {
         long after = moves.count();
         moves.move(elsewhere, () -> "moved");
         assertThat(moves.directoryMovedSince(after)).isFalse();
+    }
+
+    @Test
+    void whoStaysIsToldOfAMoveThatWaitsForItWithoutWaiting() throws Exception {
+        FutureTask<Boolean> staying = new FutureTask<>(() -> moves.stay(file, () -> {
+            long before = moves.count();
+            Held move = new Held(work -> moves.move(directory, work));
+            try {
+                move.awaitWaiting();
+                return moves.directoryMovedSince(before);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            } finally {
+                move.over.countDown();
+            }
+        }));
+        Thread thread = new Thread(staying, "staying");
+        thread.setDaemon(true);
+        thread.start();
+        assertThat(staying.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

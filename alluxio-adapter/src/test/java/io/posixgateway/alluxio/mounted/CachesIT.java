@@ -61,14 +61,20 @@ class CachesIT {
         }
     }
 
-    /** What the kernel knows stays; what comes beside it must not be gone before it is used. */
-    @Test
-    void moreFilesThanAreKeptAreReadWithoutLookingForThemAgain() throws Exception {
-        int files = 1200;
+    /** With so many files of five bytes. */
+    private static String folderOf(int files) throws Exception {
         String folder = SharedAlluxio.folder();
         for (int i = 0; i < files; i++) {
             Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello");
         }
+        return folder;
+    }
+
+    /** What the kernel knows stays; what comes beside it must not be gone before it is used. */
+    @Test
+    void moreFilesThanAreKeptAreReadWithoutLookingForThemAgain() throws Exception {
+        int files = 1200;
+        String folder = folderOf(files);
         Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1h", "cache_entries", "1000");
         AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
@@ -85,10 +91,7 @@ class CachesIT {
     @Test
     void whateverIsInvalidatedIsNoLongerBelievedByTheKernel() throws Exception {
         int files = 6000;
-        String folder = SharedAlluxio.folder();
-        for (int i = 0; i < files; i++) {
-            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello");
-        }
+        String folder = folderOf(files);
         AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("consistency", "ttl", "metadata_ttl", "1h"));
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             SessionMetrics metrics = mounted.session().metrics();
@@ -164,10 +167,7 @@ class CachesIT {
 
     @Test
     void aDirectoryOfWhichManyFilesAreAskedForIsListedAhead() throws Exception {
-        String folder = SharedAlluxio.folder();
-        for (int i = 0; i < 100; i++) {
-            Files.writeString(SharedAlluxio.ufs(folder).resolve("f" + i), "hello");
-        }
+        String folder = folderOf(100);
         try (AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h"))) {
             Entry entry = new Entry();
             for (int i = 0; i < 20; i++) {

@@ -3,11 +3,14 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.nio.file.ExtendedOpenOption;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,7 +19,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +38,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -68,6 +72,9 @@ class PublishingFaultTest {
 
     /** To stop the worker while something is sent to it. */
     private static final int MOST_TRIES = 5;
+
+    /** By then a worker that goes on has done what it was sent. */
+    private static final Duration DONE = Duration.ofSeconds(6);
 
     private static final int PIECE_BYTES = 1 << 20;
     private static final int PIECES = 20;
@@ -199,43 +206,136 @@ class PublishingFaultTest {
     void whatAWorkerThatStoppedWritesTooLateDoesNotStay() throws Exception {
         try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"));
                 LogLines log = new LogLines()) {
-            for (int tries = 0; !areKeptWhileItStops(mounted.root(), "late-" + tries + "-", log); tries++) {
-                assertThat(tries).as("tries in which nothing was kept").isLessThan(MOST_TRIES);
+            Path spool = folder.resolve("spool");
+            writeWhileItStops(mounted.root(), "late-", spool, log::anyWith, () -> {});
+            Waiting.until("what was kept was published once more", PATIENCE, () -> spoolFiles(spool) == 0);
+            holdWhatWasWrittenLast(mounted.root(), "late-");
+        }
+    }
+
+    @Test
+    void whatItWritesTooLateDoesNotStayThoughTheGatewayIsKilled() throws Exception {
+        try (Node node = new Node(folder)) {
+            node.awaitReady();
+            Path root = node.mount("kept");
+            node.control()
+                    .attach(Node.request("kept", alluxio.masters(), "/").toBuilder()
+                            .putOptions("short_circuit", "off")
+                            .build());
+            Path spool = folder.resolve("spool").resolve("kept");
+            Said said = text -> node.gateway().output().contains(text);
+            writeWhileItStops(root, "outlived-", spool, said, () -> {
+                Waiting.until(
+                        "all are released",
+                        PATIENCE,
+                        () -> inDoubt(spool).size() == records(spool).size());
+                node.killAndRestartGateway();
+            });
+            Waiting.until("the next one knows of it", PATIENCE, () -> said.contains("/outlived-"));
+            Thread.sleep(DONE.toMillis());
+            List<String> paths = inDoubt(spool);
+            assertThat(paths).isNotEmpty();
+            for (String path : paths) {
+                Files.writeString(alluxio.ufs().resolve(path.substring(1)), "undone");
             }
-            Waiting.until("what was kept was published once more", PATIENCE, () -> spoolFiles() == 0);
-            try (Stream<Path> names = Files.list(mounted.root())) {
-                for (Path file : names.filter(PublishingFaultTest::isLate).toList()) {
-                    assertThat(alluxio.ufs().resolve(file.getFileName())).hasContent("second");
-                    assertThat(file).hasContent("second");
+            passAnHour(spool);
+            node.killAndRestartGateway();
+            Waiting.until(
+                    "what was kept was published once more",
+                    PATIENCE,
+                    () -> spoolFiles(spool) == 0 && records(spool).isEmpty());
+            holdWhatWasWrittenLast(root, "outlived-");
+        }
+    }
+
+    /** Where files were published, and closed, that are not safe yet. */
+    private static List<String> inDoubt(Path spool) throws Exception {
+        List<String> paths = new ArrayList<>();
+        for (Path file : records(spool)) {
+            try {
+                DraftRecord record = DraftRecord.read(file);
+                if (record != null && record.isDoubtful() && record.has(DraftRecord.UNOPENED)) {
+                    paths.add(record.content().path());
                 }
+            } catch (StoreException e) {
+                assertThat(file).as(e.getMessage()).doesNotExist();
+            }
+        }
+        return paths;
+    }
+
+    /** Since when something is in doubt is said by the time of its record. */
+    private static void passAnHour(Path spool) throws IOException {
+        for (Path record : records(spool)) {
+            Files.setLastModifiedTime(record, FileTime.from(Instant.now().minus(Duration.ofMinutes(61))));
+        }
+    }
+
+    private static List<Path> records(Path spool) throws IOException {
+        try (Stream<Path> files = Files.list(spool)) {
+            return files.filter(file -> file.toString().endsWith(".draft")).toList();
+        }
+    }
+
+    private static void holdWhatWasWrittenLast(Path root, String prefix) throws IOException {
+        try (Stream<Path> names = Files.list(root)) {
+            List<Path> files = names.filter(
+                            file -> file.getFileName().toString().startsWith(prefix))
+                    .toList();
+            assertThat(files).hasSizeGreaterThanOrEqualTo(WRITERS);
+            for (Path file : files) {
+                assertThat(alluxio.ufs().resolve(file.getFileName())).hasContent("second");
+                assertThat(file).hasContent("second");
             }
         }
     }
 
-    private static boolean isLate(Path file) {
-        return file.getFileName().toString().startsWith("late-");
+    /** Did the gateway say this? */
+    private interface Said {
+        boolean contains(String text) throws IOException;
+
+        /** That something stays in the spool whose path begins so. */
+        default boolean stays(String path) throws IOException {
+            for (int i = 0; i < WRITERS; i++) {
+                if (contains(path + i + " stays in")) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /**
-     * Writes files, and each again, while the near worker is stopped, which then goes on. Was the content of one of them kept,
-     * as it had been sent to that worker? Which worker gets a file is left to chance, as no client here is near any of them.
+     * Writes files, and each again, while the near worker is stopped, which then goes on. Again, until the content of one of them
+     * was kept, as it had been sent to that worker: which worker gets a file is left to chance, as no client here is near any of
+     * them.
+     *
+     * @param kept what happens once something was kept, before the worker goes on
      */
-    private boolean areKeptWhileItStops(Path root, String prefix, LogLines log) throws Exception {
-        awaitNear(root);
-        near().pause();
-        try {
-            writeAll(root, prefix, "first");
-            writeAll(root, prefix, "second");
-            // Before the last handle is released, which nobody waits for, what is written is in the spool anyway.
-            Waiting.until("all are released", PATIENCE, () -> spoolFiles() == 0 || isAnyKept(prefix, log));
-            return isAnyKept(prefix, log);
-        } finally {
-            near().resume();
+    private void writeWhileItStops(Path root, String prefix, Path spool, Said said, Act kept) throws Exception {
+        for (int tries = 0; tries < MOST_TRIES; tries++) {
+            String names = prefix + tries + "-";
+            awaitNear(root);
+            near().pause();
+            try {
+                writeAll(root, names, "first");
+                writeAll(root, names, "second");
+                // Before the last handle is released, which nobody waits for, what is written is in the spool anyway.
+                Waiting.until("all are released", PATIENCE, () -> spoolFiles(spool) == 0 || said.stays("/" + names));
+                if (said.stays("/" + names)) {
+                    kept.run();
+                    return;
+                }
+            } finally {
+                near().resume();
+            }
         }
+        throw new AssertionError("nothing was kept in " + MOST_TRIES + " tries");
     }
 
-    private static boolean isAnyKept(String prefix, LogLines log) {
-        return IntStream.range(0, WRITERS).anyMatch(i -> log.anyWith("/" + prefix + i + " stays in"));
+    /** What is done meanwhile. */
+    private interface Act {
+        void run() throws Exception;
     }
 
     /** At the same time, since what is written later goes past the worker. */
@@ -278,9 +378,9 @@ class PublishingFaultTest {
         });
     }
 
-    private long spoolFiles() throws IOException {
-        try (Stream<Path> files = Files.list(folder.resolve("spool"))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("spool-"))
+    private static long spoolFiles(Path spool) throws IOException {
+        try (Stream<Path> files = Files.list(spool)) {
+            return files.filter(file -> file.getFileName().toString().matches("spool-\\d+"))
                     .count();
         }
     }

@@ -198,7 +198,7 @@ class WriteIT {
         String folder = SharedAlluxio.folder();
         Path behind = Files.createDirectories(SharedAlluxio.ufs(folder)).resolve("full");
         Files.createDirectory(behind);
-        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", behind.toString()) == 0, "may not mount");
+        mountSmall(behind);
         try (MountedFileSystem small = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
             Path full = small.root().resolve("full");
@@ -282,6 +282,11 @@ class WriteIT {
         }
     }
 
+    /** A disk of a mebibyte. */
+    private static void mountSmall(Path at) throws Exception {
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", at.toString()) == 0, "may not mount");
+    }
+
     /** What was appended before there was no room was acknowledged, and may be there. */
     private static void beginsWith(Path file, byte[] old) throws IOException {
         assertThat(Arrays.copyOf(Files.readAllBytes(file), old.length)).isEqualTo(old);
@@ -290,7 +295,7 @@ class WriteIT {
     @Test
     void aSpoolDiskThatIsFullIsSaidAndTheOldContentStays(@TempDir Path spool) throws Exception {
         String folder = SharedAlluxio.folder();
-        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", spool.toString()) == 0, "may not mount");
+        mountSmall(spool);
         try (MountedFileSystem small = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
             byte[] old = bytes(100_000);
@@ -317,7 +322,7 @@ class WriteIT {
     @Test
     void aFileThatTheSpoolDiskHasNoRoomToLengthenStaysAsItWas(@TempDir Path spool) throws Exception {
         String folder = SharedAlluxio.folder();
-        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", spool.toString()) == 0, "may not mount");
+        mountSmall(spool);
         try (MountedFileSystem small = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
             byte[] old = bytes(100_000);

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,22 @@ class VolumeFolderTest {
         assertThat(read.has(DraftRecord.RESERVING)).isFalse();
         read.delete();
         assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void what_is_in_doubt_says_where_and_since_when(@TempDir Path root) throws Exception {
+        Path file = root.resolve("spool-1.draft");
+        DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)));
+        record.put(DraftRecord.DIRTY, 0);
+        record.doubt(9, 8, "/a/c");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
+        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        assertThat(read.isDoubtful()).isTrue();
+        assertThat(read.content().fileId()).isEqualTo(8);
+        assertThat(read.content().path()).isEqualTo("/a/c");
+        assertThat(read.storedMillis()).isEqualTo(1_000);
+        read.put(DraftRecord.DIRTY, 0);
+        assertThat(read.isDoubtful()).isFalse();
     }
 
     private static FileStatus status(int mode) {
