@@ -1,5 +1,5 @@
-"""Puts results into docs/benchmarks.md, and what follows from them into docs/scaling.md: the text between a benchmark's
-markers is made from its result file.
+"""Puts results into docs/benchmarks.md, what follows from them into docs/scaling.md, and some into README.md: the text
+between a benchmark's markers is made from its result file.
 
 python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, plots beside it
 python publish.py --machine NAME FOLDER...   of another machine: docs/benchmarks/MACHINE/NAME.json, in its own sections
@@ -12,6 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import headlines
 import report_alluxio
 import scaling_says
 from contenders import ROOT
@@ -22,6 +23,8 @@ import report  # noqa: E402  of bench-core
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 ON_PAPER = ROOT / "docs" / "scaling.md"
+FRONT = ROOT / "README.md"
+PAGES = (PAGE, ON_PAPER, FRONT)
 KEPT = ROOT / "docs" / "benchmarks"
 MARKED = re.compile(r"<!-- ([\w/]+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
 TELLING = ["README.md", "CHANGELOG.md", "fuse-core/README.md", "docs/*.md"]
@@ -37,6 +40,8 @@ ALLOWED = ROOT / ".ci" / "figures-allowed"
 
 def told_in(page: Path, name: str) -> str:
     results = read(KEPT / f"{name}.json")
+    if page == FRONT:
+        return headlines.headlines(results)
     return section(name, results) if page == PAGE else scaling_says.on_paper(report_alluxio.medians(results["samples"]))
 
 
@@ -64,7 +69,7 @@ def publish(folder: Path, machine: str) -> None:
 
 def write_section(name: str) -> None:
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    for page in (PAGE, ON_PAPER):
+    for page in PAGES:
         text = page.read_text()
         if begin in text:
             before, after = text.split(begin)[0], text.split(end)[1]
@@ -108,7 +113,7 @@ def allowed_words() -> list[str]:
 
 
 def check() -> int:
-    wrong = [line for page in (PAGE, ON_PAPER) for line in wrong_sections(page.read_text(), page)]
+    wrong = [line for page in PAGES for line in wrong_sections(page.read_text(), page)]
     for pattern in TELLING:
         for path in sorted(ROOT.glob(pattern)):
             wrong += told_by_hand(str(path.relative_to(ROOT)), path.read_text(), allowed_words())

@@ -115,6 +115,12 @@ class Page(unittest.TestCase):
         wrong = publish.wrong_sections(text.replace(" bytes of heap", " bytes of heaps"), publish.ON_PAPER)
         self.assertIn("scaling.md: section scaling does not say", wrong[0])
 
+    def test_so_is_one_on_the_front_page(self):
+        text = publish.FRONT.read_text()
+        self.assertEqual([], publish.wrong_sections(text, publish.FRONT))
+        wrong = publish.wrong_sections(text.replace(" files/s |", "0 files/s |", 1), publish.FRONT)
+        self.assertIn("README.md: section alluxio does not say", wrong[0])
+
     def test_a_section_without_a_result_is_refused(self):
         wrong = publish.wrong_sections("<!-- nothing: begin -->\n<!-- nothing: end -->\n", publish.ON_PAPER)
         self.assertIn("section nothing has no", wrong[0])

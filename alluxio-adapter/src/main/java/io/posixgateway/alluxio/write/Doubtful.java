@@ -156,7 +156,11 @@ final class Doubtful implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean published(Draft draft) {
         try {
-            return metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
+            boolean safe = metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
+            if (safe) {
+                LOG.info("{} was published once more", draft.record.content().path());
+            }
+            return safe;
         } catch (StoreException e) {
             LOG.error("A file could not be published once more yet: {}", e.getMessage());
             return false;

@@ -1,0 +1,33 @@
+"""For the README: some lines of bench-alluxio, those that are not won among them."""
+
+from report_alluxio import LABELS, medians, number
+from targets_alluxio import PLAIN, TUNED, ratio
+
+OURS = "gateway"
+LINES = {
+    "svhn, first epoch, 1 reader": "small files for the first time, 1 reader",
+    "svhn, later epochs, 8 readers": "small files again, 8 readers",
+    "coco, later epochs, 8 readers": "pictures again, 8 readers",
+    "one-block, first read, 4 readers": "1 GiB of one block for the first time, 4 readers",
+    "many-blocks, first read, 4 readers": "1 GiB of blocks of 64 MiB for the first time, 4 readers",
+    "ls -l, first": "`ls -l` of 100,000 files",
+    "remote: coco, first epoch, 8 readers": "pictures from a worker on another host, 8 readers",
+    "create 19 KB, 8 writers": "new files, 8 writers",
+}
+
+
+def headlines(results: dict) -> str:
+    table, facts = medians(results["samples"]), results["environment"]
+    lines = [
+        f"Medians, of the ratios of each round, too, on {facts['cpus']} CPUs ({facts['cpu']}), which Alluxio and the "
+        f"readers share; commit {facts['commit']}:",
+        "",
+        f"| | gateway | {LABELS[PLAIN]} | tuned | gateway ÷ these |",
+        "|---|---|---|---|---|",
+    ]
+    for load, words in LINES.items():
+        row = table[load]
+        values = (f"{number(row[name]['median'])} {row[name]['unit']}" for name in (OURS, PLAIN, TUNED))
+        beside = (f"{ratio(row, OURS, other):.1f}" for other in (PLAIN, TUNED))
+        lines.append(f"| {words} | {' | '.join(values)} | {', '.join(beside)} |")
+    return "\n".join(lines) + "\n"
