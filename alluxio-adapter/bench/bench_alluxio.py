@@ -55,8 +55,8 @@ class Run:
         self.began = time.monotonic()
 
     def take_up(self, earlier: dict) -> None:
-        for what in ("scale", "commit", "kernel", "pages"):
-            if earlier["environment"].get(what, "") != self.facts[what]:
+        for what in ("scale", "commit", "kernel", "cpus", "cpu", "java", "pages"):
+            if earlier["environment"].get(what, "") != self.facts.get(what, ""):
                 print(f"beginning anew: {self.state} is of another {what}")
                 return
         self.samples = earlier["samples"]
@@ -146,7 +146,8 @@ def scaled(words: str) -> dict[str, float]:
     return {name: kinds[name](amount) for name, amount in amounts.items()}
 
 
-def parsed() -> argparse.Namespace:
+def parsed(words: list[str] | None = None) -> argparse.Namespace:
+    """What the command line says, or these words."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known = [each.name for each in CONTENDERS]
     parser.add_argument("--group", choices=GROUPS, default="alluxio", help="what is measured, by whom; default alluxio")
@@ -159,7 +160,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--scale", type=scaled, default={}, help="other amounts, as pictures=3200,records=3000")
     parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), help="a tmpfs with 4 GiB to spare")
     parser.add_argument("--out", type=Path, help="folder of the results; default target/results/GROUP")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     group = GROUPS[options.group]
     folder = "quick" if options.quick else "results"
     options.out = options.out or Path(__file__).resolve().parent / "target" / folder / options.group

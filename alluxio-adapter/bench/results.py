@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 
 SCHEMA = Path(__file__).resolve().parent / "results.schema.json"
-LESS_IS_BETTER = ("ms", "µs", "%", "bytes")
+LESS_IS_BETTER = ("ms", "µs", "%", "bytes", "MB", "threads")
 
 
 def read(path: Path) -> dict:

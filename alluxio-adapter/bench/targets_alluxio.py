@@ -90,11 +90,15 @@ TARGETS = [
 
 def ratio(row: dict, one: str, other: str) -> float | None:
     """Median of the rounds' ratios: the two were measured within minutes of each other."""
-    if one not in row or other not in row:
-        return None
-    ones, others = row[one]["by_round"], row[other]["by_round"]
-    both = [ones[number] / others[number] for number in ones if others.get(number)]
+    both = ratios_by_round(row, one, other)
     return statistics.median(both) if both else None
+
+
+def ratios_by_round(row: dict, one: str, other: str) -> list[float]:
+    if one not in row or other not in row:
+        return []
+    ones, others = row[one]["by_round"], row[other]["by_round"]
+    return [ones[number] / others[number] for number in ones if others.get(number)]
 
 
 def ours_in(row: dict) -> str:

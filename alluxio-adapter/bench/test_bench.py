@@ -16,6 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
+import bench_alluxio
 import jsonschema
 import latency_says
 import pack
@@ -95,7 +96,51 @@ class Compare(unittest.TestCase):
         self.assertIn("overlap", results.compare(of(10, 20), of(15, 25))[0])
 
     def test_of_times_less_is_better(self):
-        self.assertIn("better", results.compare(of(20, unit="ms"), of(10, unit="ms"))[0])
+        for unit in ("ms", "MB", "threads"):
+            self.assertIn("better", results.compare(of(20, unit=unit), of(10, unit=unit))[0])
+
+
+class Resume(unittest.TestCase):
+    """A run that was cut short goes on where it ended."""
+
+    def run_again(self, out: str, *more: str) -> bench_alluxio.Run:
+        words = ["--quick", "--parts", "svhn", "--contenders", "tmpfs,gateway", "--out", out, *more]
+        with contextlib.redirect_stdout(io.StringIO()):
+            return bench_alluxio.Run(bench_alluxio.parsed(words))
+
+    def left(self, run: bench_alluxio.Run) -> list[tuple[int, str]]:
+        return [(number, contender.name) for number, contender, *_ in run.plan()]
+
+    def cut_short(self, out: str) -> bench_alluxio.Run:
+        run = self.run_again(out)
+        self.assertEqual({(1, "tmpfs"), (1, "gateway")}, set(self.left(run)))
+        run.samples.append(SAMPLE)
+        run.keep()
+        return run
+
+    def test_what_is_there_is_not_measured_again(self):
+        with tempfile.TemporaryDirectory() as out:
+            self.cut_short(out)
+            self.assertEqual([(1, "tmpfs")], self.left(self.run_again(out)))
+            self.assertEqual(
+                {(1, "tmpfs"), (2, "tmpfs"), (2, "gateway")}, set(self.left(self.run_again(out, "--rounds", "2")))
+            )
+            self.assertEqual(2, len(self.left(self.run_again(out, "--fresh"))))
+
+    def test_what_was_measured_of_something_else_does_not_count(self):
+        for what in ("commit", "kernel", "cpu"):
+            with self.subTest(what), tempfile.TemporaryDirectory() as out:
+                run = self.cut_short(out)
+                run.facts[what] = "another"
+                run.keep()
+                self.assertEqual(2, len(self.left(self.run_again(out))))
+                self.assertEqual([], self.run_again(out).samples)
+
+    def test_it_stops_before_the_mount_that_would_take_longer(self):
+        with tempfile.TemporaryDirectory() as out:
+            run = self.run_again(out, "--minutes", "1")
+            self.assertFalse(run.out_of_time(30))
+            self.assertTrue(run.out_of_time(61))
 
 
 class Page(unittest.TestCase):
@@ -179,7 +224,7 @@ class Core(unittest.TestCase):
         self.assertLessEqual({("read", 32768, 8), ("read", 32768, 64), ("read", 1 << 20, 32)}, seen)
 
     def test_the_paper_s_means_are_over_small_files(self):
-        mean_of_32 = next(target for target in TARGETS if target.where == "mean of the reads by 32")
+        mean_of_32 = next(target for target in TARGETS if target.where == "mean of 4 and 128 KiB read by 32")
         self.assertTrue(mean_of_32.chosen(("reads", "read", 131072, 32)))
         self.assertFalse(mean_of_32.chosen(("reads", "read", 262144, 32)))
 
