@@ -6,6 +6,7 @@ from dataclasses import dataclass
 PLAIN, TUNED, FLOOR = "alluxiofuse", "alluxiofuse-tuned", "tmpfs"
 OURS = ("gateway", "gateway-uring")
 MOST_THREADS = 64
+MOST_RESIDENT_MB = 700
 DOMINATES = 50.0  # % of a step
 
 
