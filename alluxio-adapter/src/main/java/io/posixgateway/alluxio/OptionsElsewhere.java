@@ -8,7 +8,9 @@ import java.util.Map;
  * {@code *} stands for all that begin so; one that begins with {@code --} is a flag of a command line.
  */
 final class OptionsElsewhere {
-    private static final String SITE = "a client property: put it into alluxio-site.properties, or give --property";
+    /** Of all that this table does not replace. */
+    static final String SITE = "a client property: put it into alluxio-site.properties, or give --property";
+
     private static final String NO_DISK_CACHE =
             "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk";
     private static final String WRITE_TYPE = "replaced by write_type";

@@ -31,6 +31,9 @@ final class DocsCommand implements Callable<Integer> {
                 + "Options of a mount stand behind `-o` of `posix-gateway mount` (`-o name=value,name`), in the `options` of"
                 + " an attach request, and in the `mountOptions` of a volume in Kubernetes. An unknown name or a value that"
                 + " is not allowed is refused, with what is.\n\n"
+                + "Where `write_type` or `short_circuit` is not given, `alluxio.user.file.writetype.default` and"
+                + " `alluxio.user.short.circuit.enabled` count, from alluxio-site.properties or `--property`; other properties"
+                + " that an option replaces do nothing, and the log of the mount names those that are set.\n\n"
                 + "## Mount options\n\n"
                 + options.markdown()
                 + "\n## Options of other file systems\n\n"

@@ -148,7 +148,7 @@ final class MountCommand implements Callable<Integer> {
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {
         try {
-            return new AlluxioVolumes(siteProperties, null).open(place, options);
+            return new AlluxioVolumes(siteProperties, null).openToServe(place, options);
         } catch (ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

@@ -54,12 +54,12 @@ final class ClientProperties {
         InstancedConfiguration configuration = new InstancedConfiguration(withMountDefaults());
         Map<String, String> own = new LinkedHashMap<>();
         masters(options.masters(), own);
-        own.put("alluxio.user.file.writetype.default", options.writeType());
-        own.put("alluxio.user.short.circuit.enabled", Boolean.toString(options.shortCircuit()));
         if (!options.user().isEmpty()) {
             own.put("alluxio.security.login.username", options.user());
         }
         own.putAll(options.properties());
+        own.put("alluxio.user.file.writetype.default", options.writeType());
+        own.put("alluxio.user.short.circuit.enabled", Boolean.toString(options.shortCircuit()));
         own.putAll(CACHES_OFF);
         own.forEach((name, value) -> set(configuration, PropertyKey.fromString(name), value));
         return configuration;

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.OptionProperties;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.options.OptionException;
@@ -99,11 +100,19 @@ public final class AlluxioVolumes {
      * @return a file system that the caller owns
      */
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
+        AlluxioOptions whole = whole(place);
         try {
-            return AlluxioMount.open(whole(place), adapter(values));
+            return AlluxioMount.open(whole, adapter(whole, values));
         } catch (StoreException e) {
             throw failure(e);
         }
+    }
+
+    /** The same for a mount, of which the log says what properties do nothing in it. */
+    public AlluxioFileSystem openToServe(AlluxioOptions place, OptionValues values) throws ServiceException {
+        AlluxioFileSystem files = open(place, values);
+        new OptionProperties(whole(place).properties()).tell(values);
+        return files;
     }
 
     /**
@@ -113,12 +122,13 @@ public final class AlluxioVolumes {
      */
     AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name, AlluxioMount.Opening how)
             throws ServiceException {
+        AlluxioOptions whole = whole(place);
+        Path folder = adapter(whole, values).spoolFolder().resolve(name.replace('.', ','));
         try {
-            String folder = adapter(values)
-                    .spoolFolder()
-                    .resolve(name.replace('.', ','))
-                    .toString();
-            return AlluxioMount.openKept(whole(place), AdapterOptions.of(values.with("spool", folder)), how);
+            AdapterOptions options = AdapterOptions.of(heeded(whole, values).with("spool", folder.toString()));
+            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how);
+            new OptionProperties(whole.properties()).tell(values);
+            return files;
         } catch (StoreException e) {
             throw failure(e);
         }
@@ -137,8 +147,9 @@ public final class AlluxioVolumes {
 
     /** A client for a volume that may be served soon, connected for many calls at once; the caller owns it. */
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
+        AlluxioOptions whole = whole(place);
         try {
-            Store store = AlluxioMount.connect(whole(place), adapter(values));
+            Store store = AlluxioMount.connect(whole, adapter(whole, values));
             try {
                 store.connect(CONNECTIONS);
                 store.status(place.path());
@@ -164,8 +175,18 @@ public final class AlluxioVolumes {
         return new AlluxioOptions(place.masters(), place.path(), place.user(), properties);
     }
 
-    private AdapterOptions adapter(OptionValues values) {
-        return AdapterOptions.of(spool == null ? values : values.with("spool", spool.toString()));
+    private AdapterOptions adapter(AlluxioOptions whole, OptionValues values) throws ServiceException {
+        OptionValues all = heeded(whole, values);
+        return AdapterOptions.of(spool == null ? all : all.with("spool", spool.toString()));
+    }
+
+    /** With what the properties say of options that are not given. */
+    private static OptionValues heeded(AlluxioOptions whole, OptionValues values) throws ServiceException {
+        try {
+            return new OptionProperties(whole.properties()).under(values);
+        } catch (OptionException e) {
+            throw new ServiceException(Kind.INVALID, String.valueOf(e.getMessage()), e);
+        }
     }
 
     private static ServiceException failure(StoreException e) {

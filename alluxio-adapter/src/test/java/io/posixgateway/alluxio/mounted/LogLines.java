@@ -22,6 +22,11 @@ final class LogLines extends Handler implements AutoCloseable {
         return lines.stream().anyMatch(line -> line.contains(text));
     }
 
+    /** The lines with this in them. */
+    List<String> with(String text) {
+        return lines.stream().filter(line -> line.contains(text)).toList();
+    }
+
     @Override
     public void publish(LogRecord line) {
         lines.add(getFormatter().formatMessage(line));

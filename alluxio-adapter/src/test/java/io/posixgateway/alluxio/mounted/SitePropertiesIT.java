@@ -1,0 +1,108 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** An alluxio-site.properties that says what is an option of a mount here. */
+class SitePropertiesIT {
+    private static final int BYTES = 100_000;
+    private static final String WRITE_TYPE = "alluxio.user.file.writetype.default=";
+    private static final String SHORT_CIRCUIT = "alluxio.user.short.circuit.enabled=";
+
+    @TempDir
+    private Path scratch = Path.of("");
+
+    private AlluxioFileSystem open(String folder, String site, Map<String, String> options) throws Exception {
+        Path file = Files.writeString(scratch.resolve("alluxio-site.properties"), site);
+        return new AlluxioVolumes(file, scratch.resolve("spool"))
+                .openToServe(SharedAlluxio.at(folder), AlluxioVolumes.OPTIONS.read(options));
+    }
+
+    private static Map<String, String> option(String name, String value) {
+        return value.equals("none") ? Map.of() : Map.of(name, value);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "MUST_CACHE, none, true, false",
+        "through, none, false, true",
+        "MUST_CACHE, THROUGH, false, true",
+        "THROUGH, MUST_CACHE, true, false"
+    })
+    void filesGoWhereItSaysUnlessTheMountSaysOtherwise(String site, String given, boolean inWorkers, boolean below)
+            throws Exception {
+        String folder = SharedAlluxio.folder();
+        AlluxioFileSystem fs = open(folder, WRITE_TYPE + site, option("write_type", given));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            Files.writeString(mounted.root().resolve("f"), "made");
+            boolean held =
+                    !fs.store().details(folder + "/f").blocks().get(0).places().isEmpty();
+            assertThat(held).isEqualTo(inWorkers);
+            assertThat(Files.exists(SharedAlluxio.ufs(folder).resolve("f"))).isEqualTo(below);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, none, false", "true, none, true", "false, on, true", "true, off, false"})
+    void blocksAreReadAsFilesWhereItSaysSoUnlessTheMountSaysOtherwise(String site, String given, boolean local)
+            throws Exception {
+        String folder = SharedAlluxio.folder();
+        byte[] content = new byte[BYTES];
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Files.write(mounted.root().resolve("f"), content);
+        }
+        AlluxioFileSystem fs = open(folder, SHORT_CIRCUIT + site, option("short_circuit", given));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            assertThat(mounted.root().resolve("f")).hasBinaryContent(content);
+            assertThat(fs.counts().localReadBytes()).isEqualTo(local ? BYTES : 0);
+            assertThat(fs.counts().remoteReadBytes()).isEqualTo(local ? 0 : BYTES);
+        }
+    }
+
+    @Test
+    void aValueThatTheOptionDoesNotAllowIsRefused() {
+        assertThatThrownBy(() -> open("/", WRITE_TYPE + "NONE", Map.of()))
+                .isInstanceOf(ServiceException.class)
+                .hasMessageContaining("property alluxio.user.file.writetype.default=NONE: option write_type=NONE is not"
+                        + " allowed; write_type is one of CACHE_THROUGH");
+    }
+
+    @Test
+    void whatDoesNothingInItIsLoggedOnceForEachMount() throws Exception {
+        String site = WRITE_TYPE + "THROUGH\n" + SHORT_CIRCUIT + """
+                true
+                alluxio.fuse.cached.paths.max=500
+                alluxio.fuse.debug.enabled=false
+                alluxio.user.block.size.bytes.default=16MB
+                alluxio.user.client.cache.size=1GB
+                alluxio.user.metadata.cache.expiration.time=10min
+                """;
+        try (LogLines log = new LogLines()) {
+            open(SharedAlluxio.folder(), site, Map.of("short_circuit", "off")).close();
+            assertThat(log.with("does nothing here"))
+                    .containsExactly(
+                            "Property alluxio.fuse.cached.paths.max does nothing here; it is replaced by cache_entries",
+                            "Property alluxio.fuse.debug.enabled does nothing here; it is an option of AlluxioFuse without"
+                                    + " a counterpart; leave it out",
+                            "Property alluxio.user.client.cache.size does nothing here; it is not needed: data are cached by"
+                                    + " Alluxio's workers and by the kernel, never a third time on disk",
+                            "Property alluxio.user.metadata.cache.expiration.time does nothing here; it is replaced by"
+                                    + " metadata_ttl",
+                            "Property alluxio.user.short.circuit.enabled does nothing here; it is replaced by short_circuit");
+        }
+    }
+}
