@@ -54,6 +54,20 @@ def chown(path, uid, gid):
     return f"{found.st_uid}:{found.st_gid}"
 
 
+def access_time_after_reading(path):
+    """Older than the modification, so that a local disk would move it."""
+    os.utime(path, (1000, 2000))
+    with open(path, "rb") as file:
+        file.read()
+    return int(os.stat(path).st_atime)
+
+
+def change_time_moved(path, change, *arguments):
+    before = os.stat(path).st_ctime_ns
+    change(path, *arguments)
+    return os.stat(path).st_ctime_ns != before
+
+
 def attempt(name, function, *arguments):
     try:
         result = function(*arguments)
@@ -83,6 +97,11 @@ def main(d):
     attempt("chown_by_number", chown, f"{d}/a", 31234, 31235)
     attempt("xattr_security", os.setxattr, f"{d}/a", "security.test", b"1")
     attempt("xattr_own", os.setxattr, f"{d}/a", "io.posixgateway.posix", b"1")
+    attempt("access_time_after_reading", access_time_after_reading, f"{d}/b")
+    attempt("setxattr_moves_ctime", change_time_moved, f"{d}/b", os.setxattr, "user.test", b"1")
+    attempt("removexattr_moves_ctime", change_time_moved, f"{d}/b", os.removexattr, "user.test")
+    attempt("chmod_moves_ctime", change_time_moved, f"{d}/b", os.chmod, 0o600)
+    attempt("files_of_statfs", lambda: (os.statvfs(d).f_files, os.statvfs(d).f_ffree))
 
 
 if __name__ == "__main__":

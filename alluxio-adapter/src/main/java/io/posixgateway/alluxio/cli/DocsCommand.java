@@ -34,6 +34,8 @@ final class DocsCommand implements Callable<Integer> {
                 + "Where `write_type` or `short_circuit` is not given, `alluxio.user.file.writetype.default` and"
                 + " `alluxio.user.short.circuit.enabled` count, from alluxio-site.properties or `--property`; other properties"
                 + " that an option replaces do nothing, and the log of the mount names those that are set.\n\n"
+                + "Flags of `posix-gateway mount` that JuiceFS has too: `--buffer-size` sets `buffer_size`, `--max-readahead`"
+                + " sets `read_ahead` (of both a bare number is MiB), `--prefetch` sets `prefetch` (0: off).\n\n"
                 + "## Mount options\n\n"
                 + options.markdown()
                 + "\n## Options of other file systems\n\n"

@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.service.AlluxioVolumes;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,6 +142,20 @@ class CommandLineTest {
     void flags_that_juicefs_has_too_are_taken(String flag, String answer) {
         assertThat(run("mount", "alluxio://h:1/", "/mnt", flag)).isEqualTo(2);
         assertThat(err.toString()).contains(answer);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--buffer-size=300, buffer_size, 300M",
+        "--buffer-size=2G, buffer_size, 2G",
+        "--max-readahead=4, read_ahead, 4M",
+        "--max-readahead=512K, read_ahead, 512K",
+        "--prefetch=3, prefetch, on",
+        "--prefetch=0, prefetch, off"
+    })
+    void flags_that_juicefs_has_too_set_options(String flag, String option, String value) {
+        MountFlags flags = CommandLine.populateCommand(new MountFlags(), flag);
+        assertThat(flags.read(AlluxioVolumes.OPTIONS).given()).containsExactly(Map.entry(option, value));
     }
 
     @Test

@@ -36,6 +36,11 @@ class DeviationsIT {
             chown_by_number 31234:31235
             xattr_security EOPNOTSUPP
             xattr_own EOPNOTSUPP
+            access_time_after_reading 1000
+            setxattr_moves_ctime False
+            removexattr_moves_ctime False
+            chmod_moves_ctime True
+            files_of_statfs (0, 0)
             """;
 
     @Test
