@@ -144,16 +144,19 @@ final class Spool {
         }
     }
 
-    /** Gives the room back, and removes the file unless it is to be kept. */
+    /** Removes the file and gives its room back; a file that is to be kept, or cannot be removed, goes on taking room. */
     void close(boolean keep) {
         try {
             channel.close();
-            if (!keep) {
+            if (keep) {
+                folder.keep(file, lengthBytes);
+            } else {
                 Files.deleteIfExists(file);
+                folder.take(-lengthBytes);
             }
-            folder.take(-lengthBytes);
         } catch (IOException | StoreException e) {
             org.slf4j.LoggerFactory.getLogger(Spool.class).warn("Removing {} failed: {}", file, e.toString());
+            folder.keep(file, lengthBytes);
         }
         lengthBytes = 0;
     }

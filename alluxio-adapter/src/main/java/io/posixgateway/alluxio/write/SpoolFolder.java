@@ -8,18 +8,37 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Where spool files are, and how much they may take together. Any thread. */
+/**
+ * Where spool files are, and how much they may take together. Any thread.
+ *
+ * <p>What could not be published is kept for an operator when nobody has the file open any more. It counts until it is moved
+ * or deleted: else a program that tries again and again what Alluxio does not take would fill the disk with copies.
+ */
 public final class SpoolFolder {
+    private static final Logger LOG = LoggerFactory.getLogger(SpoolFolder.class);
+    private static final String PREFIX = "spool-";
     private static final String RECORD = ".draft";
+    /** So many of the kept files a message names. */
+    private static final int MOST_NAMED = 3;
 
     private final Path folder;
     private final long mostBytes;
     private final boolean records;
     private final AtomicLong usedBytes = new AtomicLong();
+    /** Kept files and what they take. */
+    private final Map<Path, Long> kept = new ConcurrentHashMap<>();
+    /** What they took together when it was last logged that there is no room. */
+    private final AtomicLong toldBytes = new AtomicLong();
 
     /**
      * @param mostBytes by the lengths of the files, holes included
@@ -35,7 +54,7 @@ public final class SpoolFolder {
     Spool make() throws StoreException {
         try {
             Files.createDirectories(folder);
-            Path file = Files.createTempFile(folder, "spool-", "");
+            Path file = Files.createTempFile(folder, PREFIX, "");
             FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
             return new Spool(this, file, channel, 0);
         } catch (IOException e) {
@@ -51,7 +70,7 @@ public final class SpoolFolder {
         return DraftRecord.make(spool.file().resolveSibling(spool.file().getFileName() + RECORD), content);
     }
 
-    /** The records that an earlier process left. */
+    /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */
     List<Path> records() throws StoreException {
         try (Stream<Path> files = Files.list(folder)) {
             List<Path> all = files.toList();
@@ -60,9 +79,24 @@ public final class SpoolFolder {
                     Files.deleteIfExists(file);
                 }
             }
+            inherit(new HashSet<>(all));
             return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
         } catch (IOException e) {
             throw failure("No list of " + folder, e);
+        }
+    }
+
+    private void inherit(Set<Path> all) throws IOException {
+        for (Path file : all) {
+            boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
+            if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
+                continue;
+            }
+            long bytes = Files.size(file);
+            if (bytes > 0 && kept.putIfAbsent(file, bytes) == null) {
+                usedBytes.addAndGet(bytes);
+                LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
+            }
         }
     }
 
@@ -85,17 +119,49 @@ public final class SpoolFolder {
 
     /** Takes (or with a negative number gives back) room; ENOSPC when there is none. */
     void take(long bytes) throws StoreException {
-        if (usedBytes.addAndGet(bytes) > mostBytes && bytes > 0) {
+        if (usedBytes.addAndGet(bytes) <= mostBytes || bytes <= 0) {
+            return;
+        }
+        forgetTakenAway();
+        if (usedBytes.get() > mostBytes) {
             usedBytes.addAndGet(-bytes);
-            throw new StoreException(
-                    Errno.ENOSPC,
-                    "Spool files would take more than spool_size=" + mostBytes + " bytes in " + folder,
-                    null);
+            throw new StoreException(Errno.ENOSPC, full(), null);
         }
     }
 
-    /** Bytes in spool files now. */
+    private String full() {
+        String all = "Spool files would take more than spool_size=" + mostBytes + " bytes in " + folder;
+        long bytes = kept.values().stream().mapToLong(Long::longValue).sum();
+        List<Path> some = kept.keySet().stream().limit(MOST_NAMED).toList();
+        if (bytes == 0) {
+            return all;
+        }
+        String why =
+                all + "; " + bytes + " bytes of that are content that could not be published and was kept, such as "
+                        + some + ": move or delete these files, which the log names";
+        if (toldBytes.getAndSet(bytes) != bytes) {
+            LOG.warn("{}", why);
+        }
+        return why;
+    }
+
+    /** The file stays, though nothing here goes on with it, and so does what was taken for it. */
+    void keep(Path file, long bytes) {
+        kept.put(file, bytes);
+    }
+
+    /** Kept files that an operator moved or deleted take no room any more. */
+    private void forgetTakenAway() {
+        kept.forEach((file, bytes) -> {
+            if (Files.notExists(file) && kept.remove(file, bytes)) {
+                usedBytes.addAndGet(-bytes);
+            }
+        });
+    }
+
+    /** Bytes in spool files now, kept ones included. */
     public long usedBytes() {
+        forgetTakenAway();
         return usedBytes.get();
     }
 

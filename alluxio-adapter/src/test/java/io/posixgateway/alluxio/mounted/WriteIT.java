@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.Store;
@@ -199,13 +200,20 @@ class WriteIT {
         Path behind = Files.createDirectories(SharedAlluxio.ufs(folder)).resolve("full");
         Files.createDirectory(behind);
         mountSmall(behind);
-        try (MountedFileSystem small = MountedFileSystem.mount(
-                SharedAlluxio.open(folder, Map.of("spool", spool.toString())), TransportChoice.AUTO)) {
+        AlluxioFileSystem alluxio = SharedAlluxio.open(folder, Map.of("spool", spool.toString()));
+        try (MountedFileSystem small = MountedFileSystem.mount(alluxio, TransportChoice.AUTO);
+                LogLines log = new LogLines()) {
             Path full = small.root().resolve("full");
             byte[] old = bytes(100_000);
             Path file = Files.write(full.resolve("f"), old);
             assertThatThrownBy(() -> Files.write(file, bytes(3_000_000))).hasMessageContaining("No space left");
             assertThat(behind.resolve("f")).hasBinaryContent(old);
+            Eventually.holds("it is released", () -> alluxio.counts().changedFiles() == 0);
+            Path kept = kept(spool).get(0);
+            assertThat(kept).hasBinaryContent(bytes(3_000_000));
+            assertThat(log.anyWith("Publishing failed, the content stays in " + kept))
+                    .isTrue();
+            assertThat(alluxio.counts().spoolBytes()).isEqualTo(3_000_000);
             assertThatThrownBy(() -> Files.write(full.resolve("new"), bytes(3_000_000)))
                     .hasMessageContaining("No space left");
             try (FileChannel random = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -220,6 +228,40 @@ class WriteIT {
             assertThat(behind.resolve("f")).hasBinaryContent(bytes(200_000));
         } finally {
             // The worker may still have a file of it open.
+            Eventually.holds("it is unmounted", () -> isUnmounted(behind));
+        }
+    }
+
+    private static List<Path> kept(Path spool) throws IOException {
+        try (Stream<Path> files = Files.list(spool)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("spool-"))
+                    .toList();
+        }
+    }
+
+    @Test
+    void whatCouldNotBePublishedTakesRoomInTheSpoolUntilItIsTakenAway(@TempDir Path spool) throws Exception {
+        String folder = SharedAlluxio.folder();
+        Path behind = Files.createDirectories(SharedAlluxio.ufs(folder).resolve("full"));
+        mountSmall(behind);
+        AlluxioFileSystem alluxio = SharedAlluxio.open(folder, Map.of("spool", spool.toString(), "spool_size", "4M"));
+        try (MountedFileSystem small = MountedFileSystem.mount(alluxio, TransportChoice.AUTO);
+                LogLines log = new LogLines()) {
+            Path file = small.root().resolve("full").resolve("f");
+            assertThatThrownBy(() -> Files.write(file, bytes(3_000_000))).hasMessageContaining("No space left");
+            Eventually.holds("it is released", () -> alluxio.counts().changedFiles() == 0);
+            Path kept = kept(spool).get(0);
+            Path other = small.root().resolve("other");
+            assertThatThrownBy(() -> Files.write(other, bytes(2_000_000))).hasMessageContaining("No space left");
+            assertThat(log.anyWith(
+                            "3000000 bytes of that are content that could not be published and was kept, such as ["
+                                    + kept + "]: move or delete"))
+                    .isTrue();
+            Files.delete(kept);
+            Files.write(other, bytes(2_000_000));
+            assertThat(SharedAlluxio.ufs(folder).resolve("other")).hasBinaryContent(bytes(2_000_000));
+            Eventually.holds("nothing takes room", () -> alluxio.counts().spoolBytes() == 0);
+        } finally {
             Eventually.holds("it is unmounted", () -> isUnmounted(behind));
         }
     }

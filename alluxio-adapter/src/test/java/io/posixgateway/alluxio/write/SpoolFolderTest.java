@@ -1,0 +1,70 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What spool files may take together. */
+class SpoolFolderTest {
+    private static Spool written(SpoolFolder folder, int bytes) throws StoreException {
+        Spool spool = folder.make();
+        assertThat(spool.write(0, ByteBuffer.allocate(bytes))).isEqualTo(bytes);
+        return spool;
+    }
+
+    @Test
+    void whatIsKeptTakesRoomUntilItIsTakenAway(@TempDir Path path) throws Exception {
+        SpoolFolder folder = new SpoolFolder(path, 1000, false);
+        Spool failed = written(folder, 600);
+        failed.close(true);
+        assertThat(failed.file()).hasSize(600);
+        assertThat(folder.usedBytes()).isEqualTo(600);
+        Spool next = folder.make();
+        assertThatThrownBy(() -> next.write(0, ByteBuffer.allocate(500)))
+                .hasMessageContaining("; 600 bytes of that")
+                .hasMessageContaining(failed.file() + "]: move or delete")
+                .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.type(StoreException.class))
+                .extracting(StoreException::errno)
+                .isEqualTo(Errno.ENOSPC);
+        Files.delete(failed.file());
+        assertThat(next.write(0, ByteBuffer.allocate(500))).isEqualTo(500);
+        assertThat(folder.usedBytes()).isEqualTo(500);
+        next.close(false);
+        assertThat(folder.usedBytes()).isZero();
+        assertThat(path).isEmptyDirectory();
+    }
+
+    @Test
+    void aFolderThatIsFullOfWhatIsBeingWrittenBlamesNothingElse(@TempDir Path path) throws Exception {
+        SpoolFolder folder = new SpoolFolder(path, 1000, false);
+        Spool first = written(folder, 600);
+        Spool second = folder.make();
+        assertThatThrownBy(() -> second.write(0, ByteBuffer.allocate(500))).hasMessageEndingWith("bytes in " + path);
+        first.close(false);
+        assertThat(second.write(0, ByteBuffer.allocate(500))).isEqualTo(500);
+    }
+
+    @Test
+    void whatAnEarlierProcessKeptTakesRoomWhereTheFolderIsTheVolumesOwn(@TempDir Path path) throws Exception {
+        Files.write(path.resolve("spool-1"), new byte[300]);
+        Path goesOn = Files.write(path.resolve("spool-2"), new byte[200]);
+        Path record = Files.write(path.resolve("spool-2.draft"), new byte[100]);
+        Files.write(path.resolve("nodes"), new byte[50]);
+        SpoolFolder folder = new SpoolFolder(path, 1000, true);
+        assertThat(folder.records()).containsExactly(record);
+        assertThat(folder.usedBytes()).isEqualTo(300);
+        Spool opened = folder.open(goesOn);
+        assertThat(folder.usedBytes()).isEqualTo(500);
+        opened.close(false);
+        assertThat(folder.usedBytes()).isEqualTo(300);
+        Files.delete(path.resolve("spool-1"));
+        assertThat(folder.usedBytes()).isZero();
+    }
+}
