@@ -42,6 +42,10 @@ final class AttributeOperations {
             return refused;
         }
         boolean cuts = changes.has(SetAttributes.SIZE);
+        if (cuts && changes.has(AttributeEdit.HANDLED)) {
+            // What is refused is refused before anything is cut.
+            edited(inode, facts(inode), changes);
+        }
         if (cuts) {
             volume.startWriting(inode);
         }
@@ -76,10 +80,19 @@ final class AttributeOperations {
 
     private void change(Inode inode, SetAttributes changes) throws StoreException {
         boolean givesTime = changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW);
-        int drafted = volume.drafts.change(inode, givesTime, facts -> AttributeEdit.apply(facts, changes));
+        int drafted = volume.drafts.change(inode, givesTime, facts -> edited(inode, facts, changes));
         if (drafted == Drafts.NO_DRAFT) {
             Facts facts = volume.metadata.facts(inode);
-            put(inode, facts, AttributeEdit.apply(facts, changes));
+            put(inode, facts, edited(inode, facts, changes));
+        }
+    }
+
+    /** As it is to be; the failure tells where the file is. */
+    private FileStatus edited(Inode inode, Facts facts, SetAttributes changes) throws StoreException {
+        try {
+            return AttributeEdit.apply(facts, changes);
+        } catch (StoreException e) {
+            throw new StoreException(e.errno(), volume.metadata.pathOf(inode) + ": " + e.getMessage(), e);
         }
     }
 

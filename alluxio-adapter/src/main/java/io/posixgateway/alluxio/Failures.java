@@ -2,45 +2,63 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place where a failure of Alluxio becomes an answer: logged, at most every ten seconds, when it is an EIO. */
+/**
+ * The one place where a failure of Alluxio becomes an answer: logged, at most every ten seconds for each errno, where an
+ * operator can do something about it.
+ */
 final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
     private static final long QUIET_NANOS = 10_000_000_000L;
 
     private final LongSupplier clock;
     private final String volume;
-    private final AtomicLong nextLogNanos;
-    private final AtomicLong unlogged = new AtomicLong();
+    private final Map<Integer, Logged> logged;
+
+    /** When an errno is told again, and how often it was not. */
+    private static final class Logged {
+        private final String name;
+        private final AtomicLong nextNanos;
+        private final AtomicLong left = new AtomicLong();
+
+        private Logged(String name, long nowNanos) {
+            this.name = name;
+            this.nextNanos = new AtomicLong(nowNanos);
+        }
+    }
 
     Failures(String volume, LongSupplier clock) {
         this.volume = volume;
         this.clock = clock;
-        this.nextLogNanos = new AtomicLong(clock.getAsLong());
+        long now = clock.getAsLong();
+        this.logged = Map.of(Errno.EIO, new Logged("EIO", now), Errno.EOPNOTSUPP, new Logged("EOPNOTSUPP", now));
     }
 
     /** The negative errno to answer. */
     int answer(String operation, StoreException failure) {
-        if (failure.errno() != Errno.EIO) {
+        Logged errno = logged.get(failure.errno());
+        if (errno == null) {
             LOG.debug("{} on {}: {}", operation, volume, failure.getMessage());
             return -failure.errno();
         }
         long now = clock.getAsLong();
-        long due = nextLogNanos.get();
-        if (now - due >= 0 && nextLogNanos.compareAndSet(due, now + QUIET_NANOS)) {
+        long due = errno.nextNanos.get();
+        if (now - due >= 0 && errno.nextNanos.compareAndSet(due, now + QUIET_NANOS)) {
             LOG.warn(
-                    "{} on {} answered with EIO ({} more since the last such line): {}",
+                    "{} on {} answered with {} ({} more since the last such line): {}",
                     operation,
                     volume,
-                    unlogged.getAndSet(0),
+                    errno.name,
+                    errno.left.getAndSet(0),
                     failure.getMessage());
         } else {
-            unlogged.incrementAndGet();
+            errno.left.incrementAndGet();
         }
-        return -Errno.EIO;
+        return -failure.errno();
     }
 }

@@ -1,15 +1,22 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What chmod, chown and utimens make of a file, as Alluxio is to hold it. */
+/**
+ * What chmod, chown and utimens make of a file, as Alluxio is to hold it.
+ *
+ * <p>Attributes of a later version of this gateway (it was rolled back) may hold what a symlink or a device is. They are carried
+ * along as they are; a change that would have to write them is refused with EOPNOTSUPP.
+ */
 public final class AttributeEdit {
     /** Bits of a setattr that are done here. */
     public static final int HANDLED = SetAttributes.MODE
@@ -23,10 +30,29 @@ public final class AttributeEdit {
 
     private AttributeEdit() {}
 
-    /** The file after the change; its attributes hold all that Alluxio's model lacks. */
-    public static FileStatus apply(Facts facts, SetAttributes changes) {
-        FileStatus raw = facts.raw();
+    /** A change of a file. */
+    @FunctionalInterface
+    public interface Edit {
+        FileStatus of(Facts facts) throws StoreException;
+    }
+
+    /** What is to be changed, and written then. */
+    private static PosixExtras toChange(FileStatus raw) throws StoreException {
         PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        if (extras.foreign) {
+            throw new StoreException(
+                    Errno.EOPNOTSUPP,
+                    "Attribute " + PosixExtras.XATTR + " of file id " + raw.id()
+                            + " was written by a later version of this gateway: change it with that version",
+                    null);
+        }
+        return extras;
+    }
+
+    /** The file after the change; its attributes hold all that Alluxio's model lacks. */
+    public static FileStatus apply(Facts facts, SetAttributes changes) throws StoreException {
+        FileStatus raw = facts.raw();
+        PosixExtras extras = toChange(raw);
         int mode = raw.mode();
         if (changes.has(SetAttributes.MODE)) {
             mode = changes.mode & 0777;
@@ -85,12 +111,12 @@ public final class AttributeEdit {
     }
 
     /** The same file made again by this user of Alluxio: who owned it still does. */
-    public static FileStatus ownedBy(Facts facts, String user) {
+    public static FileStatus ownedBy(Facts facts, String user) throws StoreException {
         FileStatus raw = facts.raw();
         if (raw.owner().equals(user)) {
             return raw;
         }
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        PosixExtras extras = toChange(raw);
         extras.present |= PosixExtras.OWNER | PosixExtras.GROUP;
         extras.uid = facts.uid();
         extras.ownerThen = user;

@@ -58,6 +58,8 @@ public final class PosixExtras {
     public int changedNanos;
     /** Where a symlink leads. */
     public byte[] target = new byte[0];
+    /** Of a version that is not known here: nothing counts, and nothing may be written over it. */
+    public boolean foreign;
 
     public boolean has(int fields) {
         return (present & fields) == fields;
@@ -73,10 +75,14 @@ public final class PosixExtras {
         return has(GROUP) && (groupThen.equals(ANY) || groupThen.equals(group));
     }
 
-    /** Reads an attribute; null (none) and versions not known give empty extras. */
+    /** Reads an attribute; null (none) and what is truncated give empty extras, versions not known {@link #foreign} ones. */
     public static PosixExtras decode(byte @Nullable [] value) {
         PosixExtras extras = new PosixExtras();
-        if (value == null || value.length == 0 || value[0] != VERSION) {
+        if (value == null || value.length == 0) {
+            return extras;
+        }
+        if (value[0] != VERSION) {
+            extras.foreign = true;
             return extras;
         }
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(value, 1, value.length - 1))) {
@@ -103,8 +109,11 @@ public final class PosixExtras {
         }
     }
 
-    /** The attribute's value. */
+    /** The attribute's value. Not of {@link #foreign} ones. */
     public byte[] encode() {
+        if (foreign) {
+            throw new IllegalStateException("of a version that is not known");
+        }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeByte(VERSION);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSink;
@@ -18,7 +19,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,6 +149,8 @@ public final class Drafts implements AutoCloseable {
             if (!facts.raw().complete() && mostBytes > 0) {
                 throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
             }
+            // What cannot be made anew is refused now, not at its publication.
+            AttributeEdit.ownedBy(facts, store.user());
             Draft draft = unsaved(inode, facts);
             draft.lock.lock();
             try {
@@ -325,9 +327,9 @@ public final class Drafts implements AutoCloseable {
     }
 
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
-    public int change(Inode inode, boolean givesTime, Function<Facts, FileStatus> edit) throws StoreException {
+    public int change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
         return with(inode, true, draft -> {
-            draft.facts = reader.read(edit.apply(draft.facts), draft.facts.fetchedNanos());
+            draft.facts = reader.read(edit.of(draft.facts), draft.facts.fetchedNanos());
             draft.change(draft.facts.raw(), givesTime);
             return 0;
         });

@@ -1,7 +1,12 @@
 package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -9,10 +14,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -99,6 +106,40 @@ class OwnersAndKindsIT {
                         .containsEntry("gid", 5678);
             }
             assertThat(permissions(seen(file))).isEqualTo(0750);
+        }
+    }
+
+    /** Nobody here knows what it says: a mount of that version is to find it again. */
+    @Test
+    void whatALaterVersionWroteOutlivesThisOne() throws Exception {
+        String folder = SharedAlluxio.folder();
+        byte[] later = {2, 1, 4, 7};
+        try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()));
+                LogLines log = new LogLines()) {
+            Map<String, byte[]> xattrs = Map.of(PosixExtras.XATTR, later);
+            FileSink sink = store.create(folder + "/f", 0644, xattrs, UUID.randomUUID());
+            sink.complete();
+            try (MountedFileSystem mounted =
+                    MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+                Path file = mounted.root().resolve("f");
+                assertThat(file).isRegularFile();
+                for (String attribute : new String[] {"unix:mode", "unix:uid"}) {
+                    assertThatThrownBy(() -> Files.setAttribute(file, attribute, 0600))
+                            .hasMessageContaining("Operation not supported");
+                }
+                assertThatThrownBy(() -> Files.setLastModifiedTime(file, TIME))
+                        .hasMessageContaining("Operation not supported");
+                assertThat(log.anyWith(folder + "/f: Attribute ")).isTrue();
+                assertThat(log.anyWith("was written by a later version of this gateway"))
+                        .isTrue();
+                assertThat(permissions(seen(file))).isEqualTo(0644);
+                Files.writeString(file, "first");
+                Files.writeString(file, ", second", StandardOpenOption.APPEND);
+                assertThat(store.status(folder + "/f").xattrs()).containsEntry(PosixExtras.XATTR, later);
+                Path moved = Files.move(file, mounted.root().resolve("moved"));
+                assertThat(store.status(folder + "/moved").xattrs()).containsEntry(PosixExtras.XATTR, later);
+                assertThat(moved).hasContent("first, second");
+            }
         }
     }
 }

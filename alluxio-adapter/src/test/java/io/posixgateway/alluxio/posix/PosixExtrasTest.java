@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
@@ -39,10 +40,21 @@ class PosixExtrasTest {
         for (int length = 0; length < bytes.length; length++) {
             PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, length));
             assertThat(read.present == 0 || length > bytes.length - 5).isTrue();
+            assertThat(read.foreign).isFalse();
         }
         bytes[0] = 77;
         assertThat(PosixExtras.decode(bytes).present).isZero();
         assertThat(PosixExtras.decode(null).present).isZero();
+    }
+
+    @Test
+    void whatALaterVersionWroteIsToldFromNothing() {
+        assertThat(PosixExtras.decode(null).foreign).isFalse();
+        assertThat(PosixExtras.decode(new byte[0]).foreign).isFalse();
+        assertThat(PosixExtras.decode(full().encode()).foreign).isFalse();
+        PosixExtras later = PosixExtras.decode(new byte[] {2});
+        assertThat(later.foreign).isTrue();
+        assertThatThrownBy(later::encode).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.SetAttributes;
+import java.util.Map;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of the attributes of a file that changes. */
+class AttributeEditTest {
+    private static final byte[] LATER = {2, 1, 4, 7};
+
+    private static Facts facts(Map<String, byte[]> xattrs) {
+        FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
+        return new FactsReader(Identities.ofHost(), -1, -1, 0, new CacheBytes(Long.MAX_VALUE)).read(status, 0);
+    }
+
+    private static SetAttributes chmod() {
+        SetAttributes changes = new SetAttributes();
+        changes.valid = SetAttributes.MODE;
+        changes.mode = 02600;
+        return changes;
+    }
+
+    private static void isRefused(ThrowingCallable change) {
+        assertThatThrownBy(change)
+                .hasMessageContaining("file id 7 was written by a later version")
+                .isInstanceOfSatisfying(StoreException.class, refused -> assertThat(refused.errno())
+                        .isEqualTo(Errno.EOPNOTSUPP));
+    }
+
+    @Test
+    void whatALaterVersionWroteIsCarriedAlongOrTheChangeRefused() throws Exception {
+        Facts later = facts(Map.of(PosixExtras.XATTR, LATER));
+        isRefused(() -> AttributeEdit.apply(later, chmod()));
+        isRefused(() -> AttributeEdit.ownedBy(later, "bob"));
+        assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixExtras.XATTR, LATER);
+        assertThat(AttributeEdit.withoutTime(later.raw()).xattrs()).containsEntry(PosixExtras.XATTR, LATER);
+    }
+
+    @Test
+    void whatThisVersionWroteIsChanged() throws Exception {
+        FileStatus changed = AttributeEdit.apply(facts(Map.of()), chmod());
+        assertThat(changed.mode()).isEqualTo(0600);
+        PosixExtras extras = PosixExtras.decode(changed.xattrs().get(PosixExtras.XATTR));
+        assertThat(extras.foreign).isFalse();
+        assertThat(extras.special).isEqualTo(02000);
+        FileStatus anew = AttributeEdit.ownedBy(facts(changed.xattrs()), "bob");
+        extras = PosixExtras.decode(anew.xattrs().get(PosixExtras.XATTR));
+        assertThat(extras.special).isEqualTo(02000);
+        assertThat(extras.ownerThen).isEqualTo("bob");
+    }
+}
