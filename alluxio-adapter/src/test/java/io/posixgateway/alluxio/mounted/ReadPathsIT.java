@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 /** Each way to the bytes is told beforehand, taken, counted, and can be switched off. */
 class ReadPathsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int BYTES = 700_000;
+    /** In one block; large enough to be passed through, and read ahead. */
+    private static final int BYTES = 4 << 20;
+
+    private static final int SMALL_BYTES = 700_000;
     private static final int FILES = 20;
     /** The timer of OpenLocalBlock among the worker's metrics. */
     private static final Pattern OPENED =
@@ -34,14 +37,18 @@ class ReadPathsIT {
 
     private final String folder;
     private final byte[] content = new byte[BYTES];
+    private final byte[] small = new byte[SMALL_BYTES];
 
     ReadPathsIT() throws Exception {
         folder = SharedAlluxio.folder();
         new Random(1).nextBytes(content);
+        new Random(2).nextBytes(small);
     }
 
-    /** What was read in each way, in bytes. */
-    private record Read(String told, long local, long remote, long ufs) {}
+    /** What was read in each way, in bytes; how much came ahead into memory; was it passed through? */
+    private record Read(String told, long local, long remote, long ufs, long ahead, boolean passed) {}
+
+    private static final Read LOCAL = new Read("local", BYTES, 0, 0, 0, false);
 
     private Read read(Map<String, String> options) throws Exception {
         AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
@@ -53,7 +60,9 @@ class ReadPathsIT {
                     told,
                     counts.localReadBytes(),
                     counts.remoteReadBytes(),
-                    fs.store().ufsBytes());
+                    fs.store().ufsBytes(),
+                    fs.details().buffers().readAheadBytes(),
+                    counts.passthroughOpens() > 0);
         }
     }
 
@@ -69,27 +78,51 @@ class ReadPathsIT {
 
         Waiting.until(
                 "the worker has kept it", PATIENCE, () -> read(kernelOff).told.equals("local"));
-        assertThat(read(kernelOff)).isEqualTo(new Read("local", BYTES, 0, 0));
-        assertThat(read(Map.of("short_circuit", "off"))).isEqualTo(new Read("remote", 0, BYTES, 0));
-        assertThat(read(Map.of("short_circuit", "off", "prefetch", "off"))).isEqualTo(new Read("remote", 0, BYTES, 0));
+        assertThat(read(kernelOff)).isEqualTo(LOCAL);
+        Read streamed = read(Map.of("short_circuit", "off"));
+        assertThat(streamed.ahead).isGreaterThan(BYTES / 2);
+        assertThat(streamed).isEqualTo(new Read("remote", 0, BYTES, 0, streamed.ahead, false));
+        assertThat(read(Map.of("short_circuit", "off", "prefetch", "off")))
+                .isEqualTo(new Read("remote", 0, BYTES, 0, 0, false));
+    }
+
+    @Test
+    void theKernelReadsByItselfUnlessThatIsOff() throws Exception {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            Files.write(mounted.root().resolve("f"), content);
+            assumeTrue(
+                    mounted.session().kernel().features().passthrough(),
+                    "no passthrough: " + mounted.session().line());
+        }
+        assertThat(read(Map.of())).isEqualTo(new Read("passthrough", 0, 0, 0, 0, true));
+        assertThat(read(Map.of("passthrough", "off"))).isEqualTo(LOCAL);
+    }
+
+    private void writeSmallFiles() throws Exception {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+            for (int i = 0; i < FILES; i++) {
+                Files.write(mounted.root().resolve("f" + i), small);
+            }
+        }
+    }
+
+    private void readSmallFiles(MountedFileSystem mounted) {
+        for (int i = 0; i < FILES; i++) {
+            assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(small);
+        }
     }
 
     /** Later, and at once, it hears of all that was read. */
     @Test
     void theWorkerIsAskedOnceWhereItsBlocksAre() throws Exception {
-        try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
-            for (int i = 0; i < FILES; i++) {
-                Files.write(mounted.root().resolve("f" + i), content);
-            }
-        }
+        writeSmallFiles();
         AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("passthrough", "off"));
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             long before = localBlocksAskedFor();
-            for (int i = 0; i < FILES; i++) {
-                assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(content);
-            }
-            assertThat(fs.counts().localReadBytes()).isEqualTo((long) FILES * BYTES);
+            readSmallFiles(mounted);
+            assertThat(fs.counts().localReadBytes()).isEqualTo((long) FILES * SMALL_BYTES);
             assertThat(fs.details().blocks().told()).as("in so short a time").isZero();
             assertThat(localBlocksAskedFor() - before).isEqualTo(1);
             Waiting.until(
