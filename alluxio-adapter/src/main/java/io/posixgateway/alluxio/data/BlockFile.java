@@ -19,8 +19,6 @@ final class BlockFile {
     private final FileChannel channel;
     private final AtomicInteger users = new AtomicInteger(1);
     volatile boolean usedAgain;
-    /** It was read since the worker was told of it; a hint. */
-    boolean untold = true;
 
     private @Nullable Backings backed;
     private volatile int backingId;
@@ -94,13 +92,6 @@ final class BlockFile {
             backingId = id;
         }
         return id;
-    }
-
-    /** The worker is to hear that it was read. */
-    void used() {
-        if (!untold) {
-            untold = true;
-        }
     }
 
     /** Reads until the buffer is full or the block ends. */

@@ -30,6 +30,9 @@ public final class BlockFiles implements AutoCloseable {
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Backings backings;
+    /** Apart from the open ones: more are read between two tellings than may be open. Null: no folder is known. */
+    private volatile @Nullable UntoldBlocks untold;
+
     private final LongAdder hits = new LongAdder();
     private final LongAdder opened = new LongAdder();
     private final LongAdder told = new LongAdder();
@@ -41,8 +44,11 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     /** Block files are in this folder. */
-    public void learn(Path folder) {
+    public synchronized void learn(Path folder) {
         if (!folders.contains(folder) && Files.isReadable(folder)) {
+            if (untold == null) {
+                untold = new UntoldBlocks();
+            }
             folders.add(folder);
         }
     }
@@ -67,21 +73,26 @@ public final class BlockFiles implements AutoCloseable {
         BlockFile known = open.get(blockId);
         if (known != null && known.take()) {
             known.usedAgain = true;
-            known.used();
+            used(blockId);
             hits.increment();
             return known;
         }
         return known == null && most > 0 ? openNew(blockId) : null;
     }
 
-    /** A file is read without its blocks being taken: the kernel has its pages. Counts for those that are open here. */
+    /** A file is read without its blocks being taken: the kernel has its pages. */
     public void used(FileReader.Extent extent) {
         long blocks = Math.min(MOST_HELD, blocksOf(extent));
         for (long i = 0; i < blocks; i++) {
-            BlockFile known = open.get(extent.firstBlock() | i);
-            if (known != null) {
-                known.used();
-            }
+            used(extent.firstBlock() | i);
+        }
+    }
+
+    /** The worker is to hear that it was read. */
+    void used(long blockId) {
+        UntoldBlocks read = untold;
+        if (read != null) {
+            read.add(blockId);
         }
     }
 
@@ -119,6 +130,7 @@ public final class BlockFiles implements AutoCloseable {
                 BlockFile file = BlockFile.open(folder.resolve(Long.toString(blockId)), blockId);
                 file.take();
                 opened.increment();
+                used(blockId);
                 keep(file);
                 return file;
             } catch (IOException e) {
@@ -129,15 +141,11 @@ public final class BlockFiles implements AutoCloseable {
         return null;
     }
 
-    /** Those that were taken since this was asked last, as far as they are still open. */
+    /** Those that were read since this was asked last, as far as a worker here has them. Looks for each that is not open. */
     List<Long> takeUsed() {
-        List<Long> used = new ArrayList<>();
-        open.forEach(file -> {
-            if (file.untold) {
-                file.untold = false;
-                used.add(file.blockId());
-            }
-        });
+        UntoldBlocks read = untold;
+        List<Long> used = read == null ? new ArrayList<>() : read.takeAll();
+        used.removeIf(blockId -> open.get(blockId) == null && !has(blockId));
         return used;
     }
 

@@ -34,7 +34,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, LongSupplier clock) {
         this.store = store;
         this.blocks = blocks;
-        this.used = new UsedBlocks(blocks, store);
+        this.used = new UsedBlocks(blocks, store::use, clock);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;

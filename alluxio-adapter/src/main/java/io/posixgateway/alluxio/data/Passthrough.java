@@ -114,7 +114,7 @@ public final class Passthrough {
         /** One more handle, which is to be answered with this backing id. */
         public int join() {
             handles++;
-            file.used();
+            owner.blocks.used(file.blockId());
             owner.opens.increment();
             return backingId;
         }

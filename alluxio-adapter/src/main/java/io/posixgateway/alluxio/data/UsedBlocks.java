@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.jni.FreeThread;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,19 +11,38 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells the worker from time to time which of its blocks were read as files: it does not see that, and makes room by deleting
  * what was not used for longest. Any thread; has one of its own.
+ *
+ * <p>Each block is a call to the worker, one after the other. So it is told for about a second at a time, and of those that
+ * are left then before others.
  */
 final class UsedBlocks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UsedBlocks.class);
     private static final long PAUSE_MILLIS = 5_000;
+    private static final long MOST_NANOS = 1_000_000_000L;
+    /** So many are told before it is asked how long that took. */
+    private static final int TOGETHER = 32;
 
     private final BlockFiles blocks;
-    private final Store store;
+    private final Workers workers;
+    private final LongSupplier clock;
+    // For the one thread that tells.
+    private List<Long> used = List.of();
+    /** The worker heard of those before this one. */
+    private int next;
+
     // Guarded by this.
     private @Nullable Thread thread;
 
-    UsedBlocks(BlockFiles blocks, Store store) {
+    /** Those on this host. */
+    interface Workers {
+        /** Hear that these blocks were read; how many of them they have. Waits. */
+        int use(List<Long> read) throws StoreException;
+    }
+
+    UsedBlocks(BlockFiles blocks, Workers workers, LongSupplier clock) {
         this.blocks = blocks;
-        this.store = store;
+        this.workers = workers;
+        this.clock = clock;
     }
 
     /** There are block files here. Again and again. */
@@ -39,21 +58,29 @@ final class UsedBlocks implements AutoCloseable {
         try {
             while (!Thread.currentThread().isInterrupted()) {
                 Thread.sleep(PAUSE_MILLIS);
-                tell(blocks.takeUsed());
+                tell();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void tell(List<Long> used) {
-        if (used.isEmpty()) {
-            return;
+    /** For about a second. A worker that does not answer is left alone, and does not hear of what was read so far. */
+    void tell() {
+        long begun = clock.getAsLong();
+        if (next == used.size()) {
+            used = blocks.takeUsed();
+            next = 0;
         }
         try {
-            blocks.told(store.use(used));
+            while (next < used.size() && clock.getAsLong() - begun < MOST_NANOS) {
+                int end = Math.min(next + TOGETHER, used.size());
+                blocks.told(workers.use(used.subList(next, end)));
+                next = end;
+            }
         } catch (StoreException e) {
-            LOG.debug("The worker does not hear of {} used blocks: {}", used.size(), e.getMessage());
+            LOG.debug("The worker does not hear of {} used blocks: {}", used.size() - next, e.getMessage());
+            next = used.size();
         }
     }
 

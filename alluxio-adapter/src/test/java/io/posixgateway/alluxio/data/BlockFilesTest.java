@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,5 +54,28 @@ class BlockFilesTest {
         assertThat(read.read(0, content)).isEqualTo(7);
         assertThat(content.array()).isEqualTo("block 1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         read.give();
+    }
+
+    /** Else the worker deletes as unused what is read in every epoch. */
+    @Test
+    void whatWasReadIsToldThoughItIsClosedByNow() throws IOException {
+        BlockFiles files = holding(5, 20);
+        assertThat(files.size()).isEqualTo(5);
+        assertThat(files.takeUsed())
+                .containsExactlyInAnyOrderElementsOf(
+                        LongStream.rangeClosed(1, 20).boxed().toList());
+        assertThat(files.takeUsed()).isEmpty();
+    }
+
+    @Test
+    void whatIsReadFromThePageCacheIsToldIfItIsHere() throws IOException {
+        BlockFiles files = holding(5, 0);
+        long first = 7L << 24;
+        Files.writeString(folder.resolve(Long.toString(first)), "ten bytes.");
+        Files.writeString(folder.resolve(Long.toString(first + 1)), "and more");
+        files.used(new FileReader.Extent(first, 18, 10));
+        files.used(new FileReader.Extent(8L << 24, 10, 10));
+        assertThat(files.takeUsed()).containsExactlyInAnyOrder(first, first + 1);
+        assertThat(files.opened()).isZero();
     }
 }

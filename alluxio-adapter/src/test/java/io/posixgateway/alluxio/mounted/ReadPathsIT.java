@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.harness.KernelLimits;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
@@ -30,6 +31,7 @@ class ReadPathsIT {
     private static final int BYTES = 4 << 20;
 
     private static final int SMALL_BYTES = 700_000;
+    private static final int MOST_OPEN = 5;
     private static final int FILES = 20;
     /** The timer of OpenLocalBlock among the worker's metrics. */
     private static final Pattern OPENED =
@@ -111,6 +113,27 @@ class ReadPathsIT {
     private void readSmallFiles(MountedFileSystem mounted) {
         for (int i = 0; i < FILES; i++) {
             assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(small);
+        }
+    }
+
+    /** Of those, too, that were closed to make room for others, and of those that the kernel has the pages of. */
+    @Test
+    void theWorkerHearsOfMoreThanMayBeOpen() throws Exception {
+        writeSmallFiles();
+        AlluxioFileSystem fs =
+                SharedAlluxio.open(folder, Map.of("passthrough", "off", "block_files", Integer.toString(MOST_OPEN)));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            readSmallFiles(mounted);
+            BlockFiles blocks = fs.details().blocks();
+            assertThat(blocks.size()).isLessThanOrEqualTo(MOST_OPEN);
+            Waiting.until("the worker has heard of all of them", PATIENCE, () -> blocks.told() >= FILES);
+            long told = blocks.told();
+            long read = fs.counts().localReadBytes();
+            readSmallFiles(mounted);
+            assertThat(fs.counts().localReadBytes() - read)
+                    .as("the kernel has most of the pages")
+                    .isLessThan((long) FILES * SMALL_BYTES / 2);
+            Waiting.until("the worker has heard of all of them again", PATIENCE, () -> blocks.told() >= told + FILES);
         }
     }
 
