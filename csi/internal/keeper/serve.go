@@ -179,7 +179,7 @@ func (s *Server) admit(uid uint32, op string) error {
 		return keeperapi.Errorf(keeperapi.Invalid, "user %d may not use this keeper: start it with --client-uid %d", uid, uid)
 	}
 	switch op {
-	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpRecord, keeperapi.OpList:
+	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpRecord, keeperapi.OpNotify, keeperapi.OpList:
 		return nil
 	}
 	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, op)
@@ -211,8 +211,11 @@ func (s *Server) refuse(conn *keeperapi.Conn, err error) error {
 
 // dispatch carries out one request and answers it; the error says that the answer did not get out.
 func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) error {
-	if request.Op == keeperapi.OpHandover {
+	switch request.Op {
+	case keeperapi.OpHandover:
 		return s.handOver(conn)
+	case keeperapi.OpNotify:
+		return s.notify(conn, request)
 	}
 	s.keeper.gate.RLock()
 	defer s.keeper.gate.RUnlock()
@@ -235,6 +238,22 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 		return s.refuse(conn, err)
 	}
 	return conn.Send(answer)
+}
+
+// notify is not under the gate: it may wait for the next server, which needs the gate to come.
+func (s *Server) notify(conn *keeperapi.Conn, request *keeperapi.Request) error {
+	if request.Data == nil {
+		return s.refuse(conn, keeperapi.Errorf(keeperapi.Invalid, "notify needs data, the notice in base64"))
+	}
+	if s.finished() {
+		return io.EOF // as in dispatch
+	}
+	errno, err := s.keeper.notify(request.ID, *request.Data)
+	if err != nil {
+		return s.refuse(conn, err)
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(sendPatience)) // it may have waited longer than that
+	return conn.Send(keeperapi.Notified{Status: keeperapi.Status{OK: true}, Errno: errno})
 }
 
 // answer carries out the requests that come without descriptors.
@@ -262,5 +281,5 @@ func (s *Server) answer(request *keeperapi.Request) (any, error) {
 		return keeperapi.List{Status: ok, List: list}, err
 	}
 	return nil, keeperapi.Errorf(keeperapi.Invalid,
-		"op %.40q is not known: use info, mount, take, record, list, unmount or handover", request.Op)
+		"op %.40q is not known: use info, mount, take, record, notify, list, unmount or handover", request.Op)
 }

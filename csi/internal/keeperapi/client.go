@@ -65,6 +65,14 @@ func (c *Client) Record(ctx context.Context, id string) ([]byte, error) {
 	return answer.Data, err
 }
 
+// Notify has the keeper write a FUSE notice to the session's connection, and returns the kernel's errno, 0 if it had none.
+// It may take as long as the kernel waits for an answer to a request.
+func (c *Client) Notify(ctx context.Context, id string, notice []byte) (syscall.Errno, error) {
+	var answer Notified
+	_, err := c.call(ctx, &Request{Op: OpNotify, ID: id, Data: &notice}, &answer, &answer.Status, 0)
+	return syscall.Errno(answer.Errno), err
+}
+
 // Unmount ends a session; existing says that there was one. Force detaches at once and aborts the connection.
 func (c *Client) Unmount(ctx context.Context, id string, force bool) (existing bool, err error) {
 	var answer Done

@@ -23,6 +23,7 @@ const (
 	MaxRecordBytes     = 64 << 10
 	MaxMemoryBytes     = 16 << 30
 	DefaultMemoryBytes = 1 << 20
+	MaxNoticeBytes     = 16 << 10
 	maxLineBytes       = 256 << 10
 )
 
@@ -32,6 +33,7 @@ const (
 	OpMount    = "mount"
 	OpTake     = "take"
 	OpRecord   = "record"
+	OpNotify   = "notify"
 	OpList     = "list"
 	OpUnmount  = "unmount"
 	OpHandover = "handover"
@@ -73,7 +75,7 @@ type Request struct {
 	MaxRead     uint32 `json:"max_read,omitempty"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
 	Force       bool   `json:"force,omitempty"`
-	// Data is the record in base64; nil asks for it, empty deletes it.
+	// Data, in base64, is the record (nil asks for it, empty deletes it), or a notice for the kernel.
 	Data *[]byte `json:"data,omitempty"`
 }
 
@@ -116,6 +118,12 @@ type Taken struct {
 type Record struct {
 	Status
 	Data []byte `json:"data"`
+}
+
+// Notified answers OpNotify: what the kernel said, 0 or an errno.
+type Notified struct {
+	Status
+	Errno int `json:"errno"`
 }
 
 // Session is one element of List.

@@ -19,12 +19,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Talks to the keeper: one connection for each question, one line of JSON each way, file descriptors with the answer.
  *
- * <p>Any thread; every call blocks for at most the time-out. A connection that ends without an answer (the keeper is being
+ * <p>Any thread; every call but {@link #notify} blocks for at most the time-out. A connection that ends without an answer (the keeper is being
  * replaced by its successor) is tried once more: all questions may be repeated.
  */
 public final class KeeperClient {
     private static final int TAKEN_FDS = 2;
     private static final int CHUNK_BYTES = 64 << 10;
+    private static final int WITHOUT_END = 0;
     private static final int LONGEST_ANSWER_BYTES = 64 << 20;
 
     private final Path socket;
@@ -109,7 +110,20 @@ public final class KeeperClient {
                 answer.get("target").getAsString(),
                 answer.get("read_only").getAsBoolean(),
                 answer.get("takes").getAsInt(),
-                answer.has("device") ? answer.get("device").getAsString() : null);
+                answer.has("device") ? answer.get("device").getAsString() : null,
+                new KeeperNotices(this, id));
+    }
+
+    /**
+     * Has it write a notice to the kernel, and waits as long as that takes.
+     *
+     * @param notice as the kernel reads it
+     * @return 0 or the kernel's errno
+     */
+    int notify(String id, byte[] notice) throws KeeperException {
+        JsonObject question = question("notify", id);
+        question.addProperty("data", Base64.getEncoder().encodeToString(notice));
+        return ask(question, new int[0], WITHOUT_END).get("errno").getAsInt();
     }
 
     /** What was stored with the session; empty: nothing. */
@@ -137,19 +151,23 @@ public final class KeeperClient {
     }
 
     private JsonObject ask(JsonObject question, int[] fds) throws KeeperException {
+        return ask(question, fds, timeoutMillis);
+    }
+
+    private JsonObject ask(JsonObject question, int[] fds, int millis) throws KeeperException {
         try {
-            return askOnce(question, fds);
+            return askOnce(question, fds, millis);
         } catch (KeeperException e) {
             if (!e.code().equals(KeeperException.UNAVAILABLE)) {
                 throw e;
             }
-            return askOnce(question, fds);
+            return askOnce(question, fds, millis);
         }
     }
 
-    private JsonObject askOnce(JsonObject question, int[] fds) throws KeeperException {
+    private JsonObject askOnce(JsonObject question, int[] fds, int millis) throws KeeperException {
         Arrays.fill(fds, -1);
-        int connection = Native.connectUnix(Native.pathBytes(socket.toString()), timeoutMillis);
+        int connection = Native.connectUnix(Native.pathBytes(socket.toString()), millis);
         if (connection < 0) {
             throw unavailable("cannot be reached (errno " + -connection + "); start posix-gateway-keeper");
         }

@@ -9,6 +9,9 @@ public final class KeeperException extends IOException {
     /** Our own code beside those of the protocol: nobody answers at the socket. */
     public static final String UNAVAILABLE = "unavailable";
 
+    /** The keeper does not know such a question, or it is wrong. */
+    public static final String INVALID = "invalid";
+
     private final String code;
 
     KeeperException(String code, String message) {
@@ -16,7 +19,7 @@ public final class KeeperException extends IOException {
         this.code = code;
     }
 
-    /** not_found, exists, invalid, failed, or {@link #UNAVAILABLE}. */
+    /** not_found, exists, {@link #INVALID}, failed, or {@link #UNAVAILABLE}. */
     public String code() {
         return code;
     }

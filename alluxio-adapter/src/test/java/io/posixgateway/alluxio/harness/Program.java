@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.harness;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -100,10 +101,26 @@ public final class Program implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** kill -9. */
+    /** kill -9. Fails, and says what its threads wait for, if that does not end it. */
     public void kill() throws InterruptedException {
         process.destroyForcibly();
-        process.waitFor(30, TimeUnit.SECONDS);
+        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+            throw new AssertionError("process " + pid() + " does not end though it was killed:" + threads());
+        }
+    }
+
+    /** Name, state and place in the kernel of each thread. */
+    private String threads() {
+        StringBuilder text = new StringBuilder();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/" + pid() + "/task"))) {
+            for (Path task : tasks) {
+                text.append('\n').append(Files.readString(task.resolve("stat")));
+                text.append(Files.readString(task.resolve("wchan")));
+            }
+        } catch (IOException e) {
+            text.append(e);
+        }
+        return text.toString();
     }
 
     /** SIGTERM. */

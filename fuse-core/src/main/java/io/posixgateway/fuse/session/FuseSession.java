@@ -92,7 +92,7 @@ public final class FuseSession implements AutoCloseable {
         options.check();
         requireNative();
         TransportChooser chooser = new TransportChooser(options);
-        KernelLink kernel = new KernelLink(fileSystem);
+        KernelLink kernel = new KernelLink(fileSystem, null);
         List<String> refused = new ArrayList<>();
         for (TransportChoice choice : chooser.candidates()) {
             String reason = chooser.refusal(choice);
@@ -145,7 +145,7 @@ public final class FuseSession implements AutoCloseable {
             throw e;
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
-        KernelLink kernel = new KernelLink(journaled);
+        KernelLink kernel = new KernelLink(journaled, kept.notices());
         Handshake handshake = new Handshake(fitting, way.uring(), fileSystem.handlesLocks(), outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param readOnly mounted read-only
  * @param takes how often it was taken before
  * @param device "major:minor" of the mount; null: the keeper does not tell
+ * @param notices writes those that may wait in the kernel; null: the process that serves does it itself
  */
 public record KeptSession(
         int fuseFd,
@@ -18,4 +19,5 @@ public record KeptSession(
         String target,
         boolean readOnly,
         int takes,
-        @Nullable String device) {}
+        @Nullable String device,
+        @Nullable NoticeCarrier notices) {}

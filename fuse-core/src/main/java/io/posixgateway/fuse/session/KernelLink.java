@@ -37,6 +37,7 @@ final class KernelLink implements Kernel {
     private static final Logger LOG = LoggerFactory.getLogger(KernelLink.class);
 
     private final FileSystem fileSystem;
+    private final @Nullable NoticeCarrier carrier;
     /** Read-locked while the descriptor is in use: a closed one may be another file's by then. */
     private final ReentrantReadWriteLock line = new ReentrantReadWriteLock();
 
@@ -44,8 +45,10 @@ final class KernelLink implements Kernel {
     private volatile @Nullable Negotiated negotiated;
     private volatile int fd = -1;
 
-    KernelLink(FileSystem fileSystem) {
+    /** @param carrier of notices that may wait; null: they are written here */
+    KernelLink(FileSystem fileSystem, @Nullable NoticeCarrier carrier) {
         this.fileSystem = fileSystem;
+        this.carrier = carrier;
     }
 
     /** The line is up. */
@@ -98,7 +101,7 @@ final class KernelLink implements Kernel {
         message.putLong(HEADER_BYTES, node);
         message.putLong(HEADER_BYTES + 8, offset);
         message.putLong(HEADER_BYTES + 16, lengthBytes);
-        return send(message, INVAL_INODE, 24);
+        return offset < 0 ? send(message, INVAL_INODE, 24) : sendWaiting(message, INVAL_INODE, 24);
     }
 
     @Override
@@ -153,17 +156,35 @@ final class KernelLink implements Kernel {
         message.position(HEADER_BYTES + fixedBytes);
         name.putInto(message);
         message.put((byte) 0).position(0);
-        return send(message, code, fixedBytes + name.length() + 1);
+        return sendWaiting(message, code, fixedBytes + name.length() + 1);
     }
 
-    private int send(ByteBuffer message, int code, int bodyBytes) {
+    /** One for which the kernel may wait until requests are answered. */
+    private int sendWaiting(ByteBuffer message, int code, int bodyBytes) {
+        NoticeCarrier other = carrier;
+        if (other == null) {
+            return send(message, code, bodyBytes);
+        }
+        if (transport == null) {
+            return -Errno.ENOTCONN;
+        }
+        putHeader(message, code, bodyBytes);
+        int result = other.carry(message, HEADER_BYTES + bodyBytes);
+        return result == NoticeCarrier.AWAY ? send(message, code, bodyBytes) : result;
+    }
+
+    private static void putHeader(ByteBuffer message, int code, int bodyBytes) {
         message.putInt(0, HEADER_BYTES + bodyBytes);
         message.putInt(4, code);
         message.putLong(8, 0);
+    }
+
+    private int send(ByteBuffer message, int code, int bodyBytes) {
+        putHeader(message, code, bodyBytes);
         line.readLock().lock();
         try {
-            Transport carrier = transport;
-            return carrier == null ? -Errno.ENOTCONN : carrier.notify(message, HEADER_BYTES + bodyBytes);
+            Transport mounted = transport;
+            return mounted == null ? -Errno.ENOTCONN : mounted.notify(message, HEADER_BYTES + bodyBytes);
         } finally {
             line.readLock().unlock();
         }

@@ -12,7 +12,13 @@ final class KeptServer {
     @SuppressWarnings("SystemOut")
     public static void main(String[] args) throws Exception {
         KeptSession kept = new KeptSession(
-                Integer.parseInt(args[0]), Integer.parseInt(args[1]), args[2], false, Integer.parseInt(args[3]), null);
+                Integer.parseInt(args[0]),
+                Integer.parseInt(args[1]),
+                args[2],
+                false,
+                Integer.parseInt(args[3]),
+                null,
+                null);
         FolderFileSystem files = new FolderFileSystem(Path.of(args[4]));
         TransportChoice transport = TransportChoice.valueOf(args[5].toUpperCase(Locale.ROOT));
         try (FuseSession session = FuseSession.serve(files, kept, Sessions.options(transport))) {

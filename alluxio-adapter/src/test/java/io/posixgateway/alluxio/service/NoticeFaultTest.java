@@ -1,0 +1,67 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.control.InvalidateReply;
+import io.posixgateway.alluxio.control.InvalidateRequest;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Program;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The kernel waits with a notice until requests are answered: whoever waits there with it cannot be killed. */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class NoticeFaultTest {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration STANDING = Duration.ofSeconds(10);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Test
+    void a_gateway_that_is_killed_while_a_notice_waits_for_its_answer_ends_and_the_next_one_answers() throws Exception {
+        Built.keeper();
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+                Node node = new Node(folder)) {
+            Path ufs = Files.createDirectories(alluxio.ufs().resolve("noticed/dir"));
+            Files.writeString(ufs.resolve("old"), "old");
+            node.awaitReady();
+            Path mount = node.mount("noticed");
+            node.control().attach(Node.request("noticed", alluxio.masters(), "/noticed"));
+            assertThat(mount.resolve("dir/old")).hasContent("old");
+
+            Process standing = alluxio.master().pauseFor(STANDING);
+            String made = mount.resolve("dir/new").toString();
+            try (Program program = Program.start(folder, List.of("/bin/sh", "-c", "echo new > \"$0\"", made))) {
+                Thread.sleep(500); // it has the directory's lock
+                InvalidateRequest old = InvalidateRequest.newBuilder()
+                        .setVolume("noticed")
+                        .setPath("/dir/old")
+                        .build();
+                CompletableFuture<InvalidateReply> notice =
+                        CompletableFuture.supplyAsync(() -> node.control().invalidate(old));
+                assertThatThrownBy(() -> notice.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+
+                node.killAndRestartGateway(); // fails when it does not end
+                node.awaitReady();
+                assertThat(program.isAlive()).isTrue();
+                assertThat(standing.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                assertThat(program.await(LIMIT)).as(program.output()).isZero();
+            }
+            assertThat(mount.resolve("dir/new")).hasContent("new\n");
+            assertThat(mount.resolve("dir/old")).hasContent("old");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package keeper
+
+import (
+	"encoding/binary"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/fusetest"
+	"posixgateway.io/csi/internal/keeperapi"
+)
+
+// notice makes one of body; code as in linux/fuse.h.
+func notice(code uint32, body []byte) []byte {
+	message := make([]byte, noticeHeaderBytes, noticeHeaderBytes+len(body))
+	binary.NativeEndian.PutUint32(message, uint32(noticeHeaderBytes+len(body)))
+	binary.NativeEndian.PutUint32(message[4:], code)
+	return append(message, body...)
+}
+
+// nameIsOld is FUSE_NOTIFY_INVAL_ENTRY for a name in the root.
+func nameIsOld(name string) []byte {
+	body := make([]byte, 16, 17+len(name))
+	binary.NativeEndian.PutUint64(body, 1)
+	binary.NativeEndian.PutUint32(body[8:], uint32(len(name)))
+	return notice(3, append(append(body, name...), 0))
+}
+
+func TestOnlyNoticesAreWritten(t *testing.T) {
+	k := (&fakeSystem{}).keeper()
+	_, err := k.notify("a", nameIsOld("x"))
+	wantCode(t, err, keeperapi.NotFound)
+	if _, err := k.mount(request("a")); err != nil {
+		t.Fatal(err)
+	}
+	answer := nameIsOld("x")
+	answer[8] = 2 // the id of a request
+	longer := append(nameIsOld("x"), 0)
+	for what, message := range map[string][]byte{
+		"an answer to a request": answer,
+		"a wrong length":         longer,
+		"nothing":                {},
+		"half a header":          answer[:8],
+		"too much":               notice(3, make([]byte, keeperapi.MaxNoticeBytes)),
+	} {
+		_, err := k.notify("a", message)
+		if err == nil {
+			t.Error("taken:", what)
+			continue
+		}
+		wantCode(t, err, keeperapi.Invalid)
+	}
+}
+
+// A program holds a folder's lock while it waits for an answer, and nobody serves; the notice waits for that lock.
+func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	old := newTestServer(t, New("g"), socket)
+	target, server := mounted(t, old.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	made := make(chan error, 1)
+	go func() {
+		_, err := unix.Open(filepath.Join(target, "new"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+		made <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	noticed := make(chan error, 1)
+	go func() {
+		errno, err := old.client.Notify(t.Context(), "vol-1", nameIsOld("new"))
+		if err == nil && errno != unix.ENOENT && errno != 0 {
+			err = errno
+		}
+		noticed <- err
+	}()
+	select {
+	case err := <-noticed:
+		t.Fatal("the notice did not wait, so this test shows nothing:", err)
+	case err := <-made:
+		t.Fatal("a file was made though nobody serves:", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	successor := takeover(t, socket)
+	attach(t, successor.client, "vol-1")
+	if err := await(t, made); err == nil {
+		t.Fatal("this server makes no files")
+	}
+	if err := await(t, noticed); err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, old)
+}
+
+func TestTheKernelsWordComesBack(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	target, _ := mounted(t, s.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	known, unknown := make([]byte, 24), make([]byte, 24) // FUSE_NOTIFY_INVAL_INODE: node, offset, length
+	binary.NativeEndian.PutUint64(known, 1)
+	binary.NativeEndian.PutUint64(unknown, 99)
+	if errno, err := s.client.Notify(t.Context(), "vol-1", notice(2, known)); errno != 0 || err != nil {
+		t.Error(errno, err)
+	}
+	if errno, err := s.client.Notify(t.Context(), "vol-1", notice(2, unknown)); errno != unix.ENOENT || err != nil {
+		t.Error(errno, err)
+	}
+}
