@@ -125,7 +125,8 @@ public record AdapterOptions(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
                             "1000000",
-                            "Most files and directories whose metadata is kept."),
+                            "Most files and directories whose metadata is kept. Files that the kernel knows stay beyond"
+                                    + " that, but from 2 × cache_entries on it is asked to let go of some."),
                     new Option(
                             "cache_size",
                             new Option.Size(1 << 20, 1L << 40),

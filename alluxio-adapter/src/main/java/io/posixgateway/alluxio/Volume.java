@@ -101,6 +101,7 @@ final class Volume implements AutoCloseable {
                 clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
+        table.whenCrowded(() -> notices.crowded(table));
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);

@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +25,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KernelNotices implements AutoCloseable {
     private static final long LAST_WORDS_MILLIS = 1000;
+    /** So many files the kernel is to let go of at once, and so long that is not repeated. */
+    private static final int MOST_PRUNED = 10_000;
+
+    private static final long PRUNING_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
     private final ThreadPoolExecutor teller;
+    private final AtomicLong prunedNanos = new AtomicLong(System.nanoTime() - PRUNING_NANOS);
     private volatile @Nullable Kernel kernel;
 
     public KernelNotices() {
@@ -74,6 +80,20 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
+    /** The kernel knows more files than are to be kept. Letting go of a name that nobody uses, it forgets the file. */
+    private record Crowded(InodeTable table) implements Notice {
+        @Override
+        public void tell(Kernel mounted) {
+            for (Inode inode : table.crowd(MOST_PRUNED)) {
+                Inode parent = table.parent(inode);
+                Name name = table.name(inode);
+                if (parent != null && name != null) {
+                    mounted.invalidateEntry(parent.node(), name);
+                }
+            }
+        }
+    }
+
     private void later(Notice notice) {
         Kernel mounted = kernel;
         if (mounted != null && waiting.add(notice)) {
@@ -98,6 +118,15 @@ public final class KernelNotices implements AutoCloseable {
     /** Attributes and pages of the node are old. */
     public void changed(long node) {
         later(new Changed(node));
+    }
+
+    /** Too many files are known to the kernel: it is to let go of some, so many a second. */
+    public void crowded(InodeTable table) {
+        long now = System.nanoTime();
+        long before = prunedNanos.get();
+        if (now - before >= PRUNING_NANOS && prunedNanos.compareAndSet(before, now)) {
+            later(new Crowded(table));
+        }
     }
 
     /** Names that led nowhere, of which that is not known any more. */

@@ -4,7 +4,9 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Every inode by node id, and the tree they form. Any thread.
  *
  * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
- * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes. A directory with known
+ * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes. When there are
+ * {@link #CROWD} times as many, since the kernel knows them, it is to be asked to let go of some. A directory with known
  * children is never dropped before them, so a child's path always leads up through nodes of this table.
  *
  * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
@@ -30,6 +33,10 @@ public final class InodeTable {
     private static final int MOST_TRIES = 4;
     /** The same where some take much memory. */
     private static final int MOST_TRIES_FOR_BYTES = 512;
+
+    private static final int CROWD = 2;
+    /** This part of the limit is made free at once. */
+    private static final int CROWD_SHARE = 16;
 
     private static final Numbering NOBODY = new Numbering() {
         @Override
@@ -51,6 +58,8 @@ public final class InodeTable {
     private final LongAdder evicted = new LongAdder();
     private volatile Numbering numbering = NOBODY;
     private volatile int generation;
+    private volatile Runnable crowded = () -> {};
+    private int nextStripe;
 
     /**
      * @param rootPath path in Alluxio of the mount's root
@@ -480,7 +489,7 @@ public final class InodeTable {
         while ((nodes.size() > most || bytes.tooMany(nodes.size())) && tries-- > 0) {
             Inode oldest = idle.poll(Math.min(MOST_FRESH, most / 2));
             if (oldest == null) {
-                return;
+                break;
             }
             oldest.stopResting();
             drop(oldest);
@@ -488,6 +497,45 @@ public final class InodeTable {
                 evicted.increment();
             }
         }
+        if (isCrowded()) {
+            crowded.run();
+        }
+    }
+
+    private boolean isCrowded() {
+        int size = nodes.size();
+        return size > (long) CROWD * most || bytes.sum(size) / CROWD > bytes.most();
+    }
+
+    /** This is run, often, while the kernel knows more nodes than are to be kept, by whoever adds one; it must not wait. */
+    public void whenCrowded(Runnable hears) {
+        crowded = hears;
+    }
+
+    /**
+     * Files that nobody has open, of which the kernel is to let go so that they can be dropped, others each time; none where that is
+     * not needed.
+     */
+    public List<Inode> crowd(int atMost) {
+        List<Inode> found = new ArrayList<>();
+        if (!isCrowded()) {
+            return found;
+        }
+        long over = nodes.size() - (long) CROWD * most;
+        long wanted = Math.min(atMost, Math.max(over, 0) + Math.max(1, most / CROWD_SHARE));
+        for (int looked = 0; looked < nodes.stripes() && found.size() < wanted; looked++) {
+            for (Inode inode : nodes.some(nextStripe())) {
+                if (found.size() < wanted && !inode.isDirectory() && inode.isKnown() && inode.handles() == 0) {
+                    found.add(inode);
+                }
+            }
+        }
+        return found;
+    }
+
+    private synchronized int nextStripe() {
+        nextStripe = (nextStripe + 1) % nodes.stripes();
+        return nextStripe;
     }
 
     private synchronized void drop(Inode inode) {

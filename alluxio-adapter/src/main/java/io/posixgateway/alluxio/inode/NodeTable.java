@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +42,15 @@ final class NodeTable {
             sum += stripe.size;
         }
         return sum;
+    }
+
+    /** The inodes of one stripe of {@link #stripes}, as they are at some time meanwhile. */
+    List<Inode> some(int stripe) {
+        return stripes[stripe].copy();
+    }
+
+    int stripes() {
+        return STRIPES;
     }
 
     private Stripe stripe(long node) {
@@ -109,6 +120,16 @@ final class NodeTable {
                 at = (at + 1) & mask;
             }
             places[gap] = null;
+        }
+
+        synchronized List<Inode> copy() {
+            List<Inode> all = new ArrayList<>(size);
+            for (Inode inode : places) {
+                if (inode != null) {
+                    all.add(inode);
+                }
+            }
+            return all;
         }
 
         private void grow() {

@@ -17,6 +17,7 @@ import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -84,6 +85,28 @@ class CachesIT {
                 assertThat(mounted.root().resolve("f" + i)).hasContent("hello");
             }
             assertThat(MasterCalls.since(before)).doesNotContainKey("GetFilePath");
+        }
+    }
+
+    /** Else memory would be bounded by nothing but the kernel's. */
+    @Test
+    void theKernelLetsGoOfFilesThatAreTooManyToBeKept() throws Exception {
+        int files = 5000;
+        String folder = folderOf(files);
+        Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1h", "cache_entries", "1000");
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO);
+                RandomAccessFile open =
+                        new RandomAccessFile(mounted.root().resolve("f0").toFile(), "r")) {
+            lookAt(mounted.root(), files);
+            eventually(() -> fs.counts().inodes() < 3000);
+            assertThat(mounted.root().toFile().list()).hasSize(files);
+            lookAt(mounted.root(), files);
+            eventually(() -> fs.counts().inodes() < 3000);
+            assertThat(open.readLine()).isEqualTo("hello");
+            for (int i = 0; i < files; i += 100) {
+                assertThat(mounted.root().resolve("f" + i)).hasContent("hello");
+            }
         }
     }
 
