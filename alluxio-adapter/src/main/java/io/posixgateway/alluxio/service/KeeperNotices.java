@@ -34,21 +34,20 @@ final class KeeperNotices implements NoticeCarrier {
     }
 
     private int refused(KeeperException e) {
-        switch (e.code()) {
-            case KeeperException.UNAVAILABLE:
-                LOG.debug("A notice is written without the keeper: {}", e.getMessage());
-                return AWAY;
-            case KeeperException.INVALID:
-                tooOld = true;
-                LOG.warn(
-                        "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
-                                + " requests when it is killed; update the keeper",
-                        session,
-                        e.getMessage());
-                return AWAY;
-            default:
-                LOG.debug("A notice is not told", e);
-                return -Errno.ENOTCONN;
+        if (e.code().equals(KeeperException.UNAVAILABLE)) {
+            LOG.debug("A notice is written without the keeper: {}", e.getMessage());
+            return AWAY;
         }
+        if (e.code().equals(KeeperException.INVALID)) {
+            tooOld = true;
+            LOG.warn(
+                    "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
+                            + " requests when it is killed; update the keeper",
+                    session,
+                    e.getMessage());
+            return AWAY;
+        }
+        LOG.debug("A notice is not told", e);
+        return -Errno.ENOTCONN;
     }
 }

@@ -57,7 +57,8 @@ class NoticeFaultTest {
                 node.killAndRestartGateway(); // fails when it does not end
                 node.awaitReady();
                 assertThat(program.isAlive()).isTrue();
-                assertThat(standing.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                assertThat(standing.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                        .isTrue();
                 assertThat(program.await(LIMIT)).as(program.output()).isZero();
             }
             assertThat(mount.resolve("dir/new")).hasContent("new\n");
