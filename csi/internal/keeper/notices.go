@@ -13,37 +13,50 @@ import (
 // noticeHeaderBytes is the size of struct fuse_out_header: length, code, and an id that is 0 in a notice.
 const noticeHeaderBytes = 16
 
-// notify writes a notice of the session's server to the kernel. The kernel may wait for a lock whose holder waits for an
-// answer of that server, and a thread that waits so cannot be killed: here it does not keep the server from ending and the
-// next one from answering. Nothing is locked meanwhile.
-func (k *Keeper) notify(id string, notice []byte) (errno int, err error) {
-	if err := checkNotice(notice); err != nil {
+// notify writes notices, one behind the other, of the session's server to the kernel, and returns the errno of the last one.
+// The kernel may wait for a lock whose holder waits for an answer of that server, and a thread that waits so cannot be
+// killed: here it does not keep the server from ending and the next one from answering. Nothing is locked meanwhile.
+func (k *Keeper) notify(id string, notices []byte) (errno int, err error) {
+	list, err := split(notices)
+	if err != nil {
 		return 0, err
 	}
 	s := k.find(id)
 	if s == nil {
 		return 0, noSession(id)
 	}
-	_, err = s.fuse.Write(notice)
-	if errors.Is(err, os.ErrClosed) {
-		return 0, noSession(id)
+	for _, notice := range list {
+		_, err = s.fuse.Write(notice)
+		refusal, refused := errors.AsType[unix.Errno](err)
+		switch {
+		case errors.Is(err, os.ErrClosed):
+			return 0, noSession(id)
+		case err != nil && !refused:
+			return 0, err
+		}
+		errno = int(refusal)
 	}
-	if refusal, ok := errors.AsType[unix.Errno](err); ok {
-		return int(refusal), nil
-	}
-	return 0, err
+	return errno, nil
 }
 
-func checkNotice(notice []byte) error {
-	if len(notice) < noticeHeaderBytes || len(notice) > keeperapi.MaxNoticeBytes {
-		return keeperapi.Errorf(keeperapi.Invalid,
-			"the notice has %d bytes: give %d to %d", len(notice), noticeHeaderBytes, keeperapi.MaxNoticeBytes)
+// split returns the notices, or says what is wrong with one of them.
+func split(notices []byte) (list [][]byte, err error) {
+	if len(notices) < noticeHeaderBytes || len(notices) > keeperapi.MaxNoticeBytes {
+		return nil, keeperapi.Errorf(keeperapi.Invalid,
+			"the notices have %d bytes: give %d to %d", len(notices), noticeHeaderBytes, keeperapi.MaxNoticeBytes)
 	}
-	if length := binary.NativeEndian.Uint32(notice); int(length) != len(notice) {
-		return keeperapi.Errorf(keeperapi.Invalid, "the notice says it has %d bytes and has %d", length, len(notice))
+	for left := notices; len(left) > 0; {
+		if len(left) < noticeHeaderBytes {
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "%d bytes are left behind a notice: too few for another", len(left))
+		}
+		length := int(binary.NativeEndian.Uint32(left))
+		if length < noticeHeaderBytes || length > len(left) {
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "a notice says it has %d bytes, of %d that are left", length, len(left))
+		}
+		if request := binary.NativeEndian.Uint64(left[8:]); request != 0 {
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "this is the answer to request %d: only notices are taken", request)
+		}
+		list, left = append(list, left[:length]), left[length:]
 	}
-	if request := binary.NativeEndian.Uint64(notice[8:]); request != 0 {
-		return keeperapi.Errorf(keeperapi.Invalid, "this is the answer to request %d: only notices are taken", request)
-	}
-	return nil
+	return list, nil
 }

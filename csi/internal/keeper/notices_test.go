@@ -41,6 +41,8 @@ func TestOnlyNoticesAreWritten(t *testing.T) {
 	for what, message := range map[string][]byte{
 		"an answer to a request": answer,
 		"a wrong length":         longer,
+		"too short a length":     {15, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"a second, wrong one":    append(nameIsOld("x"), answer...),
 		"nothing":                {},
 		"half a header":          answer[:8],
 		"too much":               notice(3, make([]byte, keeperapi.MaxNoticeBytes)),
@@ -109,7 +111,8 @@ func TestTheKernelsWordComesBack(t *testing.T) {
 	if errno, err := s.client.Notify(t.Context(), "vol-1", notice(2, known)); errno != 0 || err != nil {
 		t.Error(errno, err)
 	}
-	if errno, err := s.client.Notify(t.Context(), "vol-1", notice(2, unknown)); errno != unix.ENOENT || err != nil {
+	both := append(notice(2, known), notice(2, unknown)...)
+	if errno, err := s.client.Notify(t.Context(), "vol-1", both); errno != unix.ENOENT || err != nil {
 		t.Error(errno, err)
 	}
 }

@@ -243,7 +243,7 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 // notify is not under the gate: it may wait for the next server, which needs the gate to come.
 func (s *Server) notify(conn *keeperapi.Conn, request *keeperapi.Request) error {
 	if request.Data == nil {
-		return s.refuse(conn, keeperapi.Errorf(keeperapi.Invalid, "notify needs data, the notice in base64"))
+		return s.refuse(conn, keeperapi.Errorf(keeperapi.Invalid, "notify needs data, the notices in base64"))
 	}
 	if s.finished() {
 		return io.EOF // as in dispatch

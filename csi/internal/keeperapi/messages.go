@@ -75,7 +75,7 @@ type Request struct {
 	MaxRead     uint32 `json:"max_read,omitempty"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
 	Force       bool   `json:"force,omitempty"`
-	// Data, in base64, is the record (nil asks for it, empty deletes it), or a notice for the kernel.
+	// Data, in base64, is the record (nil asks for it, empty deletes it), or notices for the kernel.
 	Data *[]byte `json:"data,omitempty"`
 }
 

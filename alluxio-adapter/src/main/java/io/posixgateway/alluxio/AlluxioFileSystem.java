@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
+import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
@@ -392,44 +393,41 @@ public final class AlluxioFileSystem implements FileSystem {
      */
     public long invalidate(String path) {
         Inode at = volume.table.root();
-        for (String part : path.split("/", -1)) {
-            if (part.isEmpty()) {
-                continue;
+        try (KernelNotices.Forgetting notices = volume.notices.forgetting()) {
+            for (String part : path.split("/", -1)) {
+                if (part.isEmpty()) {
+                    continue;
+                }
+                if (!at.isDirectory()) {
+                    return 0;
+                }
+                Inode child = volume.table.child(at, Name.of(part));
+                if (child == null) {
+                    notices.forget(at, Name.of(part)); // the kernel may know that it leads nowhere where we do not
+                    return at.dentries().dropMissing(Name.of(part)) ? 1 : 0;
+                }
+                at = child;
             }
-            if (!at.isDirectory()) {
-                return 0;
-            }
-            Inode child = volume.table.child(at, Name.of(part));
-            if (child == null) {
-                return invalidateMissing(at, Name.of(part));
-            }
-            at = child;
+            return invalidate(at, notices);
         }
+    }
+
+    private long invalidate(Inode top, KernelNotices.Forgetting notices) {
         long count = 0;
         Deque<Inode> open = new ArrayDeque<>();
-        open.add(at);
+        open.add(top);
         while (!open.isEmpty()) {
             Inode inode = open.remove();
             count++;
             if (inode.isDirectory()) {
                 open.addAll(inode.dentries().snapshot());
-                count += invalidateMissing(inode, inode.dentries().dropListing());
+                Collection<Name> missing = inode.dentries().dropListing();
+                missing.forEach(name -> notices.forget(inode, name));
+                count += missing.size();
             }
-            volume.notices.forgetNow(volume.table, inode);
+            notices.forget(volume.table, inode);
         }
         return count;
-    }
-
-    private int invalidateMissing(Inode directory, Collection<Name> names) {
-        names.forEach(name -> volume.notices.forgetNow(directory, name));
-        return names.size();
-    }
-
-    /** Nothing is known to have this name. */
-    private int invalidateMissing(Inode directory, Name name) {
-        int known = directory.dentries().dropMissing(name) ? 1 : 0;
-        volume.notices.forgetNow(directory, name);
-        return known;
     }
 
     /**

@@ -84,11 +84,13 @@ public final class KernelNotices implements AutoCloseable {
     private record Crowded(InodeTable table) implements Notice {
         @Override
         public void tell(Kernel mounted) {
-            for (Inode inode : table.crowd(MOST_PRUNED)) {
-                Inode parent = table.parent(inode);
-                Name name = table.name(inode);
-                if (parent != null && name != null) {
-                    mounted.invalidateEntry(parent.node(), name);
+            try (Kernel.Batch batch = mounted.batch()) {
+                for (Inode inode : table.crowd(MOST_PRUNED)) {
+                    Inode parent = table.parent(inode);
+                    Name name = table.name(inode);
+                    if (parent != null && name != null) {
+                        batch.invalidateEntry(parent.node(), name);
+                    }
                 }
             }
         }
@@ -176,27 +178,44 @@ public final class KernelNotices implements AutoCloseable {
         return new Moved(parent.node(), name);
     }
 
-    /**
-     * As {@link #forget}, and the kernel has been told when this returns. Not on a thread that serves it: an invalidation may
-     * wait for requests.
-     */
-    public void forgetNow(InodeTable table, Inode inode) {
-        Moved moved = doubt(table, inode);
-        Kernel mounted = kernel;
-        if (mounted != null) {
-            if (moved != null) {
-                moved.tell(mounted);
+    /** Forgets many. One thread. */
+    public static final class Forgetting implements AutoCloseable {
+        private final Kernel.@Nullable Batch batch;
+
+        private Forgetting(@Nullable Kernel mounted) {
+            batch = mounted == null ? null : mounted.batch();
+        }
+
+        /** As {@link KernelNotices#forget}. */
+        public void forget(InodeTable table, Inode inode) {
+            Moved moved = doubt(table, inode);
+            if (batch != null && moved != null) {
+                batch.invalidateEntry(moved.directory(), moved.name());
             }
-            new Changed(inode.node()).tell(mounted);
+            if (batch != null) {
+                batch.invalidateInode(inode.node(), 0, 0);
+            }
+        }
+
+        /** The same of a name that leads nowhere. */
+        public void forget(Inode directory, Name name) {
+            if (batch != null) {
+                batch.invalidateEntry(directory.node(), name);
+            }
+        }
+
+        /** When this returns, the kernel has been told. */
+        @Override
+        public void close() {
+            if (batch != null) {
+                batch.close();
+            }
         }
     }
 
-    /** The same of a name that leads nowhere. */
-    public void forgetNow(Inode directory, Name name) {
-        Kernel mounted = kernel;
-        if (mounted != null) {
-            mounted.invalidateEntry(directory.node(), name);
-        }
+    /** To forget many, and have told the kernel then. Not on a thread that serves it: an invalidation may wait for requests. */
+    public Forgetting forgetting() {
+        return new Forgetting(kernel);
     }
 
     /** Another process goes on with the mount: tells what waits, if that does not take long. */

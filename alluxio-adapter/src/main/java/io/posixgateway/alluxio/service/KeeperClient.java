@@ -115,14 +115,14 @@ public final class KeeperClient {
     }
 
     /**
-     * Has it write a notice to the kernel, and waits as long as that takes.
+     * Has it write notices to the kernel, and waits as long as that takes.
      *
-     * @param notice as the kernel reads it
-     * @return 0 or the kernel's errno
+     * @param notices as the kernel reads them, one behind the other
+     * @return 0 or the kernel's errno of the last one
      */
-    int notify(String id, byte[] notice) throws KeeperException {
+    int notify(String id, byte[] notices) throws KeeperException {
         JsonObject question = question("notify", id);
-        question.addProperty("data", Base64.getEncoder().encodeToString(notice));
+        question.addProperty("data", Base64.getEncoder().encodeToString(notices));
         return ask(question, new int[0], WITHOUT_END).get("errno").getAsInt();
     }
 

@@ -20,14 +20,14 @@ final class KeeperNotices implements NoticeCarrier {
     }
 
     @Override
-    public int carry(ByteBuffer message, int bytes) {
+    public int carry(ByteBuffer messages, int bytes) {
         if (tooOld) {
             return AWAY;
         }
-        byte[] notice = new byte[bytes];
-        message.get(0, notice);
+        byte[] notices = new byte[bytes];
+        messages.get(0, notices);
         try {
-            return -keeper.notify(session, notice);
+            return -keeper.notify(session, notices);
         } catch (KeeperException e) {
             return refused(e);
         }

@@ -17,19 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /** Notifications and backing files of one session. Any thread; each builds its messages in a buffer of its own. */
 final class KernelLink implements Kernel {
-    private static final int INVAL_INODE = 2;
-    private static final int INVAL_ENTRY = 3;
-    private static final int STORE = 4;
-    private static final int DELETE = 6;
-    private static final int RESEND = 7;
-    private static final int HEADER_BYTES = 16;
-    /** Header, the longest fixed part, a name and its NUL. */
-    private static final int MESSAGE_BYTES = HEADER_BYTES + 24 + Name.MAX_BYTES + 1;
-
     private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
-            () -> ByteBuffer.allocateDirect(MESSAGE_BYTES).order(ByteOrder.nativeOrder()));
+            () -> ByteBuffer.allocateDirect(NoticeFormat.MOST_BYTES).order(ByteOrder.nativeOrder()));
 
-    private static final int STORE_BYTES = 24;
     /** Of one message; the kernel copies it page by page. */
     private static final int PIECE_BYTES = 128 << 10;
 
@@ -98,27 +88,21 @@ final class KernelLink implements Kernel {
     @Override
     public int invalidateInode(long node, long offset, long lengthBytes) {
         ByteBuffer message = MESSAGE.get();
-        message.putLong(HEADER_BYTES, node);
-        message.putLong(HEADER_BYTES + 8, offset);
-        message.putLong(HEADER_BYTES + 16, lengthBytes);
-        return offset < 0 ? send(message, INVAL_INODE, 24) : sendWaiting(message, INVAL_INODE, 24);
+        int bytes = NoticeFormat.invalidateInode(message, 0, node, offset, lengthBytes);
+        return offset < 0 ? send(message, bytes) : sendWaiting(message, bytes);
     }
 
     @Override
     public int store(long node, long offset, ByteBuffer bytes) {
         ByteBuffer from = bytes.duplicate();
         int piece = Math.min(PIECE_BYTES, from.remaining());
-        ByteBuffer message =
-                ByteBuffer.allocateDirect(HEADER_BYTES + STORE_BYTES + piece).order(ByteOrder.nativeOrder());
-        message.putLong(HEADER_BYTES, node);
+        ByteBuffer message = ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES + NoticeFormat.STORE_BYTES + piece)
+                .order(ByteOrder.nativeOrder());
         long at = offset;
         int result = 0;
         while (result == 0 && from.hasRemaining()) {
             int count = Math.min(piece, from.remaining());
-            message.putLong(HEADER_BYTES + 8, at);
-            message.putInt(HEADER_BYTES + 16, count);
-            message.put(HEADER_BYTES + STORE_BYTES, from, from.position(), count);
-            result = send(message, STORE, STORE_BYTES + count);
+            result = send(message, NoticeFormat.store(message, node, at, from, count));
             from.position(from.position() + count);
             at += count;
         }
@@ -127,64 +111,54 @@ final class KernelLink implements Kernel {
 
     @Override
     public int invalidateEntry(long parent, Name name) {
+        if (name.length() > Name.MAX_BYTES) {
+            return -Errno.ENAMETOOLONG;
+        }
         ByteBuffer message = MESSAGE.get();
-        message.putLong(HEADER_BYTES, parent);
-        message.putInt(HEADER_BYTES + 8, name.length());
-        message.putInt(HEADER_BYTES + 12, 0);
-        return sendNamed(message, INVAL_ENTRY, 16, name);
+        return sendWaiting(message, NoticeFormat.invalidateEntry(message, 0, parent, name));
     }
 
     @Override
     public int notifyDelete(long parent, long child, Name name) {
+        if (name.length() > Name.MAX_BYTES) {
+            return -Errno.ENAMETOOLONG;
+        }
         ByteBuffer message = MESSAGE.get();
-        message.putLong(HEADER_BYTES, parent);
-        message.putLong(HEADER_BYTES + 8, child);
-        message.putInt(HEADER_BYTES + 16, name.length());
-        message.putInt(HEADER_BYTES + 20, 0);
-        return sendNamed(message, DELETE, 24, name);
+        return sendWaiting(message, NoticeFormat.delete(message, 0, parent, child, name));
+    }
+
+    @Override
+    public Batch batch() {
+        return new NoticeBatch(this);
     }
 
     /** Asks for everything that was under way in another process. */
     int resend() {
-        return send(MESSAGE.get(), RESEND, 0);
+        ByteBuffer message = MESSAGE.get();
+        return send(message, NoticeFormat.resend(message));
     }
 
-    private int sendNamed(ByteBuffer message, int code, int fixedBytes, Name name) {
-        if (name.length() > Name.MAX_BYTES) {
-            return -Errno.ENAMETOOLONG;
-        }
-        message.position(HEADER_BYTES + fixedBytes);
-        name.putInto(message);
-        message.put((byte) 0).position(0);
-        return sendWaiting(message, code, fixedBytes + name.length() + 1);
-    }
-
-    /** One for which the kernel may wait until requests are answered. */
-    private int sendWaiting(ByteBuffer message, int code, int bodyBytes) {
-        NoticeCarrier other = carrier;
-        if (other == null) {
-            return send(message, code, bodyBytes);
-        }
+    /** Tells one or more, one behind the other, for which the kernel may wait until requests are answered. */
+    int sendWaiting(ByteBuffer messages, int bytes) {
         if (transport == null) {
             return -Errno.ENOTCONN;
         }
-        putHeader(message, code, bodyBytes);
-        int result = other.carry(message, HEADER_BYTES + bodyBytes);
-        return result == NoticeCarrier.AWAY ? send(message, code, bodyBytes) : result;
+        NoticeCarrier other = carrier;
+        int result = other == null ? NoticeCarrier.AWAY : other.carry(messages, bytes);
+        if (result != NoticeCarrier.AWAY) {
+            return result;
+        }
+        for (int at = 0; at < bytes; at += messages.getInt(at)) {
+            result = send(messages.slice(at, messages.getInt(at)).order(ByteOrder.nativeOrder()), messages.getInt(at));
+        }
+        return result;
     }
 
-    private static void putHeader(ByteBuffer message, int code, int bodyBytes) {
-        message.putInt(0, HEADER_BYTES + bodyBytes);
-        message.putInt(4, code);
-        message.putLong(8, 0);
-    }
-
-    private int send(ByteBuffer message, int code, int bodyBytes) {
-        putHeader(message, code, bodyBytes);
+    private int send(ByteBuffer message, int bytes) {
         line.readLock().lock();
         try {
             Transport mounted = transport;
-            return mounted == null ? -Errno.ENOTCONN : mounted.notify(message, HEADER_BYTES + bodyBytes);
+            return mounted == null ? -Errno.ENOTCONN : mounted.notify(message, bytes);
         } finally {
             line.readLock().unlock();
         }

@@ -15,8 +15,9 @@ public interface NoticeCarrier {
     /**
      * Waits as long as the kernel does. Any thread.
      *
-     * @param message its first bytes, which stay the caller's: struct fuse_out_header with unique 0 and what follows
-     * @return what the kernel said, 0 or a negative errno; or {@link #AWAY}
+     * @param messages its first bytes, which stay the caller's: of each notice, one behind the other, struct fuse_out_header with
+     *     unique 0 and what follows
+     * @return what the kernel said of the last one, 0 or a negative errno; or {@link #AWAY}
      */
-    int carry(ByteBuffer message, int bytes);
+    int carry(ByteBuffer messages, int bytes);
 }

@@ -27,6 +27,22 @@ public interface Kernel {
     /** Drops the name from its directory in the dentry cache. */
     int invalidateEntry(long parent, Name name);
 
+    /** Collects notices that are told together, for when there are many. The caller closes it; one thread. */
+    Batch batch();
+
+    /** Notices in their order. They are told when they fill a message, and by {@link #close}; what becomes of one is not told. */
+    interface Batch extends AutoCloseable {
+        /** As {@link Kernel#invalidateInode}. */
+        void invalidateInode(long node, long offset, long lengthBytes);
+
+        /** As {@link Kernel#invalidateEntry}. */
+        void invalidateEntry(long parent, Name name);
+
+        /** Tells what is left. */
+        @Override
+        void close();
+    }
+
     /** The name is gone; who watches the directory is told. */
     int notifyDelete(long parent, long child, Name name);
 
