@@ -11,6 +11,7 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.wire.Opcode;
@@ -91,6 +92,38 @@ class KernelFeaturesIT {
             assertThat(files.startedKernel().notifyDelete(1, 2, name)).isZero();
             assertThatThrownBy(() -> Files.size(file)).isInstanceOf(NoSuchFileException.class);
         }
+    }
+
+    /** More of them than one message holds. */
+    @EachTransport
+    void manyNamesAreInvalidatedTogether(TransportChoice transport) throws Exception {
+        int names = 100;
+        SwitchableFileSystem files = new SwitchableFileSystem();
+        try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
+            SessionMetrics metrics = mounted.session().metrics();
+            lookFor(mounted.root(), names);
+            long asked = metrics.requests(Opcode.LOOKUP);
+            lookFor(mounted.root(), names);
+            assertThat(metrics.requests(Opcode.LOOKUP)).isEqualTo(asked);
+            try (Kernel.Batch batch = files.startedKernel().batch()) {
+                for (int i = 0; i < names; i++) {
+                    batch.invalidateEntry(1, Name.of(longName(i)));
+                }
+                batch.invalidateInode(2, 0, 0);
+            }
+            lookFor(mounted.root(), names);
+            assertThat(metrics.requests(Opcode.LOOKUP)).isEqualTo(asked + names);
+        }
+    }
+
+    private static void lookFor(Path root, int names) {
+        for (int i = 0; i < names; i++) {
+            assertThat(Files.exists(root.resolve(longName(i)))).isFalse();
+        }
+    }
+
+    private static String longName(int number) {
+        return "n".repeat(240) + number;
     }
 
     /** stat(1) asks for the time of birth, so that all it prints came by STATX. */
