@@ -4,7 +4,8 @@ between a benchmark's markers is made from its result file.
 python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, plots beside it
 python publish.py --machine NAME FOLDER...   of another machine: docs/benchmarks/MACHINE/NAME.json, in its own sections
 python publish.py --again                    the kept files in today's words
-python publish.py --check                    is the page what the files say, and is no figure told elsewhere?
+python publish.py --check                    is the page what the files say, is no figure told elsewhere, and is what
+                                             was measured in the history?
 """
 
 import re
@@ -12,6 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import commits
 import headlines
 import report_alluxio
 import scaling_says
@@ -114,6 +116,7 @@ def allowed_words() -> list[str]:
 
 def check() -> int:
     wrong = [line for page in PAGES for line in wrong_sections(page.read_text(), page)]
+    wrong += commits.wrong(list(KEPT.rglob("*.json")))
     for pattern in TELLING:
         for path in sorted(ROOT.glob(pattern)):
             wrong += told_by_hand(str(path.relative_to(ROOT)), path.read_text(), allowed_words())

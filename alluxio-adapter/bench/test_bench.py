@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 import bench_alluxio
+import commits
 import jsonschema
 import latency_says
 import pack
@@ -197,6 +198,55 @@ class Page(unittest.TestCase):
             "answered twice or never",
         ):
             self.assertEqual([], publish.told_by_hand("x", said, []), said)
+
+
+class Commits(unittest.TestCase):
+    """Of a repository with one commit."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name) / "measured"
+        self.git("init", "-q", str(self.root), at=Path(folder.name))
+        self.git("commit", "-q", "--allow-empty", "-m", "First")
+        self.commit = self.git("rev-parse", "--short", "HEAD")
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        command = ["git", "-C", str(at or self.root), *who, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def kept(self, name: str, commit: str) -> Path:
+        result = {**of(1), "environment": {**FACTS, "commit": commit}}
+        path = self.root / f"{name}.json"
+        path.write_text(json.dumps(result))
+        return path
+
+    def test_a_result_whose_commit_is_not_in_the_history_is_named(self):
+        files = [self.kept("lost", "abcdef0"), self.kept("found", self.commit)]
+        wrong = commits.missing(files, set(), self.root)
+        self.assertEqual(1, len(wrong))
+        self.assertIn("lost.json: commit abcdef0, of which it is, is not in the history", wrong[0])
+
+    def test_it_is_allowed_for_one_file_and_commit(self):
+        files = [self.kept("lost", "abcdef0"), self.kept("other", "abcdef0"), self.kept("later", "abcdef1")]
+        wrong = commits.missing(files, {("lost.json", "abcdef0"), ("later.json", "abcdef0")}, self.root)
+        self.assertEqual(["later.json", "other.json"], [line.split(":")[0] for line in wrong])
+
+    def test_each_that_is_allowed_is_kept_and_has_its_reason(self):
+        for name, commit in commits.allowed():
+            self.assertEqual(commit, results.read(commits.ROOT / name)["environment"]["commit"])
+        for line in commits.ALLOWED.read_text().splitlines():
+            self.assertTrue(line.startswith("#") or line.partition("\t")[2], line)
+
+    def test_why_a_history_is_not_asked_is_said(self):
+        shallow, nowhere = self.root.parent / "shallow", self.root.parent / "nowhere"
+        self.git("commit", "-q", "--allow-empty", "-m", "Second")
+        self.git("clone", "-q", "--depth", "1", f"file://{self.root}", str(shallow))
+        nowhere.mkdir()
+        self.assertEqual("", commits.why_not_asked(self.root))
+        self.assertEqual("the clone is shallow", commits.why_not_asked(shallow))
+        self.assertEqual(f"{nowhere} is no git repository", commits.why_not_asked(nowhere))
 
 
 class Machine(unittest.TestCase):
