@@ -8,7 +8,7 @@ import java.util.Map;
  * @param masters "host:port[,host:port…]"; empty: as alluxio-site.properties says
  * @param path absolute path in Alluxio that becomes the root
  * @param user the user in Alluxio; empty: the one this process runs as
- * @param properties client properties, over those of alluxio-site.properties
+ * @param properties client properties, over those of alluxio-site.properties; masters and user that are given count before them
  */
 public record AlluxioOptions(String masters, String path, String user, Map<String, String> properties) {
     private static final String SCHEME = "alluxio://";

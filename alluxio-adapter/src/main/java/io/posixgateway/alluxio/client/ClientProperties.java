@@ -7,6 +7,7 @@ import alluxio.conf.PropertyKey;
 import alluxio.conf.Source;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /** The client configuration of one volume: alluxio-site.properties, what a mount needs, what its options say. */
 final class ClientProperties {
@@ -43,6 +44,15 @@ final class ClientProperties {
     private static final Map<String, String> CACHES_OFF =
             Map.of("alluxio.user.metadata.cache.enabled", "false", "alluxio.user.client.cache.enabled", "false");
 
+    /** Whatever says where masters are: masters that are given stand in place of all of it, in whichever way it says so. */
+    private static final Set<String> PLACES = Set.of(
+            "alluxio.master.hostname",
+            "alluxio.master.rpc.port",
+            "alluxio.master.rpc.addresses",
+            "alluxio.master.embedded.journal.addresses",
+            "alluxio.zookeeper.enabled",
+            "alluxio.zookeeper.address");
+
     private ClientProperties() {}
 
     /** Alluxio's own default is two for each CPU, of which a machine may have a hundred. */
@@ -52,12 +62,17 @@ final class ClientProperties {
 
     static InstancedConfiguration of(StoreOptions options) {
         InstancedConfiguration configuration = new InstancedConfiguration(withMountDefaults());
-        Map<String, String> own = new LinkedHashMap<>();
-        masters(options.masters(), own);
+        Map<String, String> own = new LinkedHashMap<>(options.properties());
+        if (!options.masters().isEmpty()) {
+            PLACES.forEach(name -> {
+                own.remove(name);
+                configuration.unset(PropertyKey.fromString(name));
+            });
+            masters(options.masters(), own);
+        }
         if (!options.user().isEmpty()) {
             own.put("alluxio.security.login.username", options.user());
         }
-        own.putAll(options.properties());
         own.put("alluxio.user.file.writetype.default", options.writeType());
         own.put("alluxio.user.short.circuit.enabled", Boolean.toString(options.shortCircuit()));
         own.putAll(CACHES_OFF);
@@ -82,9 +97,6 @@ final class ClientProperties {
     }
 
     private static void masters(String masters, Map<String, String> own) {
-        if (masters.isEmpty()) {
-            return;
-        }
         if (masters.contains(",")) {
             own.put("alluxio.master.rpc.addresses", masters);
             return;

@@ -10,6 +10,11 @@ import java.util.TreeMap;
 public final class SiteFile {
     private SiteFile() {}
 
+    /** Does Alluxio's client know a property of this name? */
+    public static boolean isKnown(String name) {
+        return PropertyKey.isValid(name) && PropertyKey.fromString(name).isBuiltIn();
+    }
+
     /** What it says, by name, and what properties of the JVM say in its place. */
     public static Map<String, String> properties() {
         AlluxioProperties all = Configuration.copyProperties();

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.OptionProperties;
+import io.posixgateway.alluxio.client.SiteFile;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.options.OptionException;
@@ -21,9 +22,13 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens paths of Alluxio with what a process was started with: its site properties and its spool folder. Any thread. */
 public final class AlluxioVolumes {
+    private static final Logger LOG = LoggerFactory.getLogger(AlluxioVolumes.class);
+
     /** The options of a mount of Alluxio. */
     public static final OptionTable OPTIONS = MountOptions.SESSION.and(AdapterOptions.TABLE);
 
@@ -49,6 +54,7 @@ public final class AlluxioVolumes {
         this.spool = spool;
     }
 
+    /** What a file says that may be made for other programs, and other versions of Alluxio: names may be unknown. */
     private static Map<String, String> read(Path file) throws ServiceException {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
@@ -60,7 +66,13 @@ public final class AlluxioVolumes {
                     e);
         }
         Map<String, String> values = new LinkedHashMap<>();
-        properties.stringPropertyNames().forEach(name -> values.put(name, properties.getProperty(name)));
+        for (String name : properties.stringPropertyNames()) {
+            if (SiteFile.isKnown(name)) {
+                values.put(name, properties.getProperty(name));
+            } else {
+                LOG.warn("Property {} of {} is unknown to Alluxio's client, and does nothing", name, file);
+            }
+        }
         return values;
     }
 

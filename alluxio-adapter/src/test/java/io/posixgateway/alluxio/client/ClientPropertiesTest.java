@@ -5,10 +5,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import alluxio.client.WriteType;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
+import alluxio.util.ConfigurationUtils;
+import java.net.InetSocketAddress;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ClientPropertiesTest {
+    @Test
+    void mastersAndUserThatAreGivenCountWhateverThePropertiesSay() {
+        Map<String, String> properties = Map.of(
+                "alluxio.master.hostname", "elsewhere",
+                "alluxio.master.rpc.addresses", "elsewhere:1,elsewhere:2",
+                "alluxio.zookeeper.enabled", "true",
+                "alluxio.zookeeper.address", "elsewhere:3",
+                "alluxio.security.login.username", "another");
+        InstancedConfiguration client =
+                ClientProperties.of(new StoreOptions("127.0.0.1:1", "somebody", "THROUGH", false, properties));
+        assertThat(ConfigurationUtils.getMasterRpcAddresses(client))
+                .containsExactly(InetSocketAddress.createUnresolved("127.0.0.1", 1));
+        assertThat(client.getBoolean(PropertyKey.ZOOKEEPER_ENABLED)).isFalse();
+        assertThat(client.getString(PropertyKey.SECURITY_LOGIN_USERNAME)).isEqualTo("somebody");
+
+        InstancedConfiguration elsewhere = ClientProperties.of(new StoreOptions("", "", "THROUGH", false, properties));
+        assertThat(ConfigurationUtils.getMasterRpcAddresses(elsewhere)).hasSize(2);
+        assertThat(elsewhere.getString(PropertyKey.SECURITY_LOGIN_USERNAME)).isEqualTo("another");
+    }
+
     @Test
     void theClientDoesWhatTheOptionsSayWhateverThePropertiesDo() {
         Map<String, String> properties = Map.of(

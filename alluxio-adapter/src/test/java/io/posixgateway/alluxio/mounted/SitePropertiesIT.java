@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An alluxio-site.properties that says what is an option of a mount here. */
 class SitePropertiesIT {
@@ -70,6 +71,48 @@ class SitePropertiesIT {
             assertThat(mounted.root().resolve("f")).hasBinaryContent(content);
             assertThat(fs.counts().localReadBytes()).isEqualTo(local ? BYTES : 0);
             assertThat(fs.counts().remoteReadBytes()).isEqualTo(local ? 0 : BYTES);
+        }
+    }
+
+    /** As one for another cluster does, in each way in which it can. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "alluxio.master.hostname=127.0.0.2\nalluxio.master.rpc.port=1",
+                "alluxio.master.rpc.addresses=127.0.0.2:1",
+                "alluxio.master.rpc.addresses=127.0.0.2:1,127.0.0.3:1",
+                "alluxio.master.embedded.journal.addresses=127.0.0.2:1,127.0.0.3:1",
+                "alluxio.zookeeper.enabled=true\nalluxio.zookeeper.address=127.0.0.2:1"
+            })
+    void theMastersOfTheUriCountWhateverMastersItNames(String site) throws Exception {
+        AlluxioFileSystem fs = open(SharedAlluxio.folder(), site, Map.of());
+        try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+            Files.writeString(mounted.root().resolve("f"), "made");
+            assertThat(mounted.root().resolve("f")).hasContent("made");
+        }
+    }
+
+    @Test
+    void namesThatAlluxioDoesNotKnowAreLoggedAndTheMountIsMade() throws Exception {
+        String site = """
+                alluxio.fuse.of.another.version=1
+                alluxio.user.of.another.version=1
+                fs.of.another.program=1
+                alluxio.user.block.size.bytes.default=16MB
+                """;
+        String folder = SharedAlluxio.folder();
+        try (LogLines log = new LogLines()) {
+            AlluxioFileSystem fs = open(folder, site, Map.of());
+            assertThat(log.with("is unknown to Alluxio's client, and does nothing"))
+                    .hasSize(3)
+                    .anyMatch(line -> line.contains("Property alluxio.fuse.of.another.version of " + scratch))
+                    .anyMatch(line -> line.contains("Property alluxio.user.of.another.version of "))
+                    .anyMatch(line -> line.contains("Property fs.of.another.program of "));
+            try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
+                Files.writeString(mounted.root().resolve("f"), "made");
+                assertThat(fs.store().details(folder + "/f").status().blockBytes())
+                        .isEqualTo(16 << 20);
+            }
         }
     }
 
