@@ -79,9 +79,10 @@ bench-requests: ## What the Java side of a request costs, by JMH: time and bytes
 bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
 	@$(MVN) -Dquick package -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
-stress-alluxio: build ## Random operations on open files against a model, over Alluxio (SECONDS=600)
+stress-alluxio: build ## Random operations on open files and names against models, over Alluxio (SECONDS=600)
 	@$(MVN) -Dquick package -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
+	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
 
 bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
 	@$(MVN) -Dquick package -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \

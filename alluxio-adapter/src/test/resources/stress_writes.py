@@ -1,19 +1,19 @@
 """Random operations on open files, each compared with a model, for so many seconds.
 
-    python3 stress_writes.py DIRECTORY UFS SEED SECONDS
+    python3 stress_writes.py DIRECTORY UFS SEED SECONDS [passthrough]
 
 The directory is made, and removed when all went well. UFS is the same directory where Alluxio persists it: when all
-files are closed, it must hold the same. A difference is printed with the seed, and the status is 1.
+files are closed, it must hold the same. A difference is printed with the seed, and the status is 1. With `passthrough`
+who only reads a file may go on seeing what it held when he opened it.
 """
 
 import mmap
 import os
-import random
-import shutil
 import stat
 import sys
-import threading
 import time
+
+from stress_run import Stress, run
 
 MOST_OPEN = 12
 MAX_BYTES = 400_000
@@ -24,12 +24,23 @@ NAMES = 8
 class Open:
     """A descriptor and what it may do; the node is the model's content, which may have lost its name."""
 
-    def __init__(self, descriptor, node, flags):
+    def __init__(self, descriptor, node, flags, passthrough):
         self.descriptor = descriptor
         self.node = node
         self.reads = flags & os.O_ACCMODE != os.O_WRONLY
         self.writes = flags & os.O_ACCMODE != os.O_RDONLY
         self.appends = flags & os.O_APPEND != 0
+        self.kept = bytes(node.content) if passthrough and not self.writes else None
+        self.keeps = None  # whether it does is seen as soon as others have changed what is read
+
+    def wanted(self, at, count, found):
+        """What is to be found there; it is the first such read that shows in which way the descriptor is read."""
+        now = bytes(self.node.content[at : at + count])
+        if self.kept is None or self.kept[at : at + count] == now:
+            return now
+        if self.keeps is None:
+            self.keeps = found != now
+        return self.kept[at : at + count] if self.keeps else now
 
 
 class Node:
@@ -38,14 +49,17 @@ class Node:
         self.mode = 0o644
 
 
-class Stress:
-    def __init__(self, root, ufs, seed):
-        self.root, self.ufs = root, ufs
-        self.random = random.Random(seed)
+class Writes(Stress):
+    def __init__(self, root, ufs, seed, passthrough):
+        super().__init__(root, ufs, seed)
+        self.passthrough = passthrough
         self.folders = [{} for _ in range(FOLDERS)]
         self.names = [f"d{i}" for i in range(FOLDERS)]
         self.opened = []
-        self.log = []
+
+    def prepare(self):
+        for name in self.names:
+            os.mkdir(os.path.join(self.root, name))
 
     def path(self, folder, name, root=None):
         return os.path.join(root or self.root, self.names[folder], name)
@@ -59,13 +73,6 @@ class Stress:
         fitting = [handle for handle in self.opened if wanted(handle)]
         return self.random.choice(fitting) if fitting else None
 
-    def say(self, what):
-        self.log.append(what)
-
-    def check(self, right, what):
-        if not right:
-            raise AssertionError(what)
-
     def step(self):
         self.random.choice(
             [self.open] * 4
@@ -74,6 +81,7 @@ class Stress:
             + [self.close] * 3
             + [self.truncate, self.fsync, self.look, self.look, self.rename, self.unlink]
             + [self.truncate_closed, self.chmod, self.list, self.rename_folder, self.map, self.replace]
+            + [self.write_beside]
         )()
 
     def open(self):
@@ -84,13 +92,13 @@ class Stress:
         flags |= self.random.choice([0, 0, os.O_TRUNC]) if flags & os.O_ACCMODE else 0
         flags |= os.O_CREAT if node is None else 0
         flags |= self.random.choice([0, os.O_EXCL]) if node is None else 0
-        self.say(f"open {folder}/{name} flags {flags:o}")
+        self.say("open", f"{folder}/{name} flags {flags:o}")
         descriptor = os.open(self.path(folder, name), flags, 0o644)
         if node is None:
             node = self.folders[folder][name] = Node()
         elif flags & os.O_TRUNC:
             del node.content[:]
-        self.opened.append(Open(descriptor, node, flags))
+        self.opened.append(Open(descriptor, node, flags, self.passthrough))
 
     def write(self):
         handle = self.some_open(lambda one: one.writes)
@@ -103,18 +111,40 @@ class Stress:
             at = self.random.randrange(1000)
         if handle.appends:
             at = len(content)
-        self.say(f"write {handle.descriptor} at {at} {len(data)}")
+        self.say("write", f"{handle.descriptor} at {at} {len(data)}")
         self.check(os.pwrite(handle.descriptor, data, at) == len(data), "short write")
-        content.extend(bytes(max(0, at - len(content))))
-        content[at : at + len(data)] = data
+        self.put(handle.node, at, data)
+
+    @staticmethod
+    def put(node, at, data):
+        node.content.extend(bytes(max(0, at - len(node.content))))
+        node.content[at : at + len(data)] = data
+
+    def write_beside(self):
+        """Changes a file that has a reader."""
+        readers = [handle.node for handle in self.opened if not handle.writes]
+        found = [(folder, name) for folder in range(FOLDERS) for name in self.folders[folder]]
+        read = [(folder, name) for folder, name in found if self.folders[folder][name] in readers]
+        if not read:
+            return
+        folder, name = self.random.choice(read)
+        at, data = self.random.randrange(1000), self.random.randbytes(5000)
+        self.say("write-beside", f"{folder}/{name} at {at} {len(data)}")
+        descriptor = os.open(self.path(folder, name), os.O_WRONLY)
+        self.check(os.pwrite(descriptor, data, at) == len(data), "short write")
+        os.close(descriptor)
+        self.put(self.folders[folder][name], at, data)
 
     def read(self):
         handle = self.some_open(lambda one: one.reads)
         if handle is None:
             return self.open()
-        at, count = self.random.randrange(MAX_BYTES), self.random.choice([10, 5000, MAX_BYTES])
-        self.say(f"read {handle.descriptor} at {at} {count}")
-        found, wanted = os.pread(handle.descriptor, count, at), handle.node.content[at : at + count]
+        at = self.random.choice([0, self.random.randrange(MAX_BYTES)])
+        count = self.random.choice([10, 5000, MAX_BYTES])
+        self.say("read", f"{handle.descriptor} at {at} {count}")
+        found = os.pread(handle.descriptor, count, at)
+        wanted = handle.wanted(at, count, found)
+        self.counts["read-kept"] += bool(handle.keeps)
         if found != wanted:
             self.check(False, self.difference(handle, at, found, wanted))
 
@@ -154,7 +184,7 @@ class Stress:
         if handle is None:
             return
         at, byte = self.random.randrange(len(handle.node.content)), self.random.randrange(256)
-        self.say(f"map {handle.descriptor} at {at}")
+        self.say("map", f"{handle.descriptor} at {at}")
         with mmap.mmap(handle.descriptor, len(handle.node.content)) as mapped:
             self.check(mapped[at] == handle.node.content[at], "a mapped byte differs")
             mapped[at] = byte
@@ -165,14 +195,14 @@ class Stress:
         if not self.opened:
             return
         handle = self.opened.pop(self.random.randrange(len(self.opened)))
-        self.say(f"close {handle.descriptor}")
+        self.say("close", f"{handle.descriptor}")
         os.close(handle.descriptor)
 
     def truncate(self):
         handle = self.some_open(lambda one: one.writes)
         if handle is not None:
             size = self.random.choice([0, self.random.randrange(MAX_BYTES)])
-            self.say(f"ftruncate {handle.descriptor} {size}")
+            self.say("ftruncate", f"{handle.descriptor} {size}")
             os.ftruncate(handle.descriptor, size)
             self.cut(handle.node, size)
 
@@ -180,7 +210,7 @@ class Stress:
         folder, name, node = self.some()
         if node is not None:
             size = self.random.randrange(MAX_BYTES)
-            self.say(f"truncate {folder}/{name} {size}")
+            self.say("truncate", f"{folder}/{name} {size}")
             os.truncate(self.path(folder, name), size)
             self.cut(node, size)
 
@@ -192,12 +222,12 @@ class Stress:
     def fsync(self):
         handle = self.some_open(lambda one: one.writes)
         if handle is not None:
-            self.say(f"fsync {handle.descriptor}")
+            self.say("fsync", f"{handle.descriptor}")
             os.fsync(handle.descriptor)
 
     def look(self):
         folder, name, node = self.some()
-        self.say(f"look at {folder}/{name}")
+        self.say("look", f"{folder}/{name}")
         path = self.path(folder, name)
         self.check(os.path.exists(path) == (node is not None), f"{path} is there: {node is None}")
         if node is not None:
@@ -216,14 +246,14 @@ class Stress:
         folder, name, node = self.some()
         if node is not None:
             node.mode = self.random.choice([0o600, 0o640, 0o644, 0o755, 0o2755])
-            self.say(f"chmod {folder}/{name} {node.mode:o}")
+            self.say("chmod", f"{folder}/{name} {node.mode:o}")
             os.chmod(self.path(folder, name), node.mode)
 
     def rename(self):
         folder, name, node = self.some()
         to_folder, to_name, _ = self.some()
         if node is not None:
-            self.say(f"rename {folder}/{name} {to_folder}/{to_name}")
+            self.say("rename", f"{folder}/{name} {to_folder}/{to_name}")
             os.rename(self.path(folder, name), self.path(to_folder, to_name))
             del self.folders[folder][name]
             self.folders[to_folder][to_name] = node
@@ -231,7 +261,7 @@ class Stress:
     def rename_folder(self):
         folder = self.random.randrange(FOLDERS)
         renamed = f"d{self.random.randrange(1_000_000)}"
-        self.say(f"rename folder {folder} to {renamed}")
+        self.say("rename-folder", f"{folder} to {renamed}")
         os.rename(os.path.join(self.root, self.names[folder]), os.path.join(self.root, renamed))
         self.names[folder] = renamed
 
@@ -241,7 +271,7 @@ class Stress:
         node = Node()
         node.content.extend(self.random.randbytes(self.random.randrange(MAX_BYTES)))
         temporary = self.path(folder, "temporary")
-        self.say(f"replace {folder}/{name} by {len(node.content)} bytes")
+        self.say("replace", f"{folder}/{name} by {len(node.content)} bytes")
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
             file.write(node.content)
             file.flush()
@@ -252,13 +282,13 @@ class Stress:
     def unlink(self):
         folder, name, node = self.some()
         if node is not None:
-            self.say(f"unlink {folder}/{name}")
+            self.say("unlink", f"{folder}/{name}")
             os.unlink(self.path(folder, name))
             del self.folders[folder][name]
 
     def list(self):
         folder = self.random.randrange(FOLDERS)
-        self.say(f"list {folder}")
+        self.say("list", f"{folder}")
         path, wanted = os.path.join(self.root, self.names[folder]), sorted(self.folders[folder])
         found = sorted(os.listdir(path))
         if found != wanted:
@@ -297,55 +327,6 @@ class Stress:
                     self.check(file.read() == node.content, f"at the end, {self.path(folder, name, root)} differs")
 
 
-def look_around(root, over):
-    """Others look at everything and read some of it; what they see is not judged, only what it does to the rest."""
-    while not over.is_set():
-        try:
-            for entry in os.scandir(root):
-                for file in os.scandir(entry.path):
-                    file.stat()
-                    with open(file.path, "rb") as content:
-                        content.read(1000)
-        except OSError:
-            time.sleep(0.01)
-
-
-def remove(root, ufs):
-    """Files deleted while open leave their directory with the last close, which the kernel tells a moment later."""
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            return shutil.rmtree(root)
-        except OSError:
-            if time.monotonic() > deadline:
-                print("on the mount:", [*os.walk(root)], "in the under file system:", [*os.walk(ufs)])
-                raise
-            time.sleep(0.5)
-
-
-def main(root, ufs, seed, seconds):
-    stress, over = Stress(root, ufs, seed), threading.Event()
-    others = threading.Thread(target=look_around, args=(root, over))
-    try:
-        for name in stress.names:
-            os.makedirs(os.path.join(root, name))
-        others.start()
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            stress.step()
-        stress.compare_all()
-        over.set()
-        others.join()
-        print(f"{len(stress.log)} operations")
-        remove(root, ufs)
-    except (AssertionError, OSError) as failure:
-        print(f"{failure}\nseed {seed}, after {len(stress.log)} operations; the last ones:")
-        print("\n".join(stress.log[-60:]))
-        return 1
-    finally:
-        over.set()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))
+    passed_through = sys.argv[5:] == ["passthrough"]
+    sys.exit(run(Writes(sys.argv[1], sys.argv[2], int(sys.argv[3]), passed_through), float(sys.argv[4])))

@@ -2,52 +2,78 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.fuse.conformance.Command;
-import io.posixgateway.fuse.conformance.MountedFileSystem;
-import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
-import java.net.URL;
-import java.nio.file.Path;
+import io.posixgateway.alluxio.harness.Report;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Random operations on open files agree with a model, on the mount and at last in the under file system. */
+/**
+ * Random operations on open files and on names agree with models, on mounts that read in each way, and at last in the under file
+ * system.
+ */
 class WriteStressIT {
-    private static final int PROCESSES = 3;
     private static final int SECONDS = Integer.getInteger("pgw.stress.seconds", 8);
+    /** From here on chance leaves out no way of reading. */
+    private static final int LONG_SECONDS = 60;
+
     private static final int END_SECONDS = 180;
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime()) % 1_000_000;
+    private static final String WRITES = "stress_writes.py";
+    private static final String NAMES = "stress_names.py";
 
     @Test
-    void randomOperationsOnOpenFilesAgreeWithAModel() throws Exception {
-        URL script = Objects.requireNonNull(WriteStressIT.class.getResource("/stress_writes.py"));
-        String folder = SharedAlluxio.folder();
-        List<Command> running = new ArrayList<>();
-        try (MountedFileSystem mounted = MountedFileSystem.mount(
-                SharedAlluxio.open(folder, Map.of("stream_from", "100K")), TransportChoice.AUTO)) {
-            try {
-                for (int i = 0; i < PROCESSES; i++) {
-                    String name = "stress-" + i;
-                    running.add(new Command(
-                            "python3",
-                            Path.of(script.toURI()).toString(),
-                            mounted.root().resolve(name).toString(),
-                            SharedAlluxio.ufs(folder).resolve(name).toString(),
-                            Long.toString(SEED + i),
-                            Integer.toString(SECONDS)));
-                }
-                for (Command command : running) {
-                    assertThat(command.await(SECONDS + END_SECONDS))
-                            .as(command.output())
-                            .isZero();
-                }
-            } finally {
-                for (Command command : running) {
-                    command.close();
-                }
+    void randomOperationsAgreeWithModelsHoweverFilesAreRead() throws Exception {
+        try (StressedMount near = mount(Map.of("passthrough", "on"));
+                StressedMount far = mount(Map.of("short_circuit", "off"));
+                StressedMount below = mount(Map.of("short_circuit", "off", "write_type", "THROUGH"))) {
+            near.start(WRITES, SEED, SECONDS, "passthrough");
+            near.start(WRITES, SEED + 1, SECONDS, "passthrough");
+            near.start(NAMES, SEED + 2, SECONDS);
+            far.start(WRITES, SEED + 3, SECONDS);
+            below.start(WRITES, SEED + 4, SECONDS);
+            Map<String, StressedMount> mounts = new LinkedHashMap<>();
+            mounts.put("near", near);
+            mounts.put("far", far);
+            mounts.put("below", below);
+            assertThat(differences(mounts)).isEmpty();
+            if (SECONDS >= LONG_SECONDS) {
+                isTaken("passthrough_opens", near, near.canPassThrough());
+                isTaken("local_bytes", near, true);
+                isTaken("remote_bytes", far, true);
+                isTaken("ufs_bytes", below, true);
             }
         }
+    }
+
+    private static void isTaken(String way, StressedMount mount, boolean wanted) {
+        assertThat(mount.reads().getOrDefault(way, 0L) > 0).as(way).isEqualTo(wanted);
+    }
+
+    private static StressedMount mount(Map<String, String> own) throws Exception {
+        Map<String, String> options = new LinkedHashMap<>(own);
+        options.put("stream_from", "100K");
+        return new StressedMount(options);
+    }
+
+    /** Of all programs, when they have ended and their work is reported. */
+    private static List<String> differences(Map<String, StressedMount> mounts) throws Exception {
+        List<String> differences = new ArrayList<>();
+        Map<String, Long> operations = new TreeMap<>();
+        Map<String, Map<String, Long>> reads = new LinkedHashMap<>();
+        for (Map.Entry<String, StressedMount> each : mounts.entrySet()) {
+            differences.addAll(each.getValue().differences(SECONDS + END_SECONDS, operations));
+            reads.put(each.getKey(), each.getValue().reads());
+        }
+        new Report("stress")
+                .with("seed", SEED)
+                .with("seconds", SECONDS)
+                .with("operations", operations)
+                .with("reads", reads)
+                .with("differences", differences)
+                .tell();
+        return differences;
     }
 }
