@@ -36,8 +36,7 @@ def missing(files: list[Path], excepted: set[tuple[str, str]], root: Path = ROOT
     return [
         f"{name}: commit {commit}, of which it is, is not in the history: measure again, from a commit that is pushed"
         for name, commit in named
-        if (name, commit) not in excepted
-        and git("cat-file", "-e", f"{commit}^{{commit}}", root=root).returncode != 0
+        if (name, commit) not in excepted and git("cat-file", "-e", f"{commit}^{{commit}}", root=root).returncode != 0
     ]
 
 
