@@ -69,8 +69,23 @@ public final class Dentries {
         }
     }
 
+    /**
+     * All names of the directory are known, as of a moment. Those of a listing may lack one that another client was just
+     * replacing, so they are believed only once the directory was seen unchanged since before the listing.
+     *
+     * @param sinceNanos that moment
+     * @param before the directory before the listing, with which it is to be compared first; null: believed
+     */
+    public record AllNames(long sinceNanos, @Nullable Facts before) {
+        public boolean believed() {
+            return before == null;
+        }
+    }
+
     private final CacheBytes bytes;
     private volatile @Nullable Standing standing;
+    private volatile @Nullable Facts said;
+    private volatile @Nullable AllNames allNames;
     private @Nullable Inode[] places = NONE;
     private @Nullable Map<Name, Replacement> replacements;
     private int children;
@@ -78,13 +93,10 @@ public final class Dentries {
     /** Names that this mount took away, the last ones. */
     private @Nullable Set<Name> taken;
 
+    /** Not without {@link #allNames}. */
     private Inode @Nullable [] listing;
-    private long listedNanos;
-    private long removals;
-    /** All names are known, as of then. */
-    private boolean complete;
 
-    private long completeNanos;
+    private long removals;
     /** Names that Alluxio was asked for in vain since then. */
     private int asked;
 
@@ -244,8 +256,7 @@ public final class Dentries {
         if (places[at] != child) {
             return;
         }
-        listing = null;
-        complete = false;
+        forgetAll();
         removals++;
         children--;
         closeGap(at);
@@ -276,35 +287,58 @@ public final class Dentries {
      * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless, as does a
      * file that was seen at two names. Any later change drops it.
      *
-     * @param all the children in the order of their names
-     * @param startedNanos when the listing began
+     * @param listed the children in the order of their names
+     * @param names since the listing began
      */
-    public synchronized void keepListing(List<Inode> all, long startedNanos) {
-        if (new HashSet<>(all).size() != all.size()) {
+    public synchronized void keepListing(List<Inode> listed, AllNames names) {
+        if (new HashSet<>(listed).size() != listed.size()) {
             return;
         }
         int current = 0;
         for (Inode child : places) {
-            current += child != null && child.seenNanos >= startedNanos ? 1 : 0;
+            current += child != null && child.seenNanos >= names.sinceNanos ? 1 : 0;
         }
-        for (Inode child : all) {
+        for (Inode child : listed) {
             byte[] name = child.name;
             if (name == null || places[place(name)] != child) {
                 return;
             }
         }
-        if (current == all.size()) {
-            listing = all.toArray(Inode[]::new);
-            listedNanos = startedNanos;
-            nowComplete(startedNanos);
+        if (current == listed.size()) {
+            listing = listed.toArray(Inode[]::new);
+            knowAll(names);
         }
     }
 
-    /** All names were known at this moment. What this mount does to them later is seen, so they stay all. */
-    public synchronized void nowComplete(long nowNanos) {
-        complete = true;
-        completeNanos = nowNanos;
+    /** What this mount does to the names later is seen, so they stay all. */
+    public synchronized void knowAll(AllNames names) {
+        allNames = names;
         asked = 0;
+    }
+
+    /**
+     * The directory was looked at after a listing: believes what is kept of that, or drops it.
+     *
+     * @param listed what was known of the names when it was looked at
+     * @param same is the directory as it was before the listing?
+     * @return are all names known and believed?
+     */
+    public synchronized boolean compared(AllNames listed, boolean same) {
+        AllNames now = allNames;
+        if (now != null && now.equals(listed)) {
+            if (same) {
+                allNames = new AllNames(listed.sinceNanos, null);
+            } else {
+                forgetAll();
+            }
+        }
+        AllNames left = allNames;
+        return left != null && left.believed();
+    }
+
+    private void forgetAll() {
+        listing = null;
+        allNames = null;
     }
 
     /** Counts names that Alluxio was asked for in vain since all were known. */
@@ -312,13 +346,18 @@ public final class Dentries {
         return ++asked;
     }
 
-    /** Are all names known, as of {@link #completeNanos}? */
-    public synchronized boolean complete() {
-        return complete;
+    /** Null: there may be names that are not known. */
+    public @Nullable AllNames allNames() {
+        return allNames;
     }
 
-    public synchronized long completeNanos() {
-        return completeNanos;
+    /** The directory as Alluxio said it is; null: it did not, or not since this mount changed names in it, or their files. */
+    public @Nullable Facts said() {
+        return said;
+    }
+
+    public void say(@Nullable Facts now) {
+        said = now;
     }
 
     /** How often a name was taken out, or found missing. */
@@ -326,35 +365,34 @@ public final class Dentries {
         return removals;
     }
 
-    /** The whole listing in order, if one is kept. */
+    /** The whole listing in order, if one is kept, with the names that {@link #allNames} tells of. */
     public synchronized @Nullable ListingPage listing() {
-        Inode[] all = listing;
-        if (all == null) {
+        Inode[] listed = listing;
+        if (listed == null) {
             return null;
         }
-        byte[][] names = new byte[all.length][];
-        for (int i = 0; i < all.length; i++) {
-            names[i] = nameOf(all[i]);
+        byte[][] names = new byte[listed.length][];
+        for (int i = 0; i < listed.length; i++) {
+            names[i] = nameOf(listed[i]);
         }
-        return new ListingPage(names, all, all.length);
+        return new ListingPage(names, listed, listed.length);
     }
 
-    public synchronized long listedNanos() {
-        return listedNanos;
+    /** Is one kept? */
+    public synchronized boolean hasListing() {
+        return listing != null;
     }
 
     /** Drops the listing and the names known to be missing, which it returns. */
     public synchronized Collection<Name> dropListing() {
-        listing = null;
-        complete = false;
+        forgetAll();
         return forgetAllMissing();
     }
 
     /** Whether this name leads somewhere is to be asked; false: that was not known. */
     public synchronized boolean dropMissing(Name name) {
-        boolean known = complete || (missing != null && missing.containsKey(name));
-        listing = null;
-        complete = false;
+        boolean known = allNames != null || (missing != null && missing.containsKey(name));
+        forgetAll();
         forgetMissing(name);
         return known;
     }
@@ -376,6 +414,7 @@ public final class Dentries {
     /** It is, or will not be; known by the children. */
     public synchronized void replaced(Name name, long nowNanos) {
         listing = null;
+        said = null;
         Map<Name, Replacement> all = replacements;
         Replacement known = all == null ? null : all.get(name);
         if (all == null || known == null) {
