@@ -9,7 +9,7 @@ from latency_parts import far_worker, near_worker
 from master_parts import master
 from paper_parts import figure15, imagenet, parallel
 from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata, million, remote, svhn
-from scaling_parts import entries, open_files, readers, tables
+from scaling_parts import entries, far_readers, open_files, readers, tables
 from shapes import bandwidth, random_large, random_small, sequential
 from volumes_parts import volumes
 
@@ -75,6 +75,7 @@ PARTS = {
         Part(tables, by=("gateway",)),
         Part(open_files, ("svhn",)),
         Part(readers, ("svhn",), also=SIZED),
+        Part(far_readers, ("svhn",), far=True),
         Part(volumes, ("svhn",), by=("gateway",)),
         Part(master, ("svhn", "listed"), by=("gateway",)),
         Part(near_worker, ("long", *trips("small", "names"))),
@@ -139,7 +140,8 @@ GROUPS = {
     ),
     "scaling": Group(
         "what grows with what",
-        ["entries", "tables", "open_files", "readers", "volumes", "master", "million"],
+        # `open_files` reads what `readers` are to be the first to read.
+        ["entries", "tables", "readers", "open_files", "far_readers", "volumes", "master", "million"],
         [*MANY, "alluxiofuse-tuned", "gateway", *SIZED],
         3,
         10,

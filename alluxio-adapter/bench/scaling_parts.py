@@ -13,6 +13,7 @@ QUICK_NAMES = (1_000, 100_000)
 TABLES_HEAP = "3g"
 OPEN_FILES = (1_000, 10_000)
 READERS = (1, 8, 32, 128)
+MANY_READERS = 64
 
 
 def live_heap_bytes(site: Site) -> int:
@@ -61,13 +62,28 @@ def open_files(site: Site) -> None:
         site.keep(f"heap of each of {count:,} open files", max(0, each), "bytes")
 
 
+def keep_footprint(site: Site, who: str) -> None:
+    """What the server is made of while they read."""
+    seen = site.mount.footprint()
+    if seen:
+        site.keep(f"threads with {who}", seen["threads"], "threads")
+        site.keep(f"resident memory with {who}", seen["rss_mb"], "MB")
+
+
 def readers(site: Site) -> None:
-    """Small files in the kernel's pages, by more and more readers: how many, and what the server is made of."""
+    """Small files, first from the worker, then in the kernel's pages, by more and more readers: how many, by what."""
     place = site.sets["svhn"].arguments(site.mount.root, site.work)
+    site.files(f"small files, first epoch, {MANY_READERS} readers", "epochs", *place, MANY_READERS, 1, 0)
+    keep_footprint(site, f"{MANY_READERS} readers, first epoch")
     site.load("epochs", *place, 8, 2, site.scale.seconds)
     for count in READERS:
         site.files(f"small files by {count} readers", "epochs", *place, count, 1, site.scale.figure_seconds)
-        seen = site.mount.footprint()
-        if seen:
-            site.keep(f"threads with {count} readers", seen["threads"], "threads")
-            site.keep(f"resident memory with {count} readers", seen["rss_mb"], "MB")
+        keep_footprint(site, f"{count} readers")
+
+
+def far_readers(site: Site) -> None:
+    """Small files that come from the worker over the network: how many, and by what."""
+    place = site.sets["svhn"].arguments(site.mount.root, site.work)
+    site.files(f"remote: small files, first epoch, {MANY_READERS} readers", "epochs", *place, MANY_READERS, 1, 0)
+    keep_footprint(site, f"{MANY_READERS} readers, remote, first epoch")
+    site.load("check", *place, 4)
