@@ -91,7 +91,7 @@ PAPER = [
     "gateway-devfuse",
     "gateway-libfuse",
 ]
-USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway"]
+USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway", "gateway-devfuse"]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
 BYPASS = [
     "tmpfs",

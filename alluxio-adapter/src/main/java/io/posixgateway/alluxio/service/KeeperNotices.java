@@ -3,15 +3,20 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.fuse.session.NoticeCarrier;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Has the keeper write a session's notices, as long as it knows how. Any thread. */
 final class KeeperNotices implements NoticeCarrier {
     private static final Logger LOG = LoggerFactory.getLogger(KeeperNotices.class);
+    private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private final KeeperClient keeper;
     private final String session;
+    /** When it refused last, and whether it did. A later keeper may take the place of one that is too old. */
+    private volatile long refusedNanos;
+
     private volatile boolean tooOld;
 
     KeeperNotices(KeeperClient keeper, String session) {
@@ -21,7 +26,7 @@ final class KeeperNotices implements NoticeCarrier {
 
     @Override
     public int carry(ByteBuffer messages, int bytes) {
-        if (tooOld) {
+        if (tooOld && System.nanoTime() - refusedNanos < AGAIN_NANOS) {
             return AWAY;
         }
         byte[] notices = new byte[bytes];
@@ -39,6 +44,7 @@ final class KeeperNotices implements NoticeCarrier {
             return AWAY;
         }
         if (e.code().equals(KeeperException.INVALID)) {
+            refusedNanos = System.nanoTime();
             tooOld = true;
             LOG.warn(
                     "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
