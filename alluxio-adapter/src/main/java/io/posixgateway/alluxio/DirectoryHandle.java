@@ -2,7 +2,6 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.cache.WholeListing;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
@@ -14,6 +13,8 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +51,8 @@ final class DirectoryHandle {
     /** The offset behind the last entry that was shown; -1: another offset was asked for since. */
     private long shown = -1;
 
-    /** Where the listing is kept when it comes to its end. */
-    private @Nullable WholeListing whole;
+    private @Nullable List<Inode> all;
+    private long startedNanos;
 
     DirectoryHandle(Volume volume, Inode directory) {
         this.volume = volume;
@@ -99,31 +100,11 @@ final class DirectoryHandle {
         pageBefore = null;
         ahead = null;
         onFirstPage = true;
-        whole = null;
-        Dentries.AllNames names = fresh();
-        ListingPage kept =
-                names != null && names.believed() ? directory.dentries().listing() : null;
+        startedNanos = volume.freshness.nowNanos();
+        Dentries dentries = directory.dentries();
+        ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
-    }
-
-    /** What is known of all names, if it is young enough to be shown. */
-    private Dentries.@Nullable AllNames fresh() {
-        Dentries.AllNames names = directory.dentries().allNames();
-        return names != null && volume.freshness.of(directory).fresh(names.sinceNanos()) ? names : null;
-    }
-
-    /** The first page, which is the whole listing where one is kept that can be believed. Waits. */
-    private Metadata.Listed first() throws StoreException {
-        if (fresh() != null && directory.dentries().hasListing() && volume.metadata.believesAll(directory)) {
-            ListingPage kept = directory.dentries().listing();
-            if (kept != null) {
-                return new Metadata.Listed(kept, "", false);
-            }
-        }
-        WholeListing begun = WholeListing.begin(volume.metadata, directory, MOST_KEPT);
-        Metadata.Listed listed = volume.metadata.list(directory, "");
-        whole = begun;
-        return listed;
+        all = kept == null ? new ArrayList<>() : null;
     }
 
     /** Goes to the entry behind the one of this offset; false: only by waiting. */
@@ -144,7 +125,7 @@ final class DirectoryHandle {
             next = here;
             return true;
         }
-        whole = null;
+        all = null;
         Metadata.Listed before = pageBefore;
         int there = before == null ? -1 : before.page().behind(offset, 0);
         if (before != null && there >= 0) {
@@ -200,7 +181,7 @@ final class DirectoryHandle {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            Metadata.Listed loaded = page.last().isEmpty() ? first() : behind(page.last());
+            Metadata.Listed loaded = behind(page.last());
             ahead = loaded.more() ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
             pageBefore = page;
@@ -220,9 +201,18 @@ final class DirectoryHandle {
     }
 
     private void keep() {
-        WholeListing begun = whole;
-        if (begun != null && !begun.add(page)) {
-            whole = null;
+        List<Inode> inodes = all;
+        if (inodes == null) {
+            return;
+        }
+        for (int i = 0; i < page.page().count(); i++) {
+            inodes.add(page.page().inode(i));
+        }
+        if (inodes.size() > MOST_KEPT) {
+            all = null;
+        } else if (!page.more()) {
+            directory.dentries().keepListing(inodes, startedNanos);
+            all = null;
         }
     }
 

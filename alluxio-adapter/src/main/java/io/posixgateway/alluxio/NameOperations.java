@@ -47,32 +47,19 @@ final class NameOperations {
             if (!request.mayWait() || volume.metadata.known(child) != null || volume.drafts.has(child)) {
                 return volume.enter(request, child, entry);
             }
-        } else {
-            Dentries.AllNames all = allWithout(request, directory, name);
-            if (all != null) {
-                volume.notices.moved(directory, directory.dentries().tellMissing(name, all.sinceNanos()));
-                return missing(directory, name, all.sinceNanos(), entry);
-            }
+        } else if (volume.metadata.knownMissing(directory, name)) {
+            long seenNanos = directory.dentries().completeNanos();
+            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
+            return missing(directory, name, seenNanos, entry);
         }
-        return request.mayWait() ? look(request, directory, name, entry) : FileSystem.WOULD_WAIT;
-    }
-
-    private int look(Request request, Inode directory, Name name, Entry entry) throws StoreException {
+        if (!request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
         volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
         return found == null
                 ? missing(directory, name, volume.freshness.nowNanos(), entry)
                 : volume.enter(request, found, entry);
-    }
-
-    /** All names of a directory, if they are known and believed and the name is not one of them; null: look for it. */
-    private Dentries.@Nullable AllNames allWithout(Request request, Inode directory, Name name) throws StoreException {
-        Dentries.AllNames all = volume.metadata.allWithout(directory, name);
-        if (all == null || all.believed()) {
-            return all;
-        }
-        boolean believed = request.mayWait() && volume.metadata.believesAll(directory);
-        return believed ? volume.metadata.allWithout(directory, name) : null;
     }
 
     /** What is known of a name. While what has it is being taken away: what is known afterwards; null for those who do not wait. */
@@ -186,7 +173,7 @@ final class NameOperations {
             return -Errno.ENOENT;
         }
         if (made.isDirectory()) {
-            made.dentries().knowAll(new Dentries.AllNames(volume.freshness.nowNanos(), null));
+            made.dentries().nowComplete(volume.freshness.nowNanos());
         }
         return volume.enter(request, made, entry);
     }

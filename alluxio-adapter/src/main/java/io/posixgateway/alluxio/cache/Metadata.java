@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +26,6 @@ public final class Metadata {
     private static final int PAGE = 1000;
     /** So many names looked up in vain, and so many known at most: then it pays to know all names of a directory. */
     private static final int IN_VAIN = 16;
-
-    private static final int SELDOM = 256;
 
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
     private static final int MOST_TRIES = 4;
@@ -105,10 +104,6 @@ public final class Metadata {
         return standing == null ? fetchedNanos : standing.sawNanos(fetchedNanos);
     }
 
-    Freshness freshness(Inode inode) {
-        return freshness.of(inode);
-    }
-
     /** Will what was listed of a directory then soon be too old for anyone? */
     boolean endsSoon(Inode directory, long listedNanos) {
         return freshness.of(directory).endsSoon(listedNanos);
@@ -129,28 +124,14 @@ public final class Metadata {
         return dentry;
     }
 
-    /** All names of a directory, if they are known and the name is not one of them; null: ask. Never waits. */
-    public Dentries.@Nullable AllNames allWithout(Inode directory, Name name) {
-        Dentries.AllNames all = directory.dentries().allNames();
-        if (all == null || !freshness.of(directory, name).fresh(all.sinceNanos())) {
-            return null;
+    /** Is the name missing where all names are known, and still believed? Never waits. */
+    public boolean knownMissing(Inode directory, Name name) {
+        Dentries dentries = directory.dentries();
+        if (!dentries.complete() || !freshness.of(directory, name).fresh(dentries.completeNanos())) {
+            return false;
         }
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        return dentry == null || dentry.child() == null ? all : null;
-    }
-
-    /**
-     * Are all names of a directory known and believed? Those of a listing are, once the directory was found to be as it was
-     * before the listing, which costs one call; else they are dropped.
-     */
-    public boolean believesAll(Inode directory) throws StoreException {
-        Dentries.AllNames all = directory.dentries().allNames();
-        Facts before = all == null ? null : all.before();
-        if (all == null || before == null) {
-            return all != null;
-        }
-        boolean same = before.sameContent(refresh(directory));
-        return directory.dentries().compared(all, same);
+        Dentries.Dentry dentry = dentries.find(name);
+        return dentry == null || dentry.child() == null;
     }
 
     /**
@@ -164,7 +145,6 @@ public final class Metadata {
             long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
             directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()), Inode.changesSoFar());
         }
-        directory.dentries().say(null);
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -299,9 +279,6 @@ public final class Metadata {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
         inode.see(now, asked);
-        if (inode.isDirectory()) {
-            inode.dentries().say(now);
-        }
         if (before != null) {
             told(inode, before, now);
         }
@@ -341,25 +318,25 @@ public final class Metadata {
     private @Nullable Inode nothing(Inode directory, Name name) throws StoreException {
         notices.moved(directory, table.missing(directory, name, freshness.nowNanos()));
         Dentries dentries = directory.dentries();
-        if (paysToLearn(dentries.askedInVain()) && dentries.children() < MOST_LEARNED) {
+        if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
             learnAll(directory);
         }
         return null;
     }
 
-    /** Ever more seldom where it did not help, as others change the directory all the time. */
-    private static boolean paysToLearn(int inVain) {
-        return inVain >= IN_VAIN && inVain % Math.min(Integer.highestOneBit(inVain), SELDOM) == 0;
-    }
-
     /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
     private void learnAll(Inode directory) throws StoreException {
-        WholeListing all = WholeListing.begin(this, directory, MOST_LEARNED);
+        long startedNanos = freshness.nowNanos();
+        List<Inode> all = new ArrayList<>();
         Listed part = list(directory, "");
-        while (all.add(part)) {
+        part.page().addTo(all);
+        while (part.more() && all.size() < MOST_LEARNED) {
             part = list(directory, part.last());
+            part.page().addTo(all);
         }
-        all.believe(this);
+        if (!part.more()) {
+            directory.dentries().keepListing(all, startedNanos);
+        }
     }
 
     /** The child of this name, known or looked for; null when there is nothing. */

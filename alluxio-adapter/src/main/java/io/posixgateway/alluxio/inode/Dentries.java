@@ -69,23 +69,8 @@ public final class Dentries {
         }
     }
 
-    /**
-     * All names of the directory are known, as of a moment. Those of a listing may lack one that another client was just
-     * replacing, so they are believed only once the directory was seen unchanged since before the listing.
-     *
-     * @param sinceNanos that moment
-     * @param before the directory before the listing, with which it is to be compared first; null: believed
-     */
-    public record AllNames(long sinceNanos, @Nullable Facts before) {
-        public boolean believed() {
-            return before == null;
-        }
-    }
-
     private final CacheBytes bytes;
     private volatile @Nullable Standing standing;
-    private volatile @Nullable Facts said;
-    private volatile @Nullable AllNames allNames;
     private @Nullable Inode[] places = NONE;
     private @Nullable Map<Name, Replacement> replacements;
     private int children;
@@ -93,10 +78,13 @@ public final class Dentries {
     /** Names that this mount took away, the last ones. */
     private @Nullable Set<Name> taken;
 
-    /** Not without {@link #allNames}. */
     private Inode @Nullable [] listing;
-
+    private long listedNanos;
     private long removals;
+    /** All names are known, as of then. */
+    private boolean complete;
+
+    private long completeNanos;
     /** Names that Alluxio was asked for in vain since then. */
     private int asked;
 
@@ -256,7 +244,8 @@ public final class Dentries {
         if (places[at] != child) {
             return;
         }
-        forgetAll();
+        listing = null;
+        complete = false;
         removals++;
         children--;
         closeGap(at);
@@ -287,58 +276,35 @@ public final class Dentries {
      * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless, as does a
      * file that was seen at two names. Any later change drops it.
      *
-     * @param listed the children in the order of their names
-     * @param names since the listing began
+     * @param all the children in the order of their names
+     * @param startedNanos when the listing began
      */
-    public synchronized void keepListing(List<Inode> listed, AllNames names) {
-        if (new HashSet<>(listed).size() != listed.size()) {
+    public synchronized void keepListing(List<Inode> all, long startedNanos) {
+        if (new HashSet<>(all).size() != all.size()) {
             return;
         }
         int current = 0;
         for (Inode child : places) {
-            current += child != null && child.seenNanos >= names.sinceNanos ? 1 : 0;
+            current += child != null && child.seenNanos >= startedNanos ? 1 : 0;
         }
-        for (Inode child : listed) {
+        for (Inode child : all) {
             byte[] name = child.name;
             if (name == null || places[place(name)] != child) {
                 return;
             }
         }
-        if (current == listed.size()) {
-            listing = listed.toArray(Inode[]::new);
-            knowAll(names);
+        if (current == all.size()) {
+            listing = all.toArray(Inode[]::new);
+            listedNanos = startedNanos;
+            nowComplete(startedNanos);
         }
     }
 
-    /** What this mount does to the names later is seen, so they stay all. */
-    public synchronized void knowAll(AllNames names) {
-        allNames = names;
+    /** All names were known at this moment. What this mount does to them later is seen, so they stay all. */
+    public synchronized void nowComplete(long nowNanos) {
+        complete = true;
+        completeNanos = nowNanos;
         asked = 0;
-    }
-
-    /**
-     * The directory was looked at after a listing: believes what is kept of that, or drops it.
-     *
-     * @param listed what was known of the names when it was looked at
-     * @param same is the directory as it was before the listing?
-     * @return are all names known and believed?
-     */
-    public synchronized boolean compared(AllNames listed, boolean same) {
-        AllNames now = allNames;
-        if (now != null && now.equals(listed)) {
-            if (same) {
-                allNames = new AllNames(listed.sinceNanos, null);
-            } else {
-                forgetAll();
-            }
-        }
-        AllNames left = allNames;
-        return left != null && left.believed();
-    }
-
-    private void forgetAll() {
-        listing = null;
-        allNames = null;
     }
 
     /** Counts names that Alluxio was asked for in vain since all were known. */
@@ -346,18 +312,13 @@ public final class Dentries {
         return ++asked;
     }
 
-    /** Null: there may be names that are not known. */
-    public @Nullable AllNames allNames() {
-        return allNames;
+    /** Are all names known, as of {@link #completeNanos}? */
+    public synchronized boolean complete() {
+        return complete;
     }
 
-    /** The directory as Alluxio said it is; null: it did not, or not since this mount changed names in it, or their files. */
-    public @Nullable Facts said() {
-        return said;
-    }
-
-    public void say(@Nullable Facts now) {
-        said = now;
+    public synchronized long completeNanos() {
+        return completeNanos;
     }
 
     /** How often a name was taken out, or found missing. */
@@ -365,34 +326,35 @@ public final class Dentries {
         return removals;
     }
 
-    /** The whole listing in order, if one is kept, with the names that {@link #allNames} tells of. */
+    /** The whole listing in order, if one is kept. */
     public synchronized @Nullable ListingPage listing() {
-        Inode[] listed = listing;
-        if (listed == null) {
+        Inode[] all = listing;
+        if (all == null) {
             return null;
         }
-        byte[][] names = new byte[listed.length][];
-        for (int i = 0; i < listed.length; i++) {
-            names[i] = nameOf(listed[i]);
+        byte[][] names = new byte[all.length][];
+        for (int i = 0; i < all.length; i++) {
+            names[i] = nameOf(all[i]);
         }
-        return new ListingPage(names, listed, listed.length);
+        return new ListingPage(names, all, all.length);
     }
 
-    /** Is one kept? */
-    public synchronized boolean hasListing() {
-        return listing != null;
+    public synchronized long listedNanos() {
+        return listedNanos;
     }
 
     /** Drops the listing and the names known to be missing, which it returns. */
     public synchronized Collection<Name> dropListing() {
-        forgetAll();
+        listing = null;
+        complete = false;
         return forgetAllMissing();
     }
 
     /** Whether this name leads somewhere is to be asked; false: that was not known. */
     public synchronized boolean dropMissing(Name name) {
-        boolean known = allNames != null || (missing != null && missing.containsKey(name));
-        forgetAll();
+        boolean known = complete || (missing != null && missing.containsKey(name));
+        listing = null;
+        complete = false;
         forgetMissing(name);
         return known;
     }
@@ -414,7 +376,6 @@ public final class Dentries {
     /** It is, or will not be; known by the children. */
     public synchronized void replaced(Name name, long nowNanos) {
         listing = null;
-        said = null;
         Map<Name, Replacement> all = replacements;
         Replacement known = all == null ? null : all.get(name);
         if (all == null || known == null) {

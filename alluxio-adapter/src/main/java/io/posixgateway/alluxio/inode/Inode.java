@@ -213,9 +213,6 @@ public final class Inode implements Dentries.Dentry {
         change = CHANGES.incrementAndGet();
         keep(null);
         keptPages = false;
-        if (dentries != null) {
-            dentries.say(null);
-        }
     }
 
     /** Deleted by us while it may still be open. */

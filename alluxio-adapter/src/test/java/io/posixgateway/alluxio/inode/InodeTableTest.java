@@ -244,7 +244,7 @@ class InodeTableTest {
         Inode g = table.of(21, false);
         table.attach(table.root(), Name.of("g"), g, 6);
         Dentries names = table.root().dentries();
-        names.keepListing(List.of(g), new Dentries.AllNames(5, null));
+        names.keepListing(List.of(g), 5);
         assertThat(names.listing()).isNotNull();
         table.replaced(f, 22, 7);
         assertThat(names.listing()).isNull();
