@@ -30,12 +30,20 @@ func (s *Server) handOver(conn *keeperapi.Conn) error {
 	}
 	close(s.handedOver)
 	err := conn.Send(keeperapi.Status{OK: true})
-	s.log.Info("handed over to a successor", "sessions", len(s.keeper.sessions))
-	for _, session := range s.keeper.sessions {
+	s.log.Info("handed over to a successor", "sessions", s.keeper.forgetAll())
+	return err
+}
+
+// forgetAll drops every session, which a successor holds, and counts them.
+func (k *Keeper) forgetAll() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	count := len(k.sessions)
+	for _, session := range k.sessions {
 		session.close()
 	}
-	clear(s.keeper.sessions)
-	return err
+	clear(k.sessions)
+	return count
 }
 
 // sendSessions returns nil once the successor has confirmed that it holds all of them.

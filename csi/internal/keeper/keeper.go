@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +46,8 @@ type session struct {
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
+	// noticing counts notices that are being written.
+	noticing atomic.Int32
 }
 
 func (s *session) close() { keeperapi.CloseAll([]*os.File{s.fuse, s.memory}) }
@@ -197,6 +200,7 @@ func (k *Keeper) unmount(id string, force bool) (existing bool, err error) {
 			return true, failed(err)
 		}
 	}
+	k.endNotices(s)
 	k.forget(s)
 	return true, nil
 }

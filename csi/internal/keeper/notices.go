@@ -3,7 +3,7 @@ package keeper
 import (
 	"encoding/binary"
 	"errors"
-	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,27 +16,48 @@ const noticeHeaderBytes = 16
 // notify writes notices, one behind the other, of the session's server to the kernel, and returns the errno of the last one.
 // The kernel may wait for a lock whose holder waits for an answer of that server, and a thread that waits so cannot be
 // killed: here it does not keep the server from ending and the next one from answering. Nothing is locked meanwhile.
-func (k *Keeper) notify(id string, notices []byte) (errno int, err error) {
+//
+// device is that of the mount the server serves; "" is any. A session may have been made anew since.
+func (k *Keeper) notify(id, device string, notices []byte) (errno int, err error) {
 	list, err := split(notices)
 	if err != nil {
 		return 0, err
 	}
 	s := k.find(id)
-	if s == nil {
+	if s == nil || (device != "" && device != s.device) {
 		return 0, noSession(id)
 	}
-	for _, notice := range list {
-		_, err = s.fuse.Write(notice)
-		refusal, refused := errors.AsType[unix.Errno](err)
-		switch {
-		case errors.Is(err, os.ErrClosed):
-			return 0, noSession(id)
-		case err != nil && !refused:
-			return 0, err
-		}
-		errno = int(refusal)
+	s.noticing.Add(1)
+	defer s.noticing.Add(-1)
+	connection, err := s.fuse.SyscallConn()
+	for i := 0; err == nil && i < len(list); i++ {
+		// Unlike File.Write this keeps no other notice waiting.
+		err = connection.Control(func(fd uintptr) { errno = write(int(fd), list[i]) })
+	}
+	if err != nil { // closed meanwhile
+		return 0, noSession(id)
 	}
 	return errno, nil
+}
+
+func write(fd int, notice []byte) (errno int) {
+	_, err := unix.Write(fd, notice)
+	if refusal, refused := errors.AsType[unix.Errno](err); refused {
+		return int(refusal)
+	}
+	return 0
+}
+
+// endNotices waits until no notice of a session is being written. One that does not end waits, as somebody else does, for a
+// server that is gone, and would keep the connection open: that is aborted.
+func (k *Keeper) endNotices(s *session) {
+	const pause = 10 * time.Millisecond
+	for deadline := time.Now().Add(k.patience); s.noticing.Load() > 0; time.Sleep(pause) {
+		if time.Now().After(deadline) {
+			k.system.abort(s.device)
+			return
+		}
+	}
 }
 
 // split returns the notices, or says what is wrong with one of them.

@@ -30,7 +30,7 @@ func nameIsOld(name string) []byte {
 
 func TestOnlyNoticesAreWritten(t *testing.T) {
 	k := (&fakeSystem{}).keeper()
-	_, err := k.notify("a", nameIsOld("x"))
+	_, err := k.notify("a", "", nameIsOld("x"))
 	wantCode(t, err, keeperapi.NotFound)
 	if _, err := k.mount(request("a")); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestOnlyNoticesAreWritten(t *testing.T) {
 		"half a header":          answer[:8],
 		"too much":               notice(3, make([]byte, keeperapi.MaxNoticeBytes)),
 	} {
-		_, err := k.notify("a", message)
+		_, err := k.notify("a", "", message)
 		if err == nil {
 			t.Error("taken:", what)
 			continue
@@ -74,7 +74,7 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 	time.Sleep(100 * time.Millisecond)
 	noticed := make(chan error, 1)
 	go func() {
-		errno, err := old.client.Notify(t.Context(), "vol-1", nameIsOld("new"))
+		errno, err := old.client.Notify(t.Context(), "vol-1", "", nameIsOld("new"))
 		if err == nil && errno != unix.ENOENT && errno != 0 {
 			err = errno
 		}
@@ -98,6 +98,53 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 	mustEnd(t, old)
 }
 
+// It waits for an answer of a server that is gone, and so does the program.
+func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
+	fusetest.RequireFuse(t)
+	k := New("g")
+	k.patience = 200 * time.Millisecond
+	aborted := make(chan string, 8)
+	abortReally := k.system.abort
+	k.system.abort = func(device string) { abortReally(device); aborted <- device }
+	s := newTestServer(t, k, filepath.Join(t.TempDir(), "k.sock"))
+	target, server := mounted(t, s.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	made, noticed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := unix.Open(filepath.Join(target, "new"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+		made <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	go func() {
+		_, err := s.client.Notify(t.Context(), "vol-1", "", nameIsOld("new"))
+		noticed <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if _, err := s.client.Unmount(t.Context(), "vol-1", false); err != nil {
+		t.Fatal(err)
+	}
+	if len(aborted) == 0 {
+		t.Fatal("the connection was left to a notice that waits for nobody")
+	}
+	await(t, made)
+	await(t, noticed)
+}
+
+func TestNoticesOfAnEarlierMountAreRefused(t *testing.T) {
+	k := (&fakeSystem{}).keeper()
+	if _, err := k.mount(request("a")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := k.notify("a", "0:earlier", nameIsOld("x"))
+	wantCode(t, err, keeperapi.NotFound)
+	if _, err := k.notify("a", "0:a", nameIsOld("x")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheKernelsWordComesBack(t *testing.T) {
 	fusetest.RequireFuse(t)
 	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
@@ -108,11 +155,11 @@ func TestTheKernelsWordComesBack(t *testing.T) {
 	known, unknown := make([]byte, 24), make([]byte, 24) // FUSE_NOTIFY_INVAL_INODE: node, offset, length
 	binary.NativeEndian.PutUint64(known, 1)
 	binary.NativeEndian.PutUint64(unknown, 99)
-	if errno, err := s.client.Notify(t.Context(), "vol-1", notice(2, known)); errno != 0 || err != nil {
+	if errno, err := s.client.Notify(t.Context(), "vol-1", "", notice(2, known)); errno != 0 || err != nil {
 		t.Error(errno, err)
 	}
 	both := append(notice(2, known), notice(2, unknown)...)
-	if errno, err := s.client.Notify(t.Context(), "vol-1", both); errno != unix.ENOENT || err != nil {
+	if errno, err := s.client.Notify(t.Context(), "vol-1", "", both); errno != unix.ENOENT || err != nil {
 		t.Error(errno, err)
 	}
 }

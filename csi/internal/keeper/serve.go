@@ -79,6 +79,11 @@ func (s *Server) bind() error {
 func (s *Server) Serve(ctx context.Context) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
+	defer func() {
+		for _, session := range s.keeper.sorted() {
+			s.keeper.endNotices(session)
+		}
+	}()
 	defer s.hangUp()
 	stop := context.AfterFunc(ctx, s.hangUp)
 	defer stop()
@@ -248,7 +253,10 @@ func (s *Server) notify(conn *keeperapi.Conn, request *keeperapi.Request) error 
 	if s.finished() {
 		return io.EOF // as in dispatch
 	}
-	errno, err := s.keeper.notify(request.ID, *request.Data)
+	errno, err := s.keeper.notify(request.ID, request.Device, *request.Data)
+	if err != nil && s.finished() {
+		return io.EOF
+	}
 	if err != nil {
 		return s.refuse(conn, err)
 	}

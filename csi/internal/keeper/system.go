@@ -121,8 +121,15 @@ func unmount(mountPoint string, detach bool) error {
 	return unix.Unmount(mountPoint, flags)
 }
 
+// connections is where fusectl belongs.
+const connections = "/sys/fs/fuse/connections"
+
 func abort(device string) {
 	_, minor, _ := strings.Cut(device, ":")
-	// Without fusectl, closing the last descriptor does the same.
-	_ = os.WriteFile("/sys/fs/fuse/connections/"+minor+"/abort", []byte("1"), 0)
+	path := connections + "/" + minor + "/abort"
+	if os.WriteFile(path, []byte("1"), 0) == nil || unix.Mount("fusectl", connections, "fusectl", 0, "") != nil {
+		return
+	}
+	_ = os.WriteFile(path, []byte("1"), 0) // the connection may have ended
+	_ = unix.Unmount(connections, unix.MNT_DETACH)
 }

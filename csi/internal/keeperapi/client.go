@@ -68,9 +68,9 @@ func (c *Client) Record(ctx context.Context, id string) ([]byte, error) {
 // Notify has the keeper write FUSE notices, one behind the other, to the session's connection, and returns the kernel's errno
 // of the last one, 0 if it had none.
 // It may take as long as the kernel waits for an answer to a request.
-func (c *Client) Notify(ctx context.Context, id string, notices []byte) (syscall.Errno, error) {
+func (c *Client) Notify(ctx context.Context, id, device string, notices []byte) (syscall.Errno, error) {
 	var answer Notified
-	_, err := c.call(ctx, &Request{Op: OpNotify, ID: id, Data: &notices}, &answer, &answer.Status, 0)
+	_, err := c.call(ctx, &Request{Op: OpNotify, ID: id, Device: device, Data: &notices}, &answer, &answer.Status, 0)
 	return syscall.Errno(answer.Errno), err
 }
 

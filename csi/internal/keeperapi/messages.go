@@ -74,7 +74,9 @@ type Request struct {
 	// MaxRead is in bytes; 0: the kernel's own limit.
 	MaxRead     uint32 `json:"max_read,omitempty"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
-	Force       bool   `json:"force,omitempty"`
+	// Device is "major:minor" of the mount that notices are for; "" is any.
+	Device string `json:"device,omitempty"`
+	Force  bool   `json:"force,omitempty"`
 	// Data, in base64, is the record (nil asks for it, empty deletes it), or notices for the kernel.
 	Data *[]byte `json:"data,omitempty"`
 }

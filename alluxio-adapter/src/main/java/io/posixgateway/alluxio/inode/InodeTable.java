@@ -35,6 +35,8 @@ public final class InodeTable {
     private static final int MOST_TRIES_FOR_BYTES = 512;
 
     private static final int CROWD = 2;
+    /** Of no use for so long where fewer files were found than had to go. */
+    private static final long IN_VAIN_NANOS = 60_000_000_000L;
     /** This part of the limit is made free at once. */
     private static final int CROWD_SHARE = 16;
 
@@ -59,6 +61,10 @@ public final class InodeTable {
     private volatile Numbering numbering = NOBODY;
     private volatile int generation;
     private volatile Runnable crowded = () -> {};
+    /** Since when it is of no use to ask for it, and whether it is; see {@link #crowd}. */
+    private volatile long inVainNanos;
+
+    private volatile boolean inVain;
     private int nextStripe;
 
     /**
@@ -497,7 +503,7 @@ public final class InodeTable {
                 evicted.increment();
             }
         }
-        if (isCrowded()) {
+        if (isCrowded() && !(inVain && System.nanoTime() - inVainNanos < IN_VAIN_NANOS)) {
             crowded.run();
         }
     }
@@ -530,6 +536,8 @@ public final class InodeTable {
                 }
             }
         }
+        inVainNanos = System.nanoTime();
+        inVain = found.size() < wanted; // what makes the crowd is open, or directories
         return found;
     }
 

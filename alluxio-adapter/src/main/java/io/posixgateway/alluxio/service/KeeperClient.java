@@ -24,7 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeeperClient {
     private static final int TAKEN_FDS = 2;
-    private static final int CHUNK_BYTES = 64 << 10;
+    private static final int CHUNK_BYTES = 32 << 10;
+
+    /** What is sent, and what comes, piece by piece. */
+    private static final ThreadLocal<ByteBuffer> CHUNK =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(CHUNK_BYTES));
+
     private static final int WITHOUT_END = 0;
     private static final int LONGEST_ANSWER_BYTES = 64 << 20;
 
@@ -104,24 +109,27 @@ public final class KeeperClient {
             closeAll(fds);
             throw new KeeperException("failed", "the keeper at " + socket + " sent no descriptors for session " + id);
         }
+        String device = answer.has("device") ? answer.get("device").getAsString() : null;
         return new KeptSession(
                 fds[0],
                 fds[1],
                 answer.get("target").getAsString(),
                 answer.get("read_only").getAsBoolean(),
                 answer.get("takes").getAsInt(),
-                answer.has("device") ? answer.get("device").getAsString() : null,
-                new KeeperNotices(this, id));
+                device,
+                new KeeperNotices(this, id, device == null ? "" : device));
     }
 
     /**
      * Has it write notices to the kernel, and waits as long as that takes.
      *
+     * @param device "major:minor" of the mount they are for; empty: any
      * @param notices as the kernel reads them, one behind the other
      * @return 0 or the kernel's errno of the last one
      */
-    int notify(String id, byte[] notices) throws KeeperException {
+    int notify(String id, String device, byte[] notices) throws KeeperException {
         JsonObject question = question("notify", id);
+        question.addProperty("device", device);
         question.addProperty("data", Base64.getEncoder().encodeToString(notices));
         return ask(question, new int[0], WITHOUT_END).get("errno").getAsInt();
     }
@@ -194,18 +202,20 @@ public final class KeeperClient {
 
     private void send(int connection, String line) throws KeeperException {
         byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
-        ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).put(0, bytes);
-        int result = Native.send(connection, buffer, bytes.length);
-        if (result < 0) {
-            throw unavailable("does not take requests (errno " + -result + ")");
+        ByteBuffer chunk = CHUNK.get();
+        for (int at = 0; at < bytes.length; at += CHUNK_BYTES) {
+            int count = Math.min(CHUNK_BYTES, bytes.length - at);
+            int result = Native.send(connection, chunk.put(0, bytes, at, count), count);
+            if (result < 0) {
+                throw unavailable("does not take requests (errno " + -result + ")");
+            }
         }
     }
 
     /** The descriptors come with the first byte. */
     private String receiveLine(int connection, int[] fds) throws KeeperException {
-        ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+        ByteBuffer chunk = CHUNK.get();
         ByteArrayOutputStream line = new ByteArrayOutputStream();
-        byte[] bytes = new byte[CHUNK_BYTES];
         int[] wanted = fds;
         while (line.size() < LONGEST_ANSWER_BYTES) {
             int count = Native.receive(connection, chunk, wanted);
@@ -216,7 +226,8 @@ public final class KeeperClient {
                                 ? "closed the connection without an answer"
                                 : "does not answer (errno " + -count + ")");
             }
-            chunk.get(0, bytes, 0, count);
+            byte[] bytes = new byte[count];
+            chunk.get(0, bytes);
             line.write(bytes, 0, count);
             if (bytes[count - 1] == '\n') {
                 return line.toString(StandardCharsets.UTF_8);

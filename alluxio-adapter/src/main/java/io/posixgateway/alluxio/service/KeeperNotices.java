@@ -1,7 +1,6 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.fuse.session.NoticeCarrier;
-import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -14,14 +13,17 @@ final class KeeperNotices implements NoticeCarrier {
 
     private final KeeperClient keeper;
     private final String session;
+    private final String device;
     /** When it refused last, and whether it did. A later keeper may take the place of one that is too old. */
     private volatile long refusedNanos;
 
     private volatile boolean tooOld;
 
-    KeeperNotices(KeeperClient keeper, String session) {
+    /** @param device "major:minor" of the mount; empty: not known */
+    KeeperNotices(KeeperClient keeper, String session, String device) {
         this.keeper = keeper;
         this.session = session;
+        this.device = device;
     }
 
     @Override
@@ -32,28 +34,26 @@ final class KeeperNotices implements NoticeCarrier {
         byte[] notices = new byte[bytes];
         messages.get(0, notices);
         try {
-            return -keeper.notify(session, notices);
+            return -keeper.notify(session, device, notices);
         } catch (KeeperException e) {
             return refused(e);
         }
     }
 
     private int refused(KeeperException e) {
-        if (e.code().equals(KeeperException.UNAVAILABLE)) {
-            LOG.debug("A notice is written without the keeper: {}", e.getMessage());
-            return AWAY;
-        }
         if (e.code().equals(KeeperException.INVALID)) {
+            if (!tooOld) {
+                LOG.warn(
+                        "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
+                                + " requests when it is killed; update the keeper",
+                        session,
+                        e.getMessage());
+            }
             refusedNanos = System.nanoTime();
             tooOld = true;
-            LOG.warn(
-                    "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
-                            + " requests when it is killed; update the keeper",
-                    session,
-                    e.getMessage());
-            return AWAY;
+        } else {
+            LOG.debug("A notice of session {} is written without the keeper: {}", session, e.getMessage());
         }
-        LOG.debug("A notice is not told", e);
-        return -Errno.ENOTCONN;
+        return AWAY;
     }
 }
