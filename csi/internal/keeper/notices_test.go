@@ -129,8 +129,12 @@ func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 	if len(aborted) == 0 {
 		t.Fatal("the connection was left to a notice that waits for nobody")
 	}
-	await(t, made)
-	await(t, noticed)
+	if err := await(t, made); err == nil {
+		t.Fatal("a file was made though nobody served")
+	}
+	if err := await(t, noticed); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestNoticesOfAnEarlierMountAreRefused(t *testing.T) {
