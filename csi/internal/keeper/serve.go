@@ -79,11 +79,6 @@ func (s *Server) bind() error {
 func (s *Server) Serve(ctx context.Context) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
-	defer func() {
-		for _, session := range s.keeper.sorted() {
-			s.keeper.endNotices(session)
-		}
-	}()
 	defer s.hangUp()
 	stop := context.AfterFunc(ctx, s.hangUp)
 	defer stop()
