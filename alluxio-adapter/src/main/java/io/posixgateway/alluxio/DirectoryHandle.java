@@ -51,8 +51,12 @@ final class DirectoryHandle {
     /** The offset behind the last entry that was shown; -1: another offset was asked for since. */
     private long shown = -1;
 
+    /** What was read since the beginning, to be kept; null: that will not be. */
     private @Nullable List<Inode> all;
+
     private long startedNanos;
+    /** The directory before it was listed. */
+    private @Nullable Facts unlisted;
 
     DirectoryHandle(Volume volume, Inode directory) {
         this.volume = volume;
@@ -104,7 +108,8 @@ final class DirectoryHandle {
         Dentries dentries = directory.dentries();
         ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
-        all = kept == null ? new ArrayList<>() : null;
+        all = kept == null && volume.freshness.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
+        unlisted = directory.facts();
     }
 
     /** Goes to the entry behind the one of this offset; false: only by waiting. */
@@ -181,6 +186,9 @@ final class DirectoryHandle {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
+            if (all != null && unlisted == null) {
+                unlisted = volume.metadata.refresh(directory);
+            }
             Metadata.Listed loaded = behind(page.last());
             ahead = loaded.more() ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
@@ -205,14 +213,14 @@ final class DirectoryHandle {
         if (inodes == null) {
             return;
         }
-        for (int i = 0; i < page.page().count(); i++) {
-            inodes.add(page.page().inode(i));
+        page.page().addTo(inodes);
+        if (page.more() && inodes.size() <= MOST_KEPT) {
+            return;
         }
-        if (inodes.size() > MOST_KEPT) {
-            all = null;
-        } else if (!page.more()) {
+        all = null;
+        Facts before = unlisted;
+        if (inodes.size() <= MOST_KEPT && before != null && volume.metadata.stands(directory, before)) {
             directory.dentries().keepListing(inodes, startedNanos);
-            all = null;
         }
     }
 

@@ -318,14 +318,20 @@ public final class Metadata {
     private @Nullable Inode nothing(Inode directory, Name name) throws StoreException {
         notices.moved(directory, table.missing(directory, name, freshness.nowNanos()));
         Dentries dentries = directory.dentries();
-        if (dentries.askedInVain() % IN_VAIN == 0 && dentries.children() < MOST_LEARNED) {
+        if (paysToLearn(dentries.askedInVain()) && dentries.children() < MOST_LEARNED) {
             learnAll(directory);
         }
         return null;
     }
 
+    /** Ever more seldom where it did not help, as others change the directory all the time. */
+    private static boolean paysToLearn(int inVain) {
+        return inVain >= IN_VAIN && Integer.bitCount(inVain) == 1;
+    }
+
     /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
     private void learnAll(Inode directory) throws StoreException {
+        Facts before = refresh(directory);
         long startedNanos = freshness.nowNanos();
         List<Inode> all = new ArrayList<>();
         Listed part = list(directory, "");
@@ -334,8 +340,27 @@ public final class Metadata {
             part = list(directory, part.last());
             part.page().addTo(all);
         }
-        if (!part.more()) {
+        if (!part.more() && (changedHere(directory, before) || stands(directory, before))) {
             directory.dentries().keepListing(all, startedNanos);
+        }
+    }
+
+    /** Did this mount change names in a directory since Alluxio was asked for it? Then the directory's time tells nothing of others. */
+    private static boolean changedHere(Inode directory, Facts before) {
+        Facts now = directory.facts();
+        return now != null && !now.sameContent(before) && now.fetchedNanos() == before.fetchedNanos();
+    }
+
+    /**
+     * Is a directory still as it was before it was listed? While another client replaces a file there is a moment in which Alluxio
+     * lists neither the old one nor the new. So a listing is known to lack nothing only if the directory's own time and number of
+     * names are the same before and after it. Asks Alluxio; where it fails, the answer is no.
+     */
+    public boolean stands(Inode directory, Facts before) {
+        try {
+            return freshness.of(directory).immutable() || before.sameContent(refresh(directory));
+        } catch (StoreException e) {
+            return false;
         }
     }
 

@@ -19,6 +19,8 @@ import java.util.List;
  */
 final class FileTree {
     private static final int MOST_DEPTH = 256;
+    /** Folders of up to so many names are walked once they were listed twice. */
+    private static final int MOST_TWICE = 20_000;
 
     private final FileSystem files;
 
@@ -164,7 +166,7 @@ final class FileTree {
 
     private boolean walkFolder(long node, String path, WalkProgress progress, int depth) throws TreeException {
         checkDepth(depth, path);
-        for (Child child : children(node, path)) {
+        for (Child child : childrenAtRest(node, path)) {
             boolean goOn;
             String childPath = path + "/" + child.name();
             try (Held held = new Held()) {
@@ -207,6 +209,15 @@ final class FileTree {
         } finally {
             files.releasedir(OwnRequest.INSTANCE, node, open.handle);
         }
+    }
+
+    /**
+     * The second time for most folders. A listing during which the folder changed is not kept, and the first of all changes it,
+     * as Alluxio then loads it from the under file system. Where the first was kept, the second asks nobody.
+     */
+    private List<Child> childrenAtRest(long node, String path) throws TreeException {
+        List<Child> children = children(node, path);
+        return children.size() > MOST_TWICE ? children : children(node, path);
     }
 
     private static void checkDepth(int depth, String path) throws TreeException {

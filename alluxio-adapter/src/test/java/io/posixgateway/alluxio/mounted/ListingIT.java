@@ -223,6 +223,50 @@ class ListingIT {
         assertComplete(reply.names, changed);
     }
 
+    /** It comes at a name before those that are still to be read, so that no part of the listing has it. */
+    @Test
+    void aListingDuringWhichAnotherMountChangedTheDirectoryIsNotKept() throws Exception {
+        String between = name(10) + "-between";
+        try (AlluxioFileSystem other = SharedAlluxio.open(folder, OPTIONS)) {
+            list(files);
+            assertThat(files.invalidate("/")).isPositive();
+            long handle = open(files);
+            Reply reply = new Reply();
+            long offset = read(files, handle, 0, 500, reply);
+            assertThat(other.mkdir(WAITING, FileSystem.ROOT, Name.of(between), 0755, new Entry()))
+                    .isZero();
+            read(files, handle, offset, Integer.MAX_VALUE, reply);
+            assertComplete(reply.names, List.of());
+        }
+        Entry entry = new Entry();
+        assertThat(files.lookup(WAITING, FileSystem.ROOT, Name.of(between), entry))
+                .isZero();
+        assertThat(entry.node).isNotZero();
+        assertThat(list(files)).contains(between);
+    }
+
+    /** Names that are missing need no question then, nor does the next listing. The first of all loads the names. */
+    @Test
+    void aListingDuringWhichNothingChangedIsKept() {
+        list(files);
+        list(files);
+        Map<String, Long> before = MasterCalls.counts();
+        for (int i = 0; i < 3; i++) {
+            assertThat(list(files)).hasSize(FILES + 2);
+            Entry entry = new Entry();
+            assertThat(files.lookup(WAITING, FileSystem.ROOT, Name.of("missing" + i), entry))
+                    .isZero();
+            assertThat(entry.node).isZero();
+        }
+        assertThat(MasterCalls.since(before)).isEmpty();
+    }
+
+    private static List<String> list(AlluxioFileSystem files) {
+        Reply reply = new Reply();
+        read(files, open(files), 0, Integer.MAX_VALUE, reply);
+        return reply.names;
+    }
+
     @Test
     void anotherProcessGoesOnAtAnOffset() throws Exception {
         Reply reply = new Reply();

@@ -1,7 +1,10 @@
 package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
@@ -10,10 +13,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,6 +27,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -34,6 +40,8 @@ class PathsChangeHandsIT {
     private static final int FAR = BYTES / 2;
     private static final int FILES = 8;
     private static final long REPLACING_NANOS = 3_000_000_000L;
+    private static final Duration MOMENT = Duration.ofSeconds(1);
+    private static final int ROUNDS = 3;
 
     /** No worker has the file, so all that is read of it comes from the under file system, where it is found by its path. */
     @ParameterizedTest
@@ -87,13 +95,80 @@ class PathsChangeHandsIT {
     /** Neither a publication nor a rename over a file leaves a moment in which a listing lacks the name. */
     @Test
     void aListingNeverLacksANameThatIsBeingReplaced() throws Exception {
-        whileFilesAreReplaced(PathsChangeHandsIT::list);
+        whileFilesAreReplaced(null, PathsChangeHandsIT::list);
+    }
+
+    /** Another mount asks Alluxio for each name, which tells of the file before or the one after. */
+    @Test
+    void aNameThatAnotherMountReplacesIsFoundAtEveryLook() throws Exception {
+        Map<String, String> asking = Map.of("metadata_ttl", "0", "open_trust", "0");
+        whileFilesAreReplaced(asking, PathsChangeHandsIT::lookAtEach);
+    }
+
+    private static int lookAtEach(Path root, long end) throws IOException {
+        int count = 0;
+        while (System.nanoTime() < end) {
+            try {
+                assertThat(Files.size(root.resolve("f" + count % FILES))).isNotNegative();
+            } catch (NoSuchFileException e) {
+                throw new AssertionError("look " + count + " found no file", e);
+            } catch (FileSystemException e) {
+                assertThat(e.getReason()).isEqualTo("Stale file handle");
+            }
+            count++;
+        }
+        return count;
+    }
+
+    /** What Alluxio lists may lack a name that another mount replaces just then. It does not stay so. */
+    @Test
+    void aListingLacksANameThatAnotherMountReplacesForAMomentOnly() throws Exception {
+        String folder = SharedAlluxio.folder();
+        AlluxioFileSystem looking = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h"));
+        int lacking = 0;
+        try (MountedFileSystem mounted =
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO);
+                MountedFileSystem other = MountedFileSystem.mount(looking, TransportChoice.AUTO)) {
+            makeFiles(mounted.root());
+            for (int round = 0; round < ROUNDS; round++) {
+                lacking += replaceUntilANameIsLacking(mounted.root(), other.root(), looking) ? 1 : 0;
+                Waiting.until(
+                        "all are listed", MOMENT, () -> names(other.root()).size() == FILES);
+            }
+        }
+        assumeTrue(lacking > 0, "Alluxio listed all names each time");
+    }
+
+    /** False: it took too long. */
+    private static boolean replaceUntilANameIsLacking(Path root, Path seen, AlluxioFileSystem looking)
+            throws Exception {
+        AtomicLong end = new AtomicLong(System.nanoTime() + 10 * REPLACING_NANOS);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            List<Future<Integer>> replacing = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                int seed = i;
+                replacing.add(threads.submit(() -> replace(root, new Random(seed), end)));
+            }
+            boolean all = true;
+            while (all && System.nanoTime() < end.get()) {
+                looking.invalidate("/");
+                all = names(seen).size() == FILES;
+            }
+            end.set(System.nanoTime());
+            for (Future<Integer> one : replacing) {
+                assertThat(one.get()).isPositive();
+            }
+            return !all;
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     /** Whoever could open a file reads all of it, and can write it, though its name goes to another at that moment. */
     @Test
     void whatWasOpenedIsThereWhoeverTakesItsName() throws Exception {
-        whileFilesAreReplaced(PathsChangeHandsIT::read);
+        whileFilesAreReplaced(null, PathsChangeHandsIT::read);
     }
 
     /** Looks on until this moment; returns how often. */
@@ -101,21 +176,25 @@ class PathsChangeHandsIT {
         int look(Path root, long end) throws IOException;
     }
 
-    private static void whileFilesAreReplaced(Onlooker onlooker) throws Exception {
+    /** @param elsewhere options of another mount, from which is looked on; null: from the same */
+    private static void whileFilesAreReplaced(@Nullable Map<String, String> elsewhere, Onlooker onlooker)
+            throws Exception {
         String folder = SharedAlluxio.folder();
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
+                        MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO);
+                MountedFileSystem other = elsewhere == null
+                        ? null
+                        : MountedFileSystem.mount(SharedAlluxio.open(folder, elsewhere), TransportChoice.AUTO)) {
             Path root = mounted.root();
-            for (int i = 0; i < FILES; i++) {
-                Files.write(root.resolve("f" + i), new byte[10]);
-            }
+            Path seen = other == null ? root : other.root();
+            makeFiles(root);
             long end = System.nanoTime() + REPLACING_NANOS;
             List<Future<Integer>> running = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 int seed = i;
-                running.add(threads.submit(() -> replace(root, new Random(seed), end)));
-                running.add(threads.submit(() -> onlooker.look(root, end)));
+                running.add(threads.submit(() -> replace(root, new Random(seed), new AtomicLong(end))));
+                running.add(threads.submit(() -> onlooker.look(seen, end)));
             }
             for (Future<Integer> one : running) {
                 assertThat(one.get()).isPositive();
@@ -125,10 +204,16 @@ class PathsChangeHandsIT {
         }
     }
 
-    private static int replace(Path root, Random random, long end) throws IOException {
+    private static void makeFiles(Path root) throws IOException {
+        for (int i = 0; i < FILES; i++) {
+            Files.write(root.resolve("f" + i), new byte[10]);
+        }
+    }
+
+    private static int replace(Path root, Random random, AtomicLong end) throws IOException {
         int count = 0;
         Path beside = root.resolve("beside" + random.nextInt());
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end.get()) {
             Path file = root.resolve("f" + random.nextInt(FILES));
             if (random.nextBoolean()) {
                 byte[] content = new byte[1 + random.nextInt(10_000)];
@@ -179,15 +264,19 @@ class PathsChangeHandsIT {
     private static int list(Path root, long end) throws IOException {
         int count = 0;
         while (System.nanoTime() < end) {
-            try (Stream<Path> all = Files.list(root)) {
-                List<String> names = all.map(path -> path.getFileName().toString())
-                        .filter(name -> name.startsWith("f"))
-                        .sorted()
-                        .toList();
-                assertThat(names).hasSize(FILES);
-            }
+            assertThat(names(root)).hasSize(FILES);
             count++;
         }
         return count;
+    }
+
+    /** The files that are being replaced. */
+    private static List<String> names(Path root) throws IOException {
+        try (Stream<Path> all = Files.list(root)) {
+            return all.map(path -> path.getFileName().toString())
+                    .filter(name -> name.startsWith("f"))
+                    .sorted()
+                    .toList();
+        }
     }
 }

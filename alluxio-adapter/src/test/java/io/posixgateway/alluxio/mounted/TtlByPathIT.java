@@ -46,7 +46,10 @@ class TtlByPathIT {
             Path seen = two.root().resolve(path);
             assertThat(Files.size(seen.resolve("f"))).isEqualTo(3);
             assertThat(seen.resolve("new")).doesNotExist();
-            assertThat(names(seen)).contains("f").doesNotContain("new");
+            // The first loads the names, which changes the directory; the second is kept.
+            for (int look = 1; look <= 2; look++) {
+                assertThat(names(seen)).contains("f").doesNotContain("new");
+            }
         }
         for (String path : new String[] {"stays", "changes", "stays/now"}) {
             Files.writeString(one.root().resolve(path).resolve("f"), "longer");
