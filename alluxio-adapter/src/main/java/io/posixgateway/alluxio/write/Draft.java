@@ -34,6 +34,9 @@ final class Draft {
     /** A new file whose name is taken in Alluxio, but which is not complete there. */
     @Nullable
     FileSink reserved;
+
+    /** When that was. */
+    long reservedNanos;
     /** The content is on its way to Alluxio; the spool is empty. */
     @Nullable
     volatile Streamed streamed;
@@ -63,6 +66,12 @@ final class Draft {
         dirty = record.has(DraftRecord.DIRTY);
         attributesDirty = record.has(DraftRecord.ATTRIBUTES);
         changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
+    }
+
+    /** Its name was taken for it just now. */
+    void reserve(FileSink sink, long nowNanos) {
+        reserved = sink;
+        reservedNanos = nowNanos;
     }
 
     /** The content is about to change. */

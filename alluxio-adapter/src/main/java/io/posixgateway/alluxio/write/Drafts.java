@@ -129,7 +129,7 @@ public final class Drafts implements AutoCloseable {
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
         Draft draft = new Draft(inode, made.spool, made.record, facts);
-        draft.reserved = reserved;
+        draft.reserve(reserved, metadata.nowNanos());
         drafts.put(inode.node(), draft);
     }
 
@@ -375,8 +375,9 @@ public final class Drafts implements AutoCloseable {
         try {
             if (draft.streamed != null) {
                 streams.complete(draft);
-                publisher.publishAttributes(draft);
                 end(draft, false);
+                publisher.publishAttributes(draft);
+                draft.inode.forgetFacts();
                 return;
             }
             String doubtAt = draft.doubtAt;

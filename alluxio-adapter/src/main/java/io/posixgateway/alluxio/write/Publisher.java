@@ -35,6 +35,8 @@ public final class Publisher {
 
     private static final long PAUSE_MILLIS = 250;
     private static final int MOST_DOUBLINGS = 3;
+    /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
+    private static final long SURELY_OURS_NANOS = 100_000_000L;
 
     private final Store store;
     private final Metadata metadata;
@@ -43,6 +45,7 @@ public final class Publisher {
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
     private final LateWrites late;
+    private final IncompleteFiles incomplete;
     private volatile boolean hurries;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
@@ -60,6 +63,7 @@ public final class Publisher {
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
         this.late = new LateWrites(metadata::nowNanos);
+        this.incomplete = new IncompleteFiles(store);
     }
 
     /** Where what is published is not safe at once. */
@@ -82,7 +86,7 @@ public final class Publisher {
             } catch (StoreException e) {
                 boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
-                boolean again = elsewhere
+                boolean again = (elsewhere || attempt.taken)
                         ? moves++ < MOST_MOVES
                         : e.isUnanswered() && !draft.failed && mayWaitLonger(beganNanos, pauses++);
                 if (!again) {
@@ -120,6 +124,8 @@ public final class Publisher {
     private static final class Attempt {
         private final String path;
         private Undo undo = moved -> {};
+        /** Another client has put its own file there: this one is to replace that, as the last to close wins. */
+        private boolean taken;
 
         private Attempt(String path) {
             this.path = path;
@@ -180,6 +186,7 @@ public final class Publisher {
 
     private void complete(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
         try {
+            checkOurs(draft, sink, attempt);
             draft.spool.copyTo(sink, true);
             sink.complete();
         } catch (StoreException e) {
@@ -188,12 +195,23 @@ public final class Publisher {
             draft.dirty = true;
             attempt.undo = moved -> {
                 if (!moved) {
-                    deleteQuietly(attempt.path);
+                    attempt.taken = incomplete.remove(attempt.path, sink.fileId());
                 }
             };
             throw e;
         }
         published(draft, attempt.path, sink.fileId());
+    }
+
+    /**
+     * Before anything is written: a worker writes to the file's path in the under file system, where the file of another client
+     * may be by now.
+     */
+    private void checkOurs(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
+        if (metadata.nowNanos() - draft.reservedNanos > SURELY_OURS_NANOS
+                && !incomplete.isAt(attempt.path, sink.fileId())) {
+            throw new StoreException(Errno.EIO, attempt.path + " was replaced or removed by another client", null);
+        }
     }
 
     private void replace(Draft draft, Attempt attempt) throws StoreException {

@@ -26,6 +26,7 @@ final class Streams {
     private final Store store;
     private final Metadata metadata;
     private final LateWrites late;
+    private final IncompleteFiles incomplete;
     private final long fromBytes;
 
     /** @param fromBytes {@link Long#MAX_VALUE}: never */
@@ -33,6 +34,7 @@ final class Streams {
         this.store = store;
         this.metadata = metadata;
         this.late = late;
+        this.incomplete = new IncompleteFiles(store);
         this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
     }
 
@@ -70,7 +72,7 @@ final class Streams {
     /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
     private Draft begin(Draft draft) throws StoreException {
         FileSink sink = draft.reserved;
-        if (sink == null || !sink.isAt(metadata.pathOf(draft.inode))) {
+        if (sink == null || !isWhereItWasMade(draft, sink)) {
             return draft;
         }
         draft.record.put(DraftRecord.STREAMED, 0);
@@ -89,6 +91,11 @@ final class Streams {
         return draft;
     }
 
+    private boolean isWhereItWasMade(Draft draft, FileSink sink) throws StoreException {
+        String path = metadata.pathOf(draft.inode);
+        return sink.isAt(path) && incomplete.isAt(path, sink.fileId());
+    }
+
     private void lose(Draft draft, StoreException failure) {
         LOG.error(
                 "{} is lost while it was being written: {}",
@@ -96,8 +103,9 @@ final class Streams {
                 failure.getMessage());
         Streamed streamed = draft.streamed;
         if (streamed != null) {
-            streamed.sink.cancel();
-            late.note(draft, draft.record.content().path(), streamed.sink);
+            String path = draft.record.content().path();
+            incomplete.beside(path, streamed.sink.fileId(), streamed.sink::cancel);
+            late.note(draft, path, streamed.sink);
         }
         draft.streamed = null;
         draft.lost = failure;
@@ -113,6 +121,9 @@ final class Streams {
             String path = metadata.pathOf(draft.inode);
             if (!streamed.sink.isAt(path)) {
                 throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
+            }
+            if (!incomplete.isAt(path, streamed.sink.fileId())) {
+                throw new StoreException(Errno.EIO, "Another client replaced or removed it meanwhile", null);
             }
             streamed.sink.complete();
         } catch (StoreException e) {
@@ -142,7 +153,7 @@ final class Streams {
     /** The incomplete file of a lost draft is in everyone's way. */
     void remove(Draft draft) {
         try {
-            store.delete(metadata.pathOf(draft.inode));
+            incomplete.remove(metadata.pathOf(draft.inode), draft.facts.raw().id());
         } catch (StoreException e) {
             LOG.info("What is left of a lost file stays: {}", e.getMessage());
         }

@@ -1,0 +1,113 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files of this mount that are not complete in Alluxio, at paths where other clients may put theirs at any moment: what
+ * Alluxio is told by path is meant for a file only while that file is there. Any thread; waits.
+ */
+final class IncompleteFiles {
+    private static final Logger LOG = LoggerFactory.getLogger(IncompleteFiles.class);
+
+    /** A worker says nothing when it has cancelled. */
+    private static final long CANCELLED_MILLIS = 1000;
+
+    private final Store store;
+
+    IncompleteFiles(Store store) {
+        this.store = store;
+    }
+
+    /** Is the file still there, and not complete? */
+    boolean isAt(String path, long fileId) throws StoreException {
+        FileStatus there = at(path);
+        return there != null && there.id() == fileId && !there.complete();
+    }
+
+    /**
+     * Removes the file, which would be in everyone's way, if it is still there; a complete one stays.
+     *
+     * @return is another file there?
+     */
+    boolean remove(String path, long fileId) {
+        try {
+            FileStatus there = at(path);
+            if (there == null || there.id() != fileId) {
+                return there != null;
+            }
+            if (!there.complete()) {
+                store.delete(path);
+            }
+            return false;
+        } catch (StoreException e) {
+            LOG.info("A file left by a failed publication stays for now: {}", e.getMessage());
+            return false;
+        }
+    }
+
+    /**
+     * Cancels what was being written to a path. A worker then removes what the under file system has there, which may be the
+     * file of another client by now: that one steps aside meanwhile, under a hidden name.
+     */
+    void beside(String path, long fileId, Runnable cancel) {
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        boolean aside = false;
+        try {
+            FileStatus there = at(path);
+            if (there != null && there.id() != fileId && there.complete()) {
+                store.rename(path, hidden, false);
+                aside = true;
+            }
+        } catch (StoreException e) {
+            LOG.warn("Whether {} is another client's is not known: {}", path, e.getMessage());
+        }
+        cancel.run();
+        if (aside) {
+            putBack(hidden, path);
+        }
+    }
+
+    private void putBack(String hidden, String path) {
+        boolean interrupted = wasInterruptedFor(CANCELLED_MILLIS);
+        try {
+            store.rename(hidden, path, false);
+        } catch (StoreException e) {
+            LOG.error("Another client's {} is now at {}: {}", path, hidden, e.getMessage());
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean wasInterruptedFor(long millis) {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            Thread.sleep(millis);
+            return false;
+        } catch (InterruptedException e) {
+            return true;
+        } finally {
+            remote.end();
+        }
+    }
+
+    private @Nullable FileStatus at(String path) throws StoreException {
+        try {
+            return store.status(path);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return null;
+            }
+            throw e;
+        }
+    }
+}

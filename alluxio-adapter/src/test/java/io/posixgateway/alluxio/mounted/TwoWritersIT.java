@@ -1,0 +1,154 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A file is new on one mount, and not closed there yet, when another mount puts its own in its place. */
+class TwoWritersIT {
+    private static final int MIB = 1 << 20;
+    private static final byte[] FIRST = "of the first mount".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] OTHER = "the other's".getBytes(StandardCharsets.US_ASCII);
+
+    private String folder = "";
+    private MountedFileSystem one;
+    private MountedFileSystem two;
+
+    /** How the other mount does it. */
+    enum Way {
+        WRITES {
+            @Override
+            void put(Path file) throws IOException {
+                Files.write(file, OTHER);
+            }
+        },
+        RENAMES {
+            @Override
+            void put(Path file) throws IOException {
+                Path beside = file.resolveSibling("beside");
+                Files.write(beside, OTHER);
+                Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE);
+            }
+        },
+        REMOVES_AND_WRITES {
+            @Override
+            void put(Path file) throws IOException {
+                Files.delete(file);
+                Files.write(file, OTHER);
+            }
+        };
+
+        abstract void put(Path file) throws IOException;
+    }
+
+    @BeforeEach
+    void mount() throws Exception {
+        folder = SharedAlluxio.folder();
+        one = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("stream_from", "1M", "metadata_ttl", "0", "open_trust", "0")),
+                TransportChoice.AUTO);
+        two = MountedFileSystem.mount(
+                SharedAlluxio.open(folder, Map.of("metadata_ttl", "0", "open_trust", "0")), TransportChoice.AUTO);
+        Files.write(one.root().resolve("first"), FIRST);
+        Files.write(two.root().resolve("other"), OTHER);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        two.close();
+        one.close();
+    }
+
+    private Path published() {
+        return SharedAlluxio.ufs(folder).resolve("f");
+    }
+
+    /** A new file that is written and not closed. */
+    private FileChannel begun(int bytes) throws Exception {
+        for (int tries = 1; ; tries++) {
+            Path file = one.root().resolve("f");
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            channel.write(ByteBuffer.wrap(FIRST));
+            for (long at = FIRST.length; at < bytes; at += MIB) {
+                channel.write(ByteBuffer.allocate(MIB));
+            }
+            Thread.sleep(200);
+            if (bytes > MIB || Files.notExists(published())) {
+                return channel;
+            }
+            // A process that was started meanwhile closed its copy of the descriptor.
+            channel.close();
+            Files.delete(file);
+            assertThat(tries).isLessThan(5);
+        }
+    }
+
+    private void assertHolds(byte[] content) {
+        assertThat(published()).hasBinaryContent(content);
+        assertThat(one.root().resolve("f")).hasBinaryContent(content);
+        assertThat(two.root().resolve("f")).hasBinaryContent(content);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsClosedLastStandsThoughAnotherFileIsThereByThen(Way way) throws Exception {
+        try (FileChannel channel = begun(FIRST.length)) {
+            way.put(two.root().resolve("f"));
+            assertThat(channel.isOpen()).isTrue();
+        }
+        assertHolds(FIRST);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStreamThatAnotherFileTookThePlaceOfFailsAndLeavesThatFileWhole(Way way) throws Exception {
+        FileChannel channel = begun(3 * MIB);
+        way.put(two.root().resolve("f"));
+        assertThatThrownBy(channel::close).isInstanceOf(IOException.class);
+        assertHolds(OTHER);
+    }
+
+    @Test
+    void anUntouchedFileIsThereOnceItIsClosed() throws Exception {
+        Files.createFile(one.root().resolve("f"));
+        Waiting.until("the other mount reads it", Duration.ofSeconds(5), () -> {
+            try {
+                return Files.readAllBytes(two.root().resolve("f")).length == 0;
+            } catch (FileSystemException e) {
+                return false;
+            }
+        });
+        assertHolds(new byte[0]);
+    }
+
+    @Test
+    void theOtherClosesLast() throws Exception {
+        FileChannel channel = begun(FIRST.length);
+        try (OutputStream other = Files.newOutputStream(two.root().resolve("f"))) {
+            other.write(OTHER);
+            channel.close();
+            assertThat(one.root().resolve("f")).hasBinaryContent(FIRST);
+        }
+        assertHolds(OTHER);
+    }
+}
