@@ -12,8 +12,8 @@ LINES = {
     "many-blocks, first read, 4 readers": "1 GiB of blocks of 64 MiB for the first time, 4 readers",
     "ls -l, first": "`ls -l` of 100,000 files",
     "find -type f": "`find` of 100,000 files that were listed before",
-    "remote: coco, first epoch, 8 readers": "pictures from a worker on another host, 8 readers",
-    "remote: many-blocks, first read, 1 readers": "1 GiB from a worker on another host, 1 reader",
+    "remote: coco, first epoch, 8 readers": "pictures over loopback (short circuit off), 8 readers",
+    "remote: many-blocks, first read, 1 readers": "1 GiB over loopback (short circuit off), 1 reader",
     "create 19 KB, 8 writers": "new files, 8 writers",
 }
 

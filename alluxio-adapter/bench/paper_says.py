@@ -191,7 +191,7 @@ def shapes(table: dict, _facts: dict) -> list[str]:
         "20 on a Xeon, 3.5 and, by 15, 21 on an EPYC. Here the worker is on the same host: `sequential` and "
         "the random reads of 64 KiB and more come from it over loopback (short circuit off), those of 4 KiB from its "
         f"block files{', but for two: `not on this host`' if amplified(table) else ''}.",
-        f"Here the gateway reads files on other hosts in sequence {span(table, 'sequential', 'MB/s')} as fast as "
+        f"Here the gateway reads what comes over loopback in sequence {span(table, 'sequential', 'MB/s')} as fast as "
         "AlluxioFuse, which keeps nothing of them (direct I/O): on few CPUs a byte that is read once is cheaper "
         "without a page in the kernel, and one that is read again is not. At random it reads "
         f"{span(table, 'random', 'MB/s')} as fast, as AlluxioFuse has the worker send what nobody asked for. "

@@ -63,7 +63,7 @@ def open_files(site: Site) -> None:
 
 
 def keep_footprint(site: Site, who: str) -> None:
-    """What the server is made of while they read."""
+    """What the server is made of when they have just read."""
     seen = site.mount.footprint()
     if seen:
         site.keep(f"threads with {who}", seen["threads"], "threads")
