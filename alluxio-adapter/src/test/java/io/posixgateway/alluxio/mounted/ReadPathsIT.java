@@ -145,7 +145,9 @@ class ReadPathsIT {
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             long before = localBlocksAskedFor();
             readSmallFiles(mounted);
-            assertThat(fs.counts().localReadBytes()).isEqualTo((long) FILES * SMALL_BYTES);
+            // A machine that is short of memory may take pages back before they are read, and they are read again.
+            long all = (long) FILES * SMALL_BYTES;
+            assertThat(fs.counts().localReadBytes()).isBetween(all, all + all / 10);
             assertThat(fs.details().blocks().told()).as("in so short a time").isZero();
             assertThat(localBlocksAskedFor() - before).isEqualTo(1);
             Waiting.until(
