@@ -80,7 +80,11 @@ final class IncompleteFiles {
         try {
             store.rename(hidden, path, false);
         } catch (StoreException e) {
-            LOG.error("Another client's {} is now at {}: {}", path, hidden, e.getMessage());
+            LOG.error(
+                    "Another client's {} is now {}, as it could not be renamed back: {}. Do that with 'alluxio fs mv'",
+                    path,
+                    hidden,
+                    e.getMessage());
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
