@@ -112,10 +112,11 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
+        Facts facts = request.mayWait() ? facts(inode) : known(inode);
+        if (facts == null) {
             return FileSystem.WOULD_WAIT;
         }
-        byte[] value = facts(inode).raw().xattrs().get(name.toString());
+        byte[] value = facts.raw().xattrs().get(name.toString());
         if (value == null) {
             return -Errno.ENODATA;
         }
@@ -126,11 +127,12 @@ final class AttributeOperations {
     }
 
     int listxattr(Request request, Inode inode, ByteBuffer into) throws StoreException {
-        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
+        Facts facts = request.mayWait() ? facts(inode) : known(inode);
+        if (facts == null) {
             return FileSystem.WOULD_WAIT;
         }
         StringBuilder names = new StringBuilder();
-        for (String name : facts(inode).raw().xattrs().keySet()) {
+        for (String name : facts.raw().xattrs().keySet()) {
             if (refuse(Name.of(name), Errno.ENODATA) == 0) {
                 names.append(name).append('\0');
             }
@@ -184,6 +186,12 @@ final class AttributeOperations {
     private Facts facts(Inode inode) throws StoreException {
         Facts drafted = volume.drafts.facts(inode);
         return drafted != null ? drafted : volume.metadata.facts(inode);
+    }
+
+    /** The same without a question; null: it is not known. */
+    private @Nullable Facts known(Inode inode) {
+        Facts drafted = volume.drafts.facts(inode);
+        return drafted != null ? drafted : volume.metadata.known(inode);
     }
 
     private static FileStatus with(Facts facts, String name, byte @Nullable [] value) {

@@ -256,11 +256,7 @@ final class DirectoryHandle {
         }
         entry.clear();
         boolean here = volume.table.isAt(directory, name, child);
-        boolean drafted = volume.drafts.has(child);
-        if (!here
-                || facts == null
-                || (drafted && !request.mayWait())
-                || volume.show(request, child, entry.attributes) != 0) {
+        if (!here || facts == null || volume.show(request, child, entry.attributes) != 0) {
             entry.clear();
             entry.attributes.inode = child.node();
             entry.attributes.mode = type;

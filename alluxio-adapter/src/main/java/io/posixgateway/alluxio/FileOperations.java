@@ -346,12 +346,13 @@ final class FileOperations {
     }
 
     long lseek(Request request, Inode inode, long offset, int whence) throws StoreException {
-        if (!request.mayWait() && (volume.drafts.has(inode) || volume.metadata.known(inode) == null)) {
-            return FileSystem.WOULD_WAIT;
-        }
         long length = volume.drafts.length(inode);
         if (length == Drafts.NO_DRAFT) {
-            length = volume.metadata.facts(inode).lengthBytes();
+            Facts facts = request.mayWait() ? volume.metadata.facts(inode) : volume.metadata.known(inode);
+            if (facts == null) {
+                return FileSystem.WOULD_WAIT;
+            }
+            length = facts.lengthBytes();
         }
         if (offset < 0 || offset >= length) {
             return -Errno.ENXIO;

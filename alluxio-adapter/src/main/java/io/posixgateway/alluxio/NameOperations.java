@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.NewDraft;
 import io.posixgateway.alluxio.write.Reservations;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -124,7 +125,7 @@ final class NameOperations {
         });
     }
 
-    private Inode create(Inode directory, Name name, Drafts.NewDraft draft, FileStatus planned) throws StoreException {
+    private Inode create(Inode directory, Name name, NewDraft draft, FileStatus planned) throws StoreException {
         FileSink sink = take(directory, name, draft);
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
@@ -134,7 +135,7 @@ final class NameOperations {
         return made;
     }
 
-    private FileSink take(Inode directory, Name name, Drafts.NewDraft draft) throws StoreException {
+    private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {
         Reservations reservations = volume.drafts.reservations();
         try {
             FileSink sink = reservations.take(draft);
@@ -191,6 +192,7 @@ final class NameOperations {
             return -Errno.EISDIR;
         }
         return take(child, new Place(directory, name), path -> {
+            volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
                 hide(directory, child, path);
             } else {
@@ -381,6 +383,7 @@ final class NameOperations {
 
     /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */
     private void keepContent(Inode target) throws StoreException {
+        volume.drafts.completeStream(target);
         if (!volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }

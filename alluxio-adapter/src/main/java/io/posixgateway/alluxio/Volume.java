@@ -422,13 +422,11 @@ final class Volume implements AutoCloseable {
         if (recovery != null && recovery.recovery.concerns(inode.node()) && !isOver(recovery, request)) {
             return FileSystem.WOULD_WAIT;
         }
-        int drafted = drafts.show(inode, request.mayWait(), attributes);
-        if (drafted == FileSystem.WOULD_WAIT) {
-            return drafted;
-        }
+        Drafts.State drafted = drafts.show(inode, attributes);
         Freshness own = freshness.of(inode);
-        if (drafted == 0) {
-            attributes.validNanos = Math.max(0, own.leftNanos(freshness.nowNanos()));
+        if (drafted != Drafts.State.NONE) {
+            boolean stays = drafted == Drafts.State.IDLE;
+            attributes.validNanos = stays ? Math.max(0, own.leftNanos(freshness.nowNanos())) : 0;
         } else {
             Facts facts = metadata.known(inode);
             if (facts == null) {

@@ -179,7 +179,7 @@ final class Doubtful implements AutoCloseable {
         LOG.info(
                 "{} has another content by now, or is gone",
                 kept.record.content().path());
-        Drafts.remove(kept.spool, kept.record, false);
+        Draft.remove(kept.spool, kept.record, false);
         return true;
     }
 
@@ -217,7 +217,7 @@ final class Doubtful implements AutoCloseable {
             }
             String path = kept.record.content().path();
             LOG.warn("A worker that stopped has not answered: {} may miss in the under file system", path);
-            Drafts.remove(kept.spool, kept.record, false);
+            Draft.remove(kept.spool, kept.record, false);
         }
     }
 }

@@ -6,7 +6,9 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
+import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A file being changed on this mount: its content is in the spool, whatever Alluxio holds. All handles of the node share it.
  *
- * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it.
+ * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it. What a {@code stat} shows is
+ * asked without it: it is as it was when the lock was released last.
  */
 final class Draft {
     private static final Logger LOG = LoggerFactory.getLogger(Draft.class);
@@ -49,15 +52,51 @@ final class Draft {
     /** The last publication failed. */
     boolean failed;
     /** No longer in use: begin anew. */
-    boolean ended;
+    volatile boolean ended;
 
     private @Nullable Instant changed;
+    private volatile Shown shown;
+
+    /** What others see. */
+    private record Shown(
+            Facts facts, long lengthBytes, @Nullable Instant changed) {}
 
     Draft(Inode inode, Spool spool, DraftRecord record, Facts facts) {
         this.inode = inode;
         this.spool = spool;
         this.record = record;
         this.facts = facts;
+        this.shown = new Shown(facts, facts.lengthBytes(), null);
+    }
+
+    /**
+     * Takes the lock; who waits can be interrupted.
+     *
+     * @throws StoreException EINTR
+     */
+    void await() throws StoreException {
+        if (lock.tryLock()) {
+            return;
+        }
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            lock.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted while the file was being published", e);
+        } finally {
+            remote.end();
+        }
+    }
+
+    /** Others see it as it is now. */
+    void unlock() {
+        Shown before = shown;
+        if (before.facts != facts || before.lengthBytes != lengthBytes() || before.changed != changed) {
+            shown = new Shown(facts, lengthBytes(), changed);
+        }
+        lock.unlock();
     }
 
     /** One of an earlier process, as its record says. */
@@ -66,6 +105,7 @@ final class Draft {
         dirty = record.has(DraftRecord.DIRTY);
         attributesDirty = record.has(DraftRecord.ATTRIBUTES);
         changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
+        shown = new Shown(facts, lengthBytes(), changed);
     }
 
     /** Its name was taken for it just now. */
@@ -110,21 +150,45 @@ final class Draft {
         return changed != null;
     }
 
-    long lengthBytes() {
+    private long lengthBytes() {
         Streamed open = streamed;
         return open == null ? spool.lengthBytes() : open.lengthBytes();
     }
 
+    /** Any thread. */
+    long shownBytes() {
+        return shown.lengthBytes;
+    }
+
+    /** Any thread. */
+    Facts shownFacts() {
+        return shown.facts;
+    }
+
+    /** Any thread. */
     void show(Attributes attributes) {
-        facts.show(inode.node(), attributes);
-        attributes.sizeBytes = lengthBytes();
+        Shown now = shown;
+        now.facts.show(inode.node(), attributes);
+        attributes.sizeBytes = now.lengthBytes;
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
-        Instant time = changed;
+        Instant time = now.changed;
         if (time != null) {
             attributes.modifySeconds = time.getEpochSecond();
             attributes.modifyNanos = time.getNano();
             attributes.changeSeconds = time.getEpochSecond();
             attributes.changeNanos = time.getNano();
+        }
+    }
+
+    /** @param record null: there is none */
+    static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
+        spool.close(keepSpool);
+        try {
+            if (record != null) {
+                record.delete();
+            }
+        } catch (StoreException e) {
+            LOG.warn("Removing a record failed: {}", e.getMessage());
         }
     }
 }

@@ -18,7 +18,6 @@ import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,32 +73,6 @@ public final class Drafts implements AutoCloseable {
         return drafts.size();
     }
 
-    /** A spool file and its record, for a new file that is not in Alluxio yet. For one thread; ends by created or abandon. */
-    public static final class NewDraft {
-        private final Spool spool;
-        private final DraftRecord record;
-
-        private NewDraft(Spool spool, DraftRecord record) {
-            this.spool = spool;
-            this.record = record;
-        }
-
-        /** What is to be made. */
-        DraftRecord.Content content() {
-            return record.content();
-        }
-
-        /** Of its creation. */
-        UUID number() {
-            return Reservations.number(spool.file(), record.content().path());
-        }
-
-        /** The file could not be made. */
-        public void abandon() {
-            remove(spool, record, false);
-        }
-    }
-
     /**
      * Before a new file's name is taken in Alluxio.
      *
@@ -113,7 +86,7 @@ public final class Drafts implements AutoCloseable {
             record.put(DraftRecord.RESERVING | (opened ? 0 : DraftRecord.UNOPENED), 0);
             return new NewDraft(spool, record);
         } catch (StoreException e) {
-            remove(spool, record, false);
+            Draft.remove(spool, record, false);
             throw e;
         }
     }
@@ -155,12 +128,12 @@ public final class Drafts implements AutoCloseable {
             draft.lock.lock();
             try {
                 if (drafts.putIfAbsent(inode.node(), draft) != null) {
-                    remove(draft.spool, draft.record, false);
+                    Draft.remove(draft.spool, draft.record, false);
                     continue;
                 }
                 copy(draft, Math.min(mostBytes, facts.lengthBytes()));
             } finally {
-                draft.lock.unlock();
+                draft.unlock();
             }
         }
     }
@@ -197,49 +170,61 @@ public final class Drafts implements AutoCloseable {
         int on(Draft draft) throws StoreException;
     }
 
-    /** What the work answers; WOULD_WAIT; or -1 when the node is not being changed. */
+    /** What the work answers; WOULD_WAIT; or NO_DRAFT when the node is not being changed. EINTR while it waits for the lock. */
     private int with(Inode inode, boolean mayWait, Work work) throws StoreException {
         Draft draft = drafts.get(inode.node());
         if (draft == null) {
             return NO_DRAFT;
         }
-        if (mayWait) {
-            draft.lock.lock();
-        } else if (!draft.lock.tryLock()) {
-            return FileSystem.WOULD_WAIT;
+        if (!mayWait) {
+            return draft.lock.tryLock() ? locked(draft, work) : FileSystem.WOULD_WAIT;
         }
+        draft.await();
+        return locked(draft, work);
+    }
+
+    /** As {@link #with} that waits, but nothing interrupts the wait: what is done at the end of a handle is done. */
+    private int surely(Inode inode, Work work) throws StoreException {
+        Draft draft = drafts.get(inode.node());
+        if (draft == null) {
+            return NO_DRAFT;
+        }
+        draft.lock.lock();
+        return locked(draft, work);
+    }
+
+    private static int locked(Draft draft, Work work) throws StoreException {
         try {
             return draft.ended ? NO_DRAFT : work.on(draft);
         } finally {
-            draft.lock.unlock();
+            draft.unlock();
         }
     }
 
-    /** The same for work that needs the content in the spool. */
+    /** As {@link #with} for work on the content. A stream is completed first, and then the file is no draft any more. */
     private int inSpool(Inode inode, boolean mayWait, Work work) throws StoreException {
-        return with(inode, mayWait, draft -> {
-            if (draft.streamed != null && !mayWait) {
-                return FileSystem.WOULD_WAIT;
-            }
-            settle(draft);
-            return work.on(draft);
+        int done = with(inode, mayWait, draft -> {
+            checkLost(draft);
+            return draft.streamed != null ? STREAMED : work.on(draft);
         });
+        return completed(inode, mayWait, done);
     }
 
-    private void settle(Draft draft) throws StoreException {
-        checkLost(draft);
-        try {
-            streams.settle(draft);
-        } catch (StoreException e) {
-            if (draft.lost == null) {
-                end(draft, false);
-            }
-            throw e;
+    /** The same, or what comes of it where the stream is in the way. */
+    private int completed(Inode inode, boolean mayWait, int done) throws StoreException {
+        if (done != STREAMED) {
+            return done;
         }
+        if (!mayWait) {
+            return FileSystem.WOULD_WAIT;
+        }
+        publish(inode, true);
+        return NO_DRAFT;
     }
 
-    /** Nobody misses the content any more: its loss no longer counts. */
-    private static int forgive(Draft draft) throws StoreException {
+    /** Nobody misses the content any more: it need not go on to Alluxio, and its loss no longer counts. */
+    private int forgive(Draft draft) throws StoreException {
+        streams.drop(draft);
         if (draft.lost != null) {
             draft.lost = null;
             draft.touch();
@@ -257,16 +242,28 @@ public final class Drafts implements AutoCloseable {
 
     /** The node is not being changed: ask elsewhere. */
     public static final int NO_DRAFT = -1_000_000;
+    /** It is being streamed. */
+    private static final int STREAMED = NO_DRAFT - 1;
 
-    /** Shows a draft's attributes; returns 0, WOULD_WAIT or NO_DRAFT. */
-    public int show(Inode inode, boolean mayWait, Attributes attributes) throws StoreException {
-        if (drafts.get(inode.node()) == null) {
-            return NO_DRAFT;
+    /** What an operation on a file that is being changed meets. */
+    public enum State {
+        /** The node is not being changed: ask elsewhere. */
+        NONE,
+        /** Nobody works on it. */
+        IDLE,
+        /** Work on it is under way, such as its publication: what is shown was so before. */
+        BUSY
+    }
+
+    /** Shows a draft's attributes, unless there is none. Never waits. */
+    public State show(Inode inode, Attributes attributes) {
+        Draft draft = drafts.get(inode.node());
+        if (draft == null) {
+            return State.NONE;
         }
-        return with(inode, mayWait, draft -> {
-            draft.show(attributes);
-            return 0;
-        });
+        draft.show(attributes);
+        boolean busy = draft.lock.isLocked();
+        return draft.ended ? State.NONE : busy ? State.BUSY : State.IDLE;
     }
 
     /** Bytes read, WOULD_WAIT or NO_DRAFT. */
@@ -279,9 +276,9 @@ public final class Drafts implements AutoCloseable {
 
     /** Bytes written, WOULD_WAIT or NO_DRAFT. */
     public int write(Inode inode, boolean mayWait, long offset, ByteBuffer data) throws StoreException {
-        return with(inode, mayWait, draft -> {
+        int done = with(inode, mayWait, draft -> {
             boolean inSequence = streams.takes(draft, offset, data.remaining());
-            if (!mayWait && (inSequence || draft.streamed != null)) {
+            if (inSequence && !mayWait) {
                 return FileSystem.WOULD_WAIT;
             }
             checkLost(draft);
@@ -289,16 +286,19 @@ public final class Drafts implements AutoCloseable {
             if (appended > 0) {
                 return appended;
             }
-            settle(draft);
+            if (draft.streamed != null) {
+                return STREAMED;
+            }
             draft.touch();
             return draft.spool.write(offset, data);
         });
+        return completed(inode, mayWait, done);
     }
 
     /** Cuts, or lengthens by a hole, and begins to change the file where nobody does. Waits. */
     public void truncate(Inode inode, long bytes) throws StoreException {
         if (bytes == 0) {
-            with(inode, true, Drafts::forgive);
+            with(inode, true, this::forgive);
         }
         do {
             begin(inode, bytes);
@@ -316,14 +316,10 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** The length of the content, or NO_DRAFT. */
-    public long length(Inode inode) throws StoreException {
-        long[] length = {NO_DRAFT};
-        with(inode, true, draft -> {
-            length[0] = draft.lengthBytes();
-            return 0;
-        });
-        return length[0];
+    /** The length of the content, or NO_DRAFT. Never waits. */
+    public long length(Inode inode) {
+        Draft draft = drafts.get(inode.node());
+        return draft == null || draft.ended ? NO_DRAFT : draft.shownBytes();
     }
 
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
@@ -335,14 +331,10 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** The facts of a file that is being changed, but for its length and time; null: it is not. */
-    public @Nullable Facts facts(Inode inode) throws StoreException {
-        Facts[] facts = new Facts[1];
-        with(inode, true, draft -> {
-            facts[0] = draft.facts;
-            return 0;
-        });
-        return facts[0];
+    /** The facts of a file that is being changed, but for its length and time; null: it is not. Never waits. */
+    public @Nullable Facts facts(Inode inode) {
+        Draft draft = drafts.get(inode.node());
+        return draft == null || draft.ended ? null : draft.shownFacts();
     }
 
     /**
@@ -352,18 +344,16 @@ public final class Drafts implements AutoCloseable {
      * @param evenUntouched also a new file that nobody wrote to
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
-        whileNothingMoves(inode, draft -> {
-            publishNow(draft, evenUntouched);
-            return 0;
-        });
-    }
-
-    /** Work under a draft's lock for which the paths of all above it are to stay as they are. */
-    private int whileNothingMoves(Inode inode, Work work) throws StoreException {
         if (!has(inode)) {
-            return NO_DRAFT;
+            return;
         }
-        return metadata.moves().stay(inode, () -> with(inode, true, work));
+        metadata.moves()
+                .stay(
+                        inode,
+                        () -> with(inode, true, draft -> {
+                            publishNow(draft, evenUntouched);
+                            return 0;
+                        }));
     }
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
@@ -396,29 +386,35 @@ public final class Drafts implements AutoCloseable {
 
     /** No handle can write any more: publishes what is left, and ends the draft. That of a deleted file ends by discard. */
     public void lastWriterClosed(Inode inode) throws StoreException {
-        whileNothingMoves(inode, draft -> {
-            if (inode.unlinked()) {
-                return 0;
-            }
-            boolean keep = true;
-            try {
-                publishNow(draft, true);
-                keep = false;
-            } finally {
-                if (draft.lost != null) {
-                    streams.remove(draft);
-                }
-                if (keep || draft.doubtAt == null || !doubtful.keep(draft)) {
-                    end(draft, keep && draft.lost == null);
-                } else {
-                    retire(draft);
-                }
-                if (keep) {
-                    metadata.doubt(inode);
-                }
-            }
+        if (!has(inode)) {
+            return;
+        }
+        metadata.moves().stay(inode, () -> surely(inode, this::finish));
+    }
+
+    private int finish(Draft draft) throws StoreException {
+        Inode inode = draft.inode;
+        if (inode.unlinked()) {
             return 0;
-        });
+        }
+        boolean keep = true;
+        try {
+            publishNow(draft, true);
+            keep = false;
+        } finally {
+            if (draft.lost != null) {
+                streams.remove(draft);
+            }
+            if (keep || draft.doubtAt == null || !doubtful.keep(draft)) {
+                end(draft, keep && draft.lost == null);
+            } else {
+                retire(draft);
+            }
+            if (keep) {
+                metadata.doubt(inode);
+            }
+        }
+        return 0;
     }
 
     /** What is done in Alluxio to a file, and then to its inode. */
@@ -430,9 +426,6 @@ public final class Drafts implements AutoCloseable {
     /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
         int done = with(inode, true, draft -> {
-            if (draft.lost == null) {
-                settle(draft);
-            }
             unlinkNow(draft, step);
             return 0;
         });
@@ -453,6 +446,24 @@ public final class Drafts implements AutoCloseable {
         draft.inode.markUnlinked();
     }
 
+    /**
+     * Before a file loses its name, which does not come back meanwhile: what is being streamed is completed, and is no draft any
+     * more. Where that fails the content is lost, as its writer is told.
+     */
+    public void completeStream(Inode inode) throws StoreException {
+        Draft draft = drafts.get(inode.node());
+        if (draft == null || draft.streamed == null) {
+            return;
+        }
+        try {
+            publish(inode, true);
+        } catch (StoreException e) {
+            if (draft.lost == null) {
+                throw e;
+            }
+        }
+    }
+
     /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
     public void move(Inode inode, Step step) throws StoreException {
         int done = with(inode, true, draft -> {
@@ -467,7 +478,7 @@ public final class Drafts implements AutoCloseable {
 
     /** The content goes with the last handle: the file was deleted. */
     public void discard(Inode inode) throws StoreException {
-        with(inode, true, draft -> {
+        surely(inode, draft -> {
             end(draft, false);
             return 0;
         });
@@ -475,7 +486,7 @@ public final class Drafts implements AutoCloseable {
 
     private void end(Draft draft, boolean keepSpool) {
         if (retire(draft)) {
-            remove(draft.spool, draft.record, keepSpool);
+            Draft.remove(draft.spool, draft.record, keepSpool);
         }
     }
 
@@ -522,18 +533,7 @@ public final class Drafts implements AutoCloseable {
             return draft.ended;
         } finally {
             retire(draft);
-            draft.lock.unlock();
-        }
-    }
-
-    static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
-        spool.close(keepSpool);
-        try {
-            if (record != null) {
-                record.delete();
-            }
-        } catch (StoreException e) {
-            LOG.warn("Removing a record failed: {}", e.getMessage());
+            draft.unlock();
         }
     }
 
@@ -551,7 +551,7 @@ public final class Drafts implements AutoCloseable {
                 drafts.remove(draft.inode.node());
                 draft.spool.close(true);
             } finally {
-                draft.lock.unlock();
+                draft.unlock();
             }
         }
     }

@@ -26,7 +26,7 @@ public final class Reservations {
     private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
 
     private final Store store;
-    private final Map<String, Drafts.NewDraft> unsure = new ConcurrentHashMap<>();
+    private final Map<String, NewDraft> unsure = new ConcurrentHashMap<>();
 
     public Reservations(Store store) {
         this.store = store;
@@ -39,7 +39,7 @@ public final class Reservations {
     }
 
     /** Takes the draft's name in Alluxio; the draft ends with a failure. */
-    public FileSink take(Drafts.NewDraft draft) throws StoreException {
+    public FileSink take(NewDraft draft) throws StoreException {
         DraftRecord.Content content = draft.content();
         String path = content.path();
         try {
@@ -81,12 +81,12 @@ public final class Reservations {
     /** For good: what Alluxio does not answer now stays as it is. */
     void close() {
         settle();
-        unsure.values().forEach(Drafts.NewDraft::abandon);
+        unsure.values().forEach(NewDraft::abandon);
         unsure.clear();
     }
 
     private void settle(String path) throws StoreException {
-        Drafts.NewDraft before = unsure.get(path);
+        NewDraft before = unsure.get(path);
         if (before != null) {
             undo(store, before.content(), before.number());
             if (unsure.remove(path, before)) {

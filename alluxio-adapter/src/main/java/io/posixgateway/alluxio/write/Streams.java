@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
@@ -15,15 +14,14 @@ import org.slf4j.LoggerFactory;
  * Large new files that are written in sequence go straight to Alluxio, without a spool. Called under the draft's lock.
  *
  * <p>A file begins in the spool. The write at its end that makes it as long as {@code fromBytes} moves what is there into
- * Alluxio's stream, where the rest follows. Whatever a stream cannot do (a write elsewhere, a read, a truncation) first
- * completes the file in Alluxio, and copies it back into the spool: slow, but no byte is lost. So does a rename of a directory
- * above it, since the under file system would have it at the old place. A write that the stream refuses
+ * Alluxio's stream, where the rest follows. Whatever a stream cannot do (a write elsewhere, a read, a truncation, the loss of its
+ * name) first completes the file in Alluxio, where it is one as any other: what changes it then copies it into the spool. So does
+ * a rename of a directory above it, since the under file system would have it at the old place. A write that the stream refuses
  * loses the file, as its beginning is nowhere else: from then on all of it is answered with that failure, until it is closed.
  */
 final class Streams {
     private static final Logger LOG = LoggerFactory.getLogger(Streams.class);
 
-    private final Store store;
     private final Metadata metadata;
     private final LateWrites late;
     private final IncompleteFiles incomplete;
@@ -31,7 +29,6 @@ final class Streams {
 
     /** @param fromBytes {@link Long#MAX_VALUE}: never */
     Streams(Store store, Metadata metadata, LateWrites late, long fromBytes) {
-        this.store = store;
         this.metadata = metadata;
         this.late = late;
         this.incomplete = new IncompleteFiles(store);
@@ -107,14 +104,27 @@ final class Streams {
                 "{} is lost while it was being written: {}",
                 draft.record.content().path(),
                 failure.getMessage());
+        cancel(draft);
+        draft.lost = failure;
+    }
+
+    private void cancel(Draft draft) {
         Streamed streamed = draft.streamed;
         if (streamed != null) {
             String path = draft.record.content().path();
             incomplete.beside(path, streamed.sink.fileId(), streamed.sink::cancel);
             late.note(draft, path, streamed.sink);
+            draft.streamed = null;
         }
-        draft.streamed = null;
-        draft.lost = failure;
+    }
+
+    /** Nobody wants the content any more: from here on the draft is in the spool as any other, and empty. */
+    void drop(Draft draft) throws StoreException {
+        if (draft.streamed != null) {
+            cancel(draft);
+            draft.touch();
+            draft.record.put(0, DraftRecord.STREAMED);
+        }
     }
 
     /** Everyone finds the file; it is no draft any more. */
@@ -136,24 +146,6 @@ final class Streams {
             lose(draft, e);
             throw e;
         }
-    }
-
-    /**
-     * From here on the draft is in the spool as any other. Waits for all that was written to go there and back. If it fails
-     * and the draft is not lost, Alluxio has all of it and the draft is to end.
-     */
-    void settle(Draft draft) throws StoreException {
-        Streamed streamed = draft.streamed;
-        if (streamed == null) {
-            return;
-        }
-        complete(draft);
-        draft.streamed = null;
-        try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
-            draft.spool.copyFrom(source, streamed.lengthBytes());
-        }
-        draft.dirty = false;
-        draft.record.put(0, DraftRecord.STREAMED | DraftRecord.DIRTY);
     }
 
     /** The incomplete file of a lost draft is in everyone's way. */

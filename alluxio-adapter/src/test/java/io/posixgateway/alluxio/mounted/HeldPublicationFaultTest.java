@@ -1,0 +1,117 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** While a file is on its way to a worker that does not answer: who looks at it waits for nothing, and who waits can be killed. */
+class HeldPublicationFaultTest {
+    private static final int BYTES = 8 << 20;
+    /** More than the pool has threads. */
+    private static final int CROWD = 80;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** What is hoped for is a hundredth of it: machines that run tests are busy. */
+    private static final Duration MOST = Duration.ofSeconds(3);
+    /** After the entries and attributes that the kernel may keep. */
+    private static final Duration FORGOTTEN = Duration.ofMillis(1500);
+
+    private final Path folder;
+
+    HeldPublicationFaultTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    @Test
+    void whoLooksAtTheFileWaitsForNothingAndWhoChangesItCanBeKilled() throws Exception {
+        byte[] content = new byte[BYTES];
+        new Random(1).nextBytes(content);
+        Path source = Files.write(folder.resolve("source"), content);
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+                MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
+            Path file = mounted.root().resolve("file");
+            Files.writeString(file, "before");
+            ServerProcess worker = alluxio.workers().get(0);
+            worker.pause();
+            // By a process of its own: each child of this one would close, and so publish, what this one has open.
+            try (Program writer = write(source, file)) {
+                Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
+                Thread.sleep(FORGOTTEN.toMillis());
+                look(file);
+                assertThat(killed("chmod", "600", file.toString())).isLessThan(MOST);
+                assertThat(writer.isAlive()).as("the writer waits").isTrue();
+                worker.resume();
+                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+            } finally {
+                worker.resume();
+            }
+            assertThat(file).hasBinaryContent(content);
+        }
+    }
+
+    private Program write(Path from, Path to) throws IOException {
+        return Program.start(folder, List.of("dd", "if=" + from, "of=" + to, "bs=1M", "status=none"));
+    }
+
+    /** A crowd at once. */
+    private static void look(Path file) throws Exception {
+        ExecutorService crowd = Executors.newFixedThreadPool(CROWD);
+        try {
+            List<Callable<Long>> looks = new ArrayList<>();
+            for (int i = 0; i < CROWD; i++) {
+                looks.add(() -> lookOnce(file));
+            }
+            long began = System.nanoTime();
+            List<Future<Long>> seen = crowd.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            assertThat(Duration.ofNanos(System.nanoTime() - began))
+                    .as("%d looked", CROWD)
+                    .isLessThan(MOST);
+            for (Future<Long> size : seen) {
+                assertThat(size.get()).isEqualTo(BYTES);
+            }
+        } finally {
+            crowd.shutdownNow();
+        }
+    }
+
+    /** As {@code ls -l} of its directory; the length of the file. */
+    private static long lookOnce(Path file) throws IOException {
+        try (Stream<Path> all = Files.list(file.getParent())) {
+            assertThat(all).contains(file);
+        }
+        Files.getAttribute(file, "unix:mode");
+        return Files.readAttributes(file, BasicFileAttributes.class).size();
+    }
+
+    /** How long it lives after it was killed, which it is when it has waited for a second. */
+    private Duration killed(String... command) throws Exception {
+        try (Program waiting = Program.start(folder, List.of(command))) {
+            Thread.sleep(1000);
+            assertThat(waiting.isAlive()).as("%s waits", command[0]).isTrue();
+            long began = System.nanoTime();
+            waiting.kill();
+            return Duration.ofNanos(System.nanoTime() - began);
+        }
+    }
+}
