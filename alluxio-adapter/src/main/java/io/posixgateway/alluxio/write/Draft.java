@@ -10,6 +10,7 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -93,7 +94,7 @@ final class Draft {
     /** Others see it as it is now. */
     void unlock() {
         Shown before = shown;
-        if (before.facts != facts || before.lengthBytes != lengthBytes() || before.changed != changed) {
+        if (before.facts != facts || before.lengthBytes != lengthBytes() || !Objects.equals(before.changed, changed)) {
             shown = new Shown(facts, lengthBytes(), changed);
         }
         lock.unlock();

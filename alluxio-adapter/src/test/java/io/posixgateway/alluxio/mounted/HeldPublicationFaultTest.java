@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.fuse.conformance.MountedFileSystem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,10 +35,13 @@ class HeldPublicationFaultTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** What is hoped for is a hundredth of it: machines that run tests are busy. */
     private static final Duration MOST = Duration.ofSeconds(3);
+    /** A call whose program got a signal is interrupted after two seconds. */
+    private static final Duration LONGEST_LIFE = Duration.ofSeconds(4);
     /** After the entries and attributes that the kernel may keep. */
     private static final Duration FORGOTTEN = Duration.ofMillis(1500);
 
     private final Path folder;
+    private Path mount = Path.of("");
 
     HeldPublicationFaultTest(@TempDir Path folder) {
         this.folder = folder;
@@ -48,9 +52,9 @@ class HeldPublicationFaultTest {
         byte[] content = new byte[BYTES];
         new Random(1).nextBytes(content);
         Path source = Files.write(folder.resolve("source"), content);
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
-            Path file = mounted.root().resolve("file");
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
+            mount(alluxio);
+            Path file = mount.resolve("file");
             Files.writeString(file, "before");
             ServerProcess worker = alluxio.workers().get(0);
             worker.pause();
@@ -59,7 +63,7 @@ class HeldPublicationFaultTest {
                 Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
                 Thread.sleep(FORGOTTEN.toMillis());
                 look(file);
-                assertThat(killed("chmod", "600", file.toString())).isLessThan(MOST);
+                assertThat(killed("chmod", "600", file.toString())).isLessThan(LONGEST_LIFE);
                 assertThat(writer.isAlive()).as("the writer waits").isTrue();
                 worker.resume();
                 assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
@@ -67,6 +71,20 @@ class HeldPublicationFaultTest {
                 worker.resume();
             }
             assertThat(file).hasBinaryContent(content);
+        }
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        Mounts.discard(mount);
+    }
+
+    private void mount(EmbeddedAlluxio alluxio) throws Exception {
+        mount = Files.createDirectory(folder.resolve("mnt"));
+        String source = "alluxio://" + alluxio.masters() + "/";
+        String options = "short_circuit=off,spool=" + folder.resolve("spool");
+        try (Program command = Program.gateway(folder, "mount", source, mount.toString(), "-o", options)) {
+            assertThat(command.await(PATIENCE)).as(command.output()).isZero();
         }
     }
 
