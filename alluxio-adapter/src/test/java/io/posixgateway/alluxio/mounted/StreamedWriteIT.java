@@ -160,6 +160,41 @@ class StreamedWriteIT {
     }
 
     @Test
+    void aStreamedFileLargerThanTheSpoolIsReadAndDeletedWhileItIsOpen() throws Exception {
+        unmount();
+        mount("1M");
+        Path file = root.resolve("large");
+        try (FileChannel channel = streaming(file)) {
+            write(channel, 3, 5);
+            assertThat(file).hasBinaryContent(content);
+            Files.delete(file);
+            ByteBuffer read = ByteBuffer.allocate(content.length);
+            while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(read.array()).isEqualTo(content);
+            assertThat(alluxio.counts().spoolBytes()).isZero();
+        }
+        assertThat(ufs.resolve("large")).doesNotExist();
+    }
+
+    @Test
+    void aStreamedFileLargerThanTheSpoolIsCutToNothingAndGoesOn() throws Exception {
+        unmount();
+        mount("1M");
+        Path file = root.resolve("large");
+        try (FileChannel channel = streaming(file)) {
+            write(channel, 3, 5);
+            channel.truncate(0);
+            assertThat(Files.size(file)).isZero();
+            channel.position(0);
+            write(channel, 0, 1);
+        }
+        assertThat(file).hasBinaryContent(Arrays.copyOf(content, PIECE));
+        assertThat(ufs.resolve("large")).hasBinaryContent(Arrays.copyOf(content, PIECE));
+    }
+
+    @Test
     void aStreamThatFailsIsToldUntilTheFileIsClosed() throws Exception {
         Path file = root.resolve("file");
         FileChannel channel = streaming(file);
