@@ -228,6 +228,12 @@ class Commits(unittest.TestCase):
         self.assertEqual(1, len(wrong))
         self.assertIn("lost.json: commit abcdef0, of which it is, is not in the history", wrong[0])
 
+    def test_so_is_one_that_was_amended_away(self):
+        files = [self.kept("amended", self.commit)]
+        self.git("commit", "-q", "--amend", "--allow-empty", "-m", "Another")
+        self.git("cat-file", "-e", f"{self.commit}^{{commit}}")
+        self.assertEqual(1, len(commits.missing(files, set(), self.root)))
+
     def test_it_is_allowed_for_one_file_and_commit(self):
         files = [self.kept("lost", "abcdef0"), self.kept("other", "abcdef0"), self.kept("later", "abcdef1")]
         wrong = commits.missing(files, {("lost.json", "abcdef0"), ("later.json", "abcdef0")}, self.root)
