@@ -44,7 +44,18 @@ def told_in(page: Path, name: str) -> str:
     results = read(KEPT / f"{name}.json")
     if page == FRONT:
         return headlines.headlines(results)
+    if page == PAGE and "/" in name:
+        return beside(results) + section(name, results)
     return section(name, results) if page == PAGE else scaling_says.on_paper(report_alluxio.medians(results["samples"]))
+
+
+def beside(results: dict) -> str:
+    """Of another machine: where its code is not that of the section on the first one, both commits."""
+    first = read(KEPT / f"{results['benchmark']}.json")["environment"]["commit"]
+    commit = results["environment"]["commit"]
+    if commit == first:
+        return ""
+    return f"Of commit {commit}, not of {first} as the section on the first machine: the code may differ.\n\n"
 
 
 def section(name: str, results: dict) -> str:
@@ -65,7 +76,8 @@ def publish(folder: Path, machine: str) -> None:
         old.unlink()
     for plot in folder.glob("*.png"):
         shutil.copy(plot, KEPT / f"{name}-{plot.name}")
-    write_section(name)
+    for each in (kept for kept in kept_names() if kept.split("/")[-1] == results["benchmark"]):
+        write_section(each)
     print(f"{PAGE}: {name} of commit {results['environment']['commit']}")
 
 

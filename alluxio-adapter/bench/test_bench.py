@@ -167,6 +167,13 @@ class Page(unittest.TestCase):
         wrong = publish.wrong_sections(text.replace(" files/s |", "0 files/s |", 1), publish.FRONT)
         self.assertIn("README.md: section alluxio does not say", wrong[0])
 
+    def test_a_section_of_another_machine_says_of_which_code_it_is_where_that_differs(self):
+        first = results.read(publish.KEPT / "core.json")
+        self.assertEqual("", publish.beside(first))
+        other = {**first, "environment": {**first["environment"], "commit": "1234567"}}
+        told = publish.beside(other)
+        self.assertIn(f"Of commit 1234567, not of {first['environment']['commit']}", told)
+
     def test_a_section_without_a_result_is_refused(self):
         wrong = publish.wrong_sections("<!-- nothing: begin -->\n<!-- nothing: end -->\n", publish.ON_PAPER)
         self.assertIn("section nothing has no", wrong[0])
@@ -366,6 +373,32 @@ class Shapes(unittest.TestCase):
         told = paper_says.amplified(report_alluxio.medians(samples))
         self.assertIn("12.5 bytes (buffered; AlluxioFuse 1,000) and 12.5 bytes (direct; AlluxioFuse 1,000)", told)
         self.assertEqual("", paper_says.amplified({}))
+
+
+class Train(unittest.TestCase):
+    def table(self, **later: float) -> dict:
+        loads = {"pictures": later["pictures"], "2 processes, 8 threads": later["records"]}
+        samples = [
+            {
+                **SAMPLE,
+                "load": f"{load}, later epochs: share of the wait",
+                "contender": name,
+                "value": value,
+                "unit": "%",
+            }
+            for load, ours in loads.items()
+            for name, value in (("gateway-uring", ours), ("tmpfs", 10.0))
+        ]
+        return report_alluxio.medians(samples)
+
+    def test_who_misses_a_target_of_the_wait_is_named_and_only_what_fits_is_supposed(self):
+        self.assertEqual(
+            ["The targets of the wait are reached by all."], paper_says.missed(self.table(pictures=11, records=11))
+        )
+        told = paper_says.missed(self.table(pictures=11.4, records=12))[0]
+        self.assertIn("missed by: pictures, later epochs; 2 processes, 8 threads, later epochs.", told)
+        self.assertNotIn("decode nothing", told)
+        self.assertIn("a supposition", paper_says.missed(self.table(pictures=10, records=12))[0])
 
 
 class Targets(unittest.TestCase):
