@@ -347,13 +347,11 @@ public final class Drafts implements AutoCloseable {
         if (!has(inode)) {
             return;
         }
-        metadata.moves()
-                .stay(
-                        inode,
-                        () -> with(inode, true, draft -> {
-                            publishNow(draft, evenUntouched);
-                            return 0;
-                        }));
+        Work publication = draft -> {
+            publishNow(draft, evenUntouched);
+            return 0;
+        };
+        metadata.moves().stay(inode, () -> with(inode, true, publication));
     }
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {

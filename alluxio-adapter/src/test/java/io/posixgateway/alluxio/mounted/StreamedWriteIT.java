@@ -144,17 +144,21 @@ class StreamedWriteIT {
         assertThat(ufs.resolve("moved/new")).doesNotExist();
     }
 
+    private void assertHasContent(FileChannel channel) throws IOException {
+        ByteBuffer read = ByteBuffer.allocate(content.length);
+        while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(read.array()).isEqualTo(content);
+    }
+
     @Test
     void aStreamedFileThatIsDeletedIsReadToItsEnd() throws Exception {
         try (FileChannel channel = create(root.resolve("file"))) {
             write(channel, 0, 3);
             Files.delete(root.resolve("file"));
             write(channel, 3, 5);
-            ByteBuffer read = ByteBuffer.allocate(content.length);
-            while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
-                Thread.onSpinWait();
-            }
-            assertThat(read.array()).isEqualTo(content);
+            assertHasContent(channel);
         }
         assertThat(ufs.resolve("file")).doesNotExist();
     }
@@ -168,11 +172,7 @@ class StreamedWriteIT {
             write(channel, 3, 5);
             assertThat(file).hasBinaryContent(content);
             Files.delete(file);
-            ByteBuffer read = ByteBuffer.allocate(content.length);
-            while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
-                Thread.onSpinWait();
-            }
-            assertThat(read.array()).isEqualTo(content);
+            assertHasContent(channel);
             assertThat(alluxio.counts().spoolBytes()).isZero();
         }
         assertThat(ufs.resolve("large")).doesNotExist();
