@@ -92,6 +92,7 @@ public final class AlluxioStore implements Store {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
             ChannelTable.makeRoom();
+            AnswerThreads.bound();
             Subject subject = new Subject();
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));

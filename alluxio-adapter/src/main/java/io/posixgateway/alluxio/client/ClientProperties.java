@@ -31,7 +31,7 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.writer.close.timeout", "30sec"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
             Map.entry("alluxio.user.file.master.client.pool.size.min", "16"),
-            Map.entry("alluxio.user.network.rpc.netty.worker.threads", "2"),
+            Map.entry("alluxio.user.network.rpc.netty.worker.threads", Integer.toString(rpcThreads())),
             Map.entry("alluxio.user.network.streaming.netty.worker.threads", Integer.toString(streamingThreads())),
             Map.entry("alluxio.user.worker.list.refresh.interval", "2sec"),
             Map.entry("alluxio.user.metrics.collection.enabled", "false"),
@@ -53,11 +53,18 @@ final class ClientProperties {
             "alluxio.zookeeper.enabled",
             "alluxio.zookeeper.address");
 
+    private static final int FEW_CPUS = 2;
+
     private ClientProperties() {}
 
     /** Alluxio's own default is two for each CPU, of which a machine may have a hundred. */
     private static int streamingThreads() {
         return Math.max(2, Math.min(8, Runtime.getRuntime().availableProcessors()));
+    }
+
+    /** Event loops for calls, whose messages are short: one serves two CPUs. */
+    private static int rpcThreads() {
+        return Runtime.getRuntime().availableProcessors() <= FEW_CPUS ? 1 : 2;
     }
 
     static InstancedConfiguration of(StoreOptions options) {

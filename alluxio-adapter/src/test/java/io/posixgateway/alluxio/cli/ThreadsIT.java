@@ -1,0 +1,146 @@
+package io.posixgateway.alluxio.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How many threads a gateway has while 64 readers read small files for the first time: those of the JVM included. */
+class ThreadsIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final int READERS = 64;
+    private static final int FILES_EACH = 40;
+    private static final int BYTES = 19_000;
+    private static final int MOST_THREADS = 64;
+
+    private static EmbeddedAlluxio alluxio;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path mount = Path.of("");
+
+    @BeforeAll
+    static void startAlluxio() throws Exception {
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        Path data = Files.createDirectory(alluxio.ufs().resolve("data"));
+        for (int reader = 0; reader < READERS; reader++) {
+            Path own = Files.createDirectory(data.resolve("d" + reader));
+            for (int file = 0; file < FILES_EACH; file++) {
+                Files.write(own.resolve("f" + file), content(reader, file));
+            }
+        }
+        assertThat(alluxio.shell("load", "--local", "/data").exit()).isZero();
+    }
+
+    @AfterAll
+    static void stopAlluxio() {
+        if (alluxio != null) {
+            alluxio.close();
+        }
+    }
+
+    @AfterEach
+    void discardMount() throws Exception {
+        Mounts.discard(mount);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "off"})
+    void theFirstEpochOf64ReadersTakesFewThreads(String shortCircuit) throws Exception {
+        mount = Files.createDirectory(folder.resolve("mnt"));
+        try (Program gateway = Program.gateway(
+                folder,
+                "mount",
+                "alluxio://" + alluxio.masters() + "/data",
+                mount.toString(),
+                "-f",
+                "-o",
+                "short_circuit=" + shortCircuit)) {
+            gateway.awaitOutput("is mounted at", LIMIT);
+            Map<String, Integer> most = new TreeMap<>();
+            ExecutorService readers = Executors.newFixedThreadPool(READERS);
+            try {
+                List<Future<?>> reading = new ArrayList<>();
+                for (int reader = 0; reader < READERS; reader++) {
+                    int number = reader;
+                    reading.add(readers.submit(() -> {
+                        readAll(number);
+                        return number;
+                    }));
+                }
+                while (!reading.stream().allMatch(Future::isDone)) {
+                    Map<String, Integer> now = threads(gateway.pid());
+                    most = sum(now) > sum(most) ? now : most;
+                    TimeUnit.MILLISECONDS.sleep(2);
+                }
+                checkAll(reading);
+            } finally {
+                readers.shutdownNow();
+            }
+            assertThat(sum(most)).as("threads: %s", most).isLessThanOrEqualTo(MOST_THREADS);
+        }
+    }
+
+    private static void checkAll(List<Future<?>> reading) throws InterruptedException, ExecutionException {
+        for (Future<?> one : reading) {
+            one.get();
+        }
+    }
+
+    private void readAll(int reader) throws IOException {
+        for (int file = 0; file < FILES_EACH; file++) {
+            assertThat(mount.resolve("d" + reader).resolve("f" + file)).hasBinaryContent(content(reader, file));
+        }
+    }
+
+    /** Threads by their names without numbers. */
+    private static Map<String, Integer> threads(long pid) throws IOException {
+        Map<String, Integer> found = new TreeMap<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/" + pid + "/task"))) {
+            for (Path task : tasks) {
+                try {
+                    String name = Files.readString(task.resolve("comm")).strip();
+                    found.merge(name.replaceAll("[0-9]+", "#"), 1, Integer::sum);
+                } catch (NoSuchFileException e) {
+                    // It has ended.
+                }
+            }
+        }
+        return found;
+    }
+
+    private static int sum(Map<String, Integer> counts) {
+        return counts.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    private static byte[] content(int reader, int file) {
+        byte[] content = new byte[BYTES];
+        Arrays.fill(content, (byte) (31 * reader + file));
+        return content;
+    }
+}

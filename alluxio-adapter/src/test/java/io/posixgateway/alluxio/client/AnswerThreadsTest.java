@@ -1,0 +1,48 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.harness.Waiting;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class AnswerThreadsTest {
+    private static final int USUAL = 2;
+    private static final int MANY = 1000;
+    private static final int STUCK = 5;
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final AnswerThreads answers = new AnswerThreads(USUAL);
+
+    @Test
+    void aBurstOfShortTasksTakesNoMoreThanTheUsualThreads() throws Exception {
+        CountDownLatch ended = new CountDownLatch(MANY);
+        for (int i = 0; i < MANY; i++) {
+            answers.execute(ended::countDown);
+        }
+        assertThat(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(answers.threads()).isLessThanOrEqualTo(USUAL);
+    }
+
+    @Test
+    void tasksThatWaitForALaterOneDoNotHoldItBack() throws Exception {
+        CountDownLatch last = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(STUCK);
+        for (int i = 0; i < STUCK; i++) {
+            answers.execute(() -> {
+                try {
+                    last.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                ended.countDown();
+            });
+        }
+        answers.execute(last::countDown);
+        assertThat(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        answers.execute(() -> {});
+        Waiting.until("threads beyond the usual ones end", LIMIT, () -> answers.threads() <= USUAL);
+    }
+}
