@@ -48,6 +48,7 @@ class Run:
             "scale": vars(self.scale),
             "sessions": {},
             "pages": GROUPS[options.group].pages,
+            "footprints": "while each load ran",
         }
         self.samples: list[dict] = []
         if self.state.exists() and not options.fresh:
@@ -55,7 +56,7 @@ class Run:
         self.began = time.monotonic()
 
     def take_up(self, earlier: dict) -> None:
-        for what in ("scale", "commit", "kernel", "cpus", "cpu", "java", "pages"):
+        for what in ("scale", "commit", "kernel", "cpus", "cpu", "java", "pages", "footprints"):
             if earlier["environment"].get(what, "") != self.facts.get(what, ""):
                 print(f"beginning anew: {self.state} is of another {what}")
                 return

@@ -1,5 +1,6 @@
 """For the README: some lines of bench-alluxio, those that are not won among them."""
 
+from contenders import CONTENDERS
 from report_alluxio import LABELS, medians, number
 from targets_alluxio import PLAIN, TUNED, ratio
 
@@ -24,12 +25,25 @@ OVER_URING = (
 )
 
 
+def options_of(*names: str) -> list[str]:
+    """How the others were mounted."""
+    others = [each for name in names for each in CONTENDERS if each.name == name]
+    return [
+        f"{each.label} is mounted with `-o {each.options}`, `{each.heap}`, "
+        + ", ".join(f"`{line}`" for line in each.properties)
+        + "."
+        for each in others
+    ]
+
+
 def headlines(results: dict) -> str:
     table, facts = medians(results["samples"]), results["environment"]
     lines = [
         f"Medians, of the ratios of each round, too, on {facts['cpus']} CPUs ({facts['cpu']}), which Alluxio and the "
         f"readers share; commit {facts['commit']}."
         + (OVER_URING if "transport uring" in facts["sessions"][OURS] else ""),
+        "",
+        *options_of(PLAIN, TUNED),
         "",
         f"| | gateway | {LABELS[PLAIN]} | tuned | gateway ÷ these |",
         "|---|---|---|---|---|",

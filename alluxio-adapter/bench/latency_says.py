@@ -37,14 +37,14 @@ def waits(rows: dict[int, dict], name: str) -> float | None:
         return None
     short, long = min(cells), max(cells)
     more = cells[long]["median"] - cells[short]["median"]
-    return max(0.0, more * IN_MS[cells[long]["unit"]] / (long - short))
+    return more * IN_MS[cells[long]["unit"]] / (long - short)
 
 
 def rows_of_waits(table: dict, names: list[str]) -> Iterator[str]:
     for what, rows in by_trip(table).items():
         seen = [waits(rows, name) for name in names]
         if any(each is not None for each in seen):
-            cells = ["–" if each is None else f"{each:.2f}" for each in seen]
+            cells = ["–" if each is None else f"{round(each, 2) + 0.0:.2f}" for each in seen]
             yield f"| {what} | " + " | ".join(cells) + " |"
 
 
@@ -53,7 +53,8 @@ def latency(table: dict, _facts: dict) -> list[str]:
     head = ["| | " + " | ".join(LABELS[name] for name in names) + " |", "|---|" + "---|" * len(names)]
     return [
         "How many round trips each waits for: what its time grows by from the shortest to the longest, for each "
-        "millisecond. Less than one means that several had one together, or that it waits for none.",
+        "millisecond. Less than one means that several had one together, or that it waits for none; a negative one, "
+        "that the shortest took longest.",
         "\n".join([*head, *rows_of_waits(table, names)]),
     ]
 

@@ -129,9 +129,9 @@ HOROVOD = (
 def missed(table: dict) -> list[str]:
     """Whose share of the wait misses its target, and what may be why."""
     loads = [
-        load.removesuffix(": share of the wait")
-        for target, load, value in verdicts(table)
-        if load.endswith("share of the wait") and not target.reached(value)
+        verdict.load.removesuffix(": share of the wait") + (f" ({verdict.whose()})" if verdict.whose() else "")
+        for verdict in verdicts(table)
+        if verdict.load.endswith("share of the wait") and not verdict.reached()
     ]
     if not loads:
         return ["The targets of the wait are reached by all."]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from contenders import Mount
 from delays import Delays
+from footprints import Watch
 
 LOAD = Path(__file__).resolve().parent / "target" / "load"
 LOAD_LIMIT_S = 1200
@@ -119,6 +120,7 @@ class Site:
     results: dict[str, dict] = field(default_factory=dict)
     device: str = ""
     accelerator: str = ""
+    watch: Watch | None = None  # of the program that ran last
 
     def only_file(self, data: Dataset) -> list:
         """Path, id and length of the file of a set that has one."""
@@ -128,25 +130,37 @@ class Site:
         """Runs the load; a wrong byte or a failed call ends the benchmark."""
         return self.run([LOAD, *arguments])
 
+    def watched(self) -> Watch:
+        """To be entered while a program uses the mount: `keep` then tells what the server was made of meanwhile."""
+        self.watch = Watch(self.mount.footprint)
+        return self.watch
+
+    def footprint(self) -> dict:
+        """The most threads and resident MB while the program ran that ran last; without one, and if more, now."""
+        now = self.mount.footprint()
+        most = self.watch.most if self.watch else {}
+        return {name: max(value, most.get(name, value)) for name, value in now.items()}
+
     def run(self, words: list, own_session: bool = False) -> dict:
         """What a program of this mount's users says in its last line; in a session of its own it is as if in a pod."""
         command = list(map(str, words))
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=LOAD_LIMIT_S,
-            check=False,
-            start_new_session=own_session,
-            env=self.mount.environment(),
-        )
+        with self.watched():
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=LOAD_LIMIT_S,
+                check=False,
+                start_new_session=own_session,
+                env=self.mount.environment(),
+            )
         if done.returncode != 0:
             who = self.mount.contender.name
             raise RuntimeError(f"{who}: {' '.join(command)} failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         return json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
 
     def keep(self, name: str, value: float, unit: str, **more: float) -> None:
-        self.results[name] = {"value": value, "unit": unit, **self.mount.footprint(), **more}
+        self.results[name] = {"value": value, "unit": unit, **self.footprint(), **more}
 
     def files(self, name: str, *arguments) -> None:
         seen = self.load(*arguments)

@@ -12,7 +12,7 @@ import scaling_says
 from contenders import CONTENDERS, ROOT
 from paper_says import sentences
 from parts import Scale
-from targets_alluxio import FLOOR, MOST_RESIDENT_MB, MOST_THREADS, Target, ours_in, ratio, verdicts
+from targets_alluxio import FLOOR, MOST_RESIDENT_MB, MOST_THREADS, OURS, Target, Verdict, ratio, verdicts
 
 sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
 from machine import machine  # noqa: E402  told alike by all benchmarks
@@ -98,37 +98,42 @@ def further_tables(table: dict, names: list[str]) -> list[str]:
     return lines
 
 
-def row_of(target: Target, load: str, value: float, beside: str = "") -> str:
-    verdict = "reached" if target.reached(value) else "**not reached**"
-    of = f", {LABELS[target.ours]}" if target.ours else ""
-    return f"| {load}{of} | {LABELS[target.against]} | {value:.2f}{beside} | {target.wanted()} | {verdict} |"
+def row_of(verdict: Verdict, beside: str = "") -> str:
+    target, told = verdict.target, "reached" if verdict.reached() else "**not reached**"
+    what = f"{verdict.load}, {verdict.whose()}" if verdict.whose() else verdict.load
+    return f"| {what} | {LABELS[target.against]} | {verdict.ratio:.2f}{beside} | {target.wanted()} | {told} |"
 
 
-def summed_up(target: Target, seen: list[tuple[str, float]], table: dict) -> list[str]:
+def summed_up(target: Target, seen: list[Verdict], table: dict) -> list[str]:
     """How many loads reach it; those that do not, each with what the floor has to the same."""
-    values = [value for _, value in seen]
-    missed = [(load, value) for load, value in seen if not target.reached(value)]
+    values = [verdict.ratio for verdict in seen]
+    missed = [verdict for verdict in seen if not verdict.reached()]
     lines = [
         f"| {target.title}: {len(seen)} loads, {LABELS[target.ours]} | {LABELS[target.against]} "
         f"| {min(values):.2f} to {max(values):.2f} | {target.wanted()} | {len(seen) - len(missed)} reach it |"
     ]
-    for load, value in missed:
-        floor = ratio(table[load], FLOOR, target.against) if target.against != FLOOR else None
-        lines.append(row_of(target, load, value, f" ({LABELS[FLOOR]}: {floor:.2f})" if floor else ""))
+    for verdict in missed:
+        floor = ratio(table[verdict.load], FLOOR, target.against) if target.against != FLOOR else None
+        lines.append(row_of(verdict, f" ({LABELS[FLOOR]}: {floor:.2f})" if floor else ""))
     return lines
 
 
-def table_of_targets(table: dict) -> list[str]:
+def looked_at(facts: dict) -> str:
+    """When threads and memory of the servers were looked at."""
+    return facts.get("footprints", "after each load")
+
+
+def table_of_targets(table: dict, facts: dict) -> list[str]:
     lines = []
-    for target, found in groupby(verdicts(table), key=lambda verdict: verdict[0]):
-        seen = [(load, value) for _, load, value in found]
-        lines += summed_up(target, seen, table) if target.title else [row_of(target, *each) for each in seen]
-    rows = [row for load, row in table.items() if "64 readers" in load and ours_in(row)]
-    threads = [(row[ours_in(row)]["threads"], ours_in(row)) for row in rows]
-    if threads:
-        most, ours = max(threads)
-        verdict = "reached" if most <= MOST_THREADS else "**not reached**"
-        lines.append(f"| threads under 64 readers, {LABELS[ours]} | | {most} | ≤ {MOST_THREADS} | {verdict} |")
+    for target, found in groupby(verdicts(table), key=lambda verdict: verdict.target):
+        seen = list(found)
+        lines += summed_up(target, seen, table) if target.title else map(row_of, seen)
+    for ours in OURS:
+        threads = [row[ours]["threads"] for load, row in table.items() if "64 readers" in load and ours in row]
+        if threads:
+            verdict = "reached" if max(threads) <= MOST_THREADS else "**not reached**"
+            label = f"threads under 64 readers, looked at {looked_at(facts)}, {LABELS[ours]}"
+            lines.append(f"| {label} | | {max(threads)} | ≤ {MOST_THREADS} | {verdict} |")
     cached = table.get("heap of each of 1,000,000 names", {}).get("gateway-many")
     if cached:
         verdict = "reached" if cached["rss_mb"] <= MOST_RESIDENT_MB else "**not reached**"
@@ -140,8 +145,8 @@ def table_of_targets(table: dict) -> list[str]:
     return [*head, "| load | against | ratio | to reach | |", "|---|---|---|---|---|", *lines, ""]
 
 
-def table_of_footprints(table: dict, names: list[str]) -> list[str]:
-    lines = ["| | most threads | most resident MB |", "|---|---|---|"]
+def table_of_footprints(table: dict, names: list[str], facts: dict) -> list[str]:
+    lines = [f"| looked at {looked_at(facts)} | most threads | most resident MB |", "|---|---|---|"]
     for name in names:
         cells = [row[name] for row in table.values() if name in row]
         if cells and max(cell["threads"] for cell in cells) > 0:
@@ -257,8 +262,8 @@ def text_of(results: dict, group: str) -> str:
         "",
         *tables_by_kind(table, names),
         *further_tables(table, names),
-        *table_of_targets(table),
-        *table_of_footprints(table, names),
+        *table_of_targets(table, facts),
+        *table_of_footprints(table, names, facts),
     ]
     return "\n".join(lines).rstrip() + "\n"
 

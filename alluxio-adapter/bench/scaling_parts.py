@@ -63,8 +63,8 @@ def open_files(site: Site) -> None:
 
 
 def keep_footprint(site: Site, who: str) -> None:
-    """What the server is made of when they have just read."""
-    seen = site.mount.footprint()
+    """What the server was made of, at most, while they read."""
+    seen = site.footprint()
     if seen:
         site.keep(f"threads with {who}", seen["threads"], "threads")
         site.keep(f"resident memory with {who}", seen["rss_mb"], "MB")

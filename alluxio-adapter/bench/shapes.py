@@ -18,9 +18,10 @@ def fio(site: Site, job: str, **settings) -> dict:
     environment = {**os.environ, **{name.upper(): str(value) for name, value in settings.items()}}
     command = ["fio", "--output-format=json", str(JOBS / f"{job}.fio")]
     used, received, began = site.mount.cpu_seconds(), site.mount.received_bytes(), time.monotonic()
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False, cwd=site.work
-    )
+    with site.watched():
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False, cwd=site.work
+        )
     took = time.monotonic() - began
     if done.returncode != 0:
         raise RuntimeError(f"{site.mount.contender.name}: {job} {settings}: {done.stdout[-1000:]}{done.stderr[-1000:]}")

@@ -3,8 +3,12 @@
 import statistics
 from dataclasses import dataclass
 
+from contenders import CONTENDERS
+
 PLAIN, TUNED, FLOOR = "alluxiofuse", "alluxiofuse-tuned", "tmpfs"
-OURS = ("gateway", "gateway-uring")
+GATEWAY = "gateway"
+OURS = (GATEWAY, "gateway-uring", "gateway-devfuse")  # as it comes, and on each transport
+LABELS = {each.name: each.label for each in CONTENDERS}
 MOST_THREADS = 64
 MOST_RESIDENT_MB = 700
 DOMINATES = 50.0  # % of a step
@@ -106,8 +110,24 @@ def ours_in(row: dict) -> str:
     return next((name for name in OURS if name in row), "")
 
 
-def verdicts(table: dict) -> list[tuple[Target, str, float]]:
-    """Each target that was measured: with its load and its figure."""
+@dataclass(frozen=True)
+class Verdict:
+    """A target that was measured: in which load, for which of ours, and the ratio."""
+
+    target: Target
+    load: str
+    ours: str
+    ratio: float
+
+    def reached(self) -> bool:
+        return self.target.reached(self.ratio)
+
+    def whose(self) -> str:
+        """Which of ours it is; nothing for the gateway as it comes."""
+        return "" if self.ours == GATEWAY else LABELS[self.ours]
+
+
+def verdicts(table: dict) -> list[Verdict]:
     seen = []
     for target in TARGETS:
         wait = table.get(target.where_wait, {}).get(target.against)
@@ -115,7 +135,8 @@ def verdicts(table: dict) -> list[tuple[Target, str, float]]:
             continue
         for load in target.loads:
             row = table.get(load, {})
-            value = ratio(row, target.ours or ours_in(row), target.against)
-            if value is not None:
-                seen.append((target, load, value))
+            for ours in (target.ours,) if target.ours else OURS:
+                value = ratio(row, ours, target.against)
+                if value is not None:
+                    seen.append(Verdict(target, load, ours, value))
     return seen

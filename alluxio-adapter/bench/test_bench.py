@@ -18,6 +18,7 @@ from pathlib import Path
 
 import bench_alluxio
 import commits
+import footprints
 import jsonschema
 import latency_says
 import pack
@@ -301,6 +302,28 @@ class Core(unittest.TestCase):
             progress.tell(10, "too early")
         self.assertRegex(said.getvalue(), r"^here: 10 of 40 loads, about 3\.\d min left\n$")
 
+    def test_a_server_that_is_watched_is_told_by_the_most_that_was_seen_until_it_ended(self):
+        looks = iter([{"threads": 4, "rss_mb": 9.0}, {"threads": 70, "rss_mb": 8.0}, {"threads": 2, "rss_mb": 3.0}])
+        ended = threading.Event()
+
+        def look() -> dict:
+            seen = next(looks, None)
+            if seen is None:
+                ended.set()
+                raise FileNotFoundError
+            return seen
+
+        with footprints.Watch(look) as watch:
+            self.assertTrue(ended.wait(10))
+        self.assertEqual({"threads": 70, "rss_mb": 9.0}, watch.most)
+
+    def test_threads_are_told_as_of_after_the_load_where_nobody_looked_earlier(self):
+        table = report_alluxio.medians([{**SAMPLE, "threads": 60, "rss_mb": 100.0}])
+        told = report_alluxio.table_of_footprints(table, ["gateway"], {})
+        self.assertIn("looked at after each load", told[0])
+        told = report_alluxio.table_of_footprints(table, ["gateway"], {"footprints": "while each load ran"})
+        self.assertIn("looked at while each load ran", told[0])
+
     def test_threads_are_the_most_that_were_seen_while_they_were_watched(self):
         watched = {"threads_over_time": [{"alive": 4}, {"alive": 9}, {"alive": 2}], "server_threads": 3}
         self.assertEqual(9, report.most_alive(watched))
@@ -396,12 +419,29 @@ class Train(unittest.TestCase):
             ["The targets of the wait are reached by all."], paper_says.missed(self.table(pictures=11, records=11))
         )
         told = paper_says.missed(self.table(pictures=11.4, records=12))[0]
-        self.assertIn("missed by: pictures, later epochs; 2 processes, 8 threads, later epochs.", told)
+        self.assertIn(
+            "missed by: pictures, later epochs (gateway, transport=uring); 2 processes, 8 threads, later epochs (",
+            told,
+        )
         self.assertNotIn("decode nothing", told)
         self.assertIn("a supposition", paper_says.missed(self.table(pictures=10, records=12))[0])
 
 
 class Targets(unittest.TestCase):
+    def test_a_target_is_told_for_each_transport_that_was_measured(self):
+        values = {"gateway": 60.0, "gateway-devfuse": 40.0, "alluxiofuse": 1.0}
+        samples = [
+            {**SAMPLE, "load": "svhn, later epochs, 64 readers", "contender": name, "value": value, "threads": 60}
+            for name, value in values.items()
+        ]
+        told = report_alluxio.table_of_targets(report_alluxio.medians(samples), {})
+        load = "| svhn, later epochs, 64 readers"
+        self.assertIn(f"{load} | AlluxioFuse 2.9.3 | 60.00 | ≥ 50 | reached |", told)
+        self.assertIn(
+            f"{load}, gateway, transport=devfuse | AlluxioFuse 2.9.3 | 40.00 | ≥ 50 | **not reached** |", told
+        )
+        self.assertEqual(2, sum("threads under 64 readers" in line for line in told))
+
     def test_of_many_loads_those_that_miss_are_told_with_what_the_floor_has(self):
         seen = {"128 MiB, 1 KiB, 1 thread": (11.0, 1.0, 14.0), "128 MiB, 1 KiB, 4 threads": (9.0, 1.0, 9.5)}
         names = ("bypass-devfuse", "direct-devfuse", "tmpfs")
@@ -410,7 +450,7 @@ class Targets(unittest.TestCase):
             for load, values in seen.items()
             for name, value in zip(names, values, strict=True)
         ]
-        told = "\n".join(report_alluxio.table_of_targets(report_alluxio.medians(samples)))
+        told = "\n".join(report_alluxio.table_of_targets(report_alluxio.medians(samples), {}))
         self.assertIn(
             "1 KiB: 2 loads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 to 11.00 | ≥ 10 | 1 reach it", told
         )
