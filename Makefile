@@ -139,7 +139,7 @@ bench-compare: ## Two result files of a benchmark: make bench-compare A=old.json
 
 bench-check:
 	@echo "==> checking that the docs tell what the benchmarks measured"
-	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench && $(VENV)/python publish.py --check
+	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench test_delays && $(VENV)/python publish.py --check
 
 check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
 

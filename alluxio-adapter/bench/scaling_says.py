@@ -152,7 +152,12 @@ def ways() -> list[tuple[str, str, float, float]]:
             0,
             2 * folders,
         ),
-        ("the same, later epochs", "none", 0, 0),
+        (
+            f"the same, later epochs, with a `cache_entries` of at least F + D = {FILES + DIRECTORIES:,}",
+            "none",
+            0,
+            0,
+        ),
     ]
 
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 from pathlib import Path
 
@@ -20,7 +19,6 @@ import bench_alluxio
 import commits
 import footprints
 import jsonschema
-import latency_says
 import pack
 import paper_says
 import publish
@@ -28,12 +26,10 @@ import report_alluxio
 import results
 import scaling_says
 from contenders import CONTENDERS
-from delays import HERE as SERVERS
-from delays import THERE, Delay, free_port
 from groups import FOR_SOME, GROUPS, MANY, PARTS, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
-from parts import FAR_NAMES, Scale, datasets
+from parts import Scale, datasets
 from versions import KNOWN as KNOWN_PROGRAMS
 from versions import versions_of
 
@@ -456,89 +452,6 @@ class Targets(unittest.TestCase):
         )
         self.assertIn("4 threads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 (tmpfs: 9.50) | ≥ 10 | **not", told)
         self.assertNotIn("1 thread, bypass, devfuse | FUSE, O_DIRECT", told)
-
-
-class Echo:
-    """A server that answers each connection by what it is sent."""
-
-    def __init__(self, port: int):
-        self.listener = socket.create_server((SERVERS, port))
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self) -> None:
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
-
-    @staticmethod
-    def answer(connection: socket.socket) -> None:
-        with connection:
-            while got := connection.recv(1 << 20):
-                connection.sendall(got)
-
-
-class Delays(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        subprocess.run(["make", "-s", "-C", HERE, "target/delay"], check=True)
-        port = free_port()
-        cls.server = Echo(port)
-        cls.delay = Delay(port)
-        cls.addClassCleanup(cls.delay.close)
-        cls.way = (THERE, port)
-
-    def answered_after(self, connection: socket.socket, began: float = 0) -> float:
-        began = began or time.monotonic()
-        connection.sendall(b"?")
-        self.assertEqual(b"?", connection.recv(1))
-        return time.monotonic() - began
-
-    def test_an_answer_takes_the_round_trip_and_a_new_connection_two(self):
-        self.delay.set(100)
-        began = time.monotonic()  # the delay of the connection runs while this thread may not
-        with socket.create_connection(self.way) as connection:
-            self.assertGreaterEqual(self.answered_after(connection, began), 0.2)
-            self.assertGreaterEqual(self.answered_after(connection), 0.1)
-            self.delay.set(0)
-            self.assertLess(min(self.answered_after(connection) for _ in range(20)), 0.05)
-
-    def test_all_bytes_come_through_in_order_and_nobody_waits_for_one_piece_after_the_other(self):
-        self.delay.set(50)
-        sent = os.urandom(16 << 20)
-        with socket.create_connection(self.way) as connection:
-            began = time.monotonic()
-            writer = threading.Thread(target=connection.sendall, args=(sent,))
-            writer.start()
-            got = bytearray()
-            while len(got) < len(sent):
-                got += connection.recv(1 << 20)
-            took = time.monotonic() - began
-            writer.join()
-            self.assertTrue(sent == got)
-            self.assertLess(took, 0.05 * len(sent) / (64 << 10))
-            connection.shutdown(socket.SHUT_WR)
-            self.assertEqual(b"", connection.recv(1))
-        self.delay.set(0)
-
-
-class Latency(unittest.TestCase):
-    def test_round_trips_are_counted_by_what_they_add(self):
-        seen = {"near: open": ("ms", 3.0, 43.0), "near: stat": ("µs", 5.0, 5.0), "far: read": ("MB/s", 900.0, 80.0)}
-        samples = [
-            {**SAMPLE, "load": f"{what}, {trip} ms", "value": value, "unit": unit}
-            for what, (unit, *values) in seen.items()
-            for trip, value in zip((0, 20), values, strict=True)
-        ]
-        told = latency_says.latency(report_alluxio.medians(samples), FACTS)[1].splitlines()
-        self.assertEqual(["| | gateway |", "|---|---|", "| near: open | 2.00 |", "| near: stat | 0.00 |"], told)
-
-    def test_each_round_trip_has_files_and_names_of_its_own(self):
-        few = [
-            each for each in datasets(Scale.quick()).values() if each.name.split("-")[0] in ("small", "ufs", "names")
-        ]
-        ids = [each.first_id + at for each in few for at in range(len(each.sizes))]
-        self.assertEqual(len(ids), len(set(ids)))
-        self.assertTrue(all(len(each.sizes) == FAR_NAMES for each in few if each.name.startswith("names")))
 
 
 class Package(unittest.TestCase):
