@@ -10,6 +10,7 @@ import latency_says
 import matplotlib
 import scaling_says
 from contenders import CONTENDERS, ROOT
+from groups import GROUPS, PARTS
 from paper_says import sentences
 from parts import Scale
 from targets_alluxio import FLOOR, MOST_RESIDENT_MB, MOST_THREADS, OURS, Target, Verdict, ratio, verdicts
@@ -249,11 +250,25 @@ def rounds_of(samples: list[dict]) -> str:
     return f"Rounds: {', '.join(told)}."
 
 
+def not_measured(samples: list[dict], group: str) -> str:
+    """What the group measures today and these results lack; nothing when they have it all."""
+    seen: dict[str, set] = {}
+    for sample in samples:
+        seen.setdefault(sample["part"], set()).add(sample["contender"])
+    lacking = []
+    for part in GROUPS[group].parts:
+        wanted = [each for each in CONTENDERS if each.name in GROUPS[group].contenders and PARTS[part].takes(each)]
+        absent = [LABELS[each.name] for each in wanted if each.name not in seen.get(part, ())]
+        if absent:
+            lacking.append(f"{part} ({'; '.join(absent)})" if part in seen else part)
+    return f" Not measured yet: {', '.join(lacking)}." if lacking else ""
+
+
 def text_of(results: dict, group: str) -> str:
     facts, table = results["environment"], medians(results["samples"])
     names = [name for name in LABELS if any(name in row for row in table.values())]
     lines = [
-        f"{head(facts)} {rounds_of(results['samples'])}",
+        f"{head(facts)} {rounds_of(results['samples'])}{not_measured(results['samples'], group)}",
         "",
         *[f"* {name}: `{line}`" for name, line in sorted(facts["sessions"].items()) if line],
         "",

@@ -51,6 +51,9 @@ SAMPLE = {
 FACTS = {"kernel": "6", "cpus": 2, "cpu": "", "commit": "1234567", "date": "2026-01-01", "rounds": 1, "seconds": 1}
 
 
+CONTENDERS_BY_NAME = {each.name: each for each in CONTENDERS}
+
+
 def of(*values: float, unit: str = "files/s") -> dict:
     samples = [{**SAMPLE, "round": number, "value": value, "unit": unit} for number, value in enumerate(values, 1)]
     return {"benchmark": "alluxio", "environment": FACTS, "samples": samples}
@@ -424,6 +427,19 @@ class Train(unittest.TestCase):
 
 
 class Targets(unittest.TestCase):
+    def test_what_a_group_measures_and_the_results_lack_is_told(self):
+        group = GROUPS["train"]
+        samples = [
+            {**SAMPLE, "part": part, "contender": name}
+            for part in group.parts
+            for name in group.contenders
+            if PARTS[part].takes(CONTENDERS_BY_NAME[name])
+        ]
+        self.assertEqual("", report_alluxio.not_measured(samples, "train"))
+        some = [each for each in samples if each["part"] != "parallel" and each["contender"] != "gateway-devfuse"]
+        told = report_alluxio.not_measured(some, "train")
+        self.assertEqual(" Not measured yet: imagenet (gateway, transport=devfuse), parallel.", told)
+
     def test_a_target_is_told_for_each_transport_that_was_measured(self):
         values = {"gateway": 60.0, "gateway-devfuse": 40.0, "alluxiofuse": 1.0}
         samples = [
