@@ -18,6 +18,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,20 @@ class TwoWritersIT {
         }
     }
 
+    /**
+     * Writes the file and closes it when its own input ends. A process of its own, since whatever this one starts, as Alluxio's
+     * client does to ask for groups, closes copies of this one's descriptors, and each close publishes.
+     */
+    private static Process writer(Path file) throws IOException {
+        String program = "import os, sys; path, text = sys.argv[1:]; "
+                + "file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL); os.write(file, text.encode()); "
+                + "print('written', flush=True); sys.stdin.read(); os.close(file)";
+        String text = new String(FIRST, StandardCharsets.US_ASCII);
+        return new ProcessBuilder("python3", "-c", program, file.toString(), text)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+    }
+
     private void assertHolds(byte[] content) {
         assertThat(published()).hasBinaryContent(content);
         assertThat(one.root().resolve("f")).hasBinaryContent(content);
@@ -122,9 +137,17 @@ class TwoWritersIT {
     @ParameterizedTest
     @EnumSource
     void whatIsClosedLastStandsThoughAnotherFileIsThereByThen(Way way) throws Exception {
-        try (FileChannel channel = begun(FIRST.length)) {
+        Process writer = writer(one.root().resolve("f"));
+        try {
+            assertThat(writer.inputReader().readLine()).isEqualTo("written");
+            Thread.sleep(200);
+            assertThat(isBusy(two.root().resolve("f"))).isTrue();
             way.put(two.root().resolve("f"));
-            assertThat(channel.isOpen()).isTrue();
+            writer.getOutputStream().close();
+            assertThat(writer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(writer.exitValue()).isZero();
+        } finally {
+            writer.destroy();
         }
         assertHolds(FIRST);
     }
