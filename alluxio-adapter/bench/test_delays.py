@@ -13,16 +13,9 @@ import report_alluxio
 from delays import HERE as SERVERS
 from delays import THERE, Delay, free_port
 from parts import FAR_NAMES, Scale, datasets
+from test_bench import SAMPLE
 
 HERE = Path(__file__).resolve().parent
-SAMPLE = {
-    "round": 1,
-    "contender": "gateway",
-    "part": "svhn",
-    "load": "svhn, 8 readers",
-    "value": 5.0,
-    "unit": "files/s",
-}
 
 
 class Echo:
