@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** How many threads a gateway has while 64 readers read small files for the first time: those of the JVM included. */
 class ThreadsIT {
@@ -70,8 +70,8 @@ class ThreadsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"on", "off"})
-    void theFirstEpochOf64ReadersTakesFewThreads(String shortCircuit) throws Exception {
+    @CsvSource({"auto,on", "auto,off", "devfuse,on", "devfuse,off"})
+    void theFirstEpochOf64ReadersTakesFewThreads(String transport, String shortCircuit) throws Exception {
         mount = Files.createDirectory(folder.resolve("mnt"));
         try (Program gateway = Program.gateway(
                 folder,
@@ -80,7 +80,7 @@ class ThreadsIT {
                 mount.toString(),
                 "-f",
                 "-o",
-                "short_circuit=" + shortCircuit)) {
+                "transport=" + transport + ",short_circuit=" + shortCircuit)) {
             gateway.awaitOutput("is mounted at", LIMIT);
             Map<String, Integer> most = new TreeMap<>();
             ExecutorService readers = Executors.newFixedThreadPool(READERS);
