@@ -82,6 +82,7 @@ CONTENDERS = [
         java_options="-XX:ActiveProcessorCount=128",
     ),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
+    Contender("gateway-no-open", "gateway, no_open", "gateway", "ro,consistency=immutable,no_open"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
     Contender("gateway-uring", "gateway, transport=uring", "gateway", "transport=uring"),
     Contender("gateway-devfuse", "gateway, transport=devfuse", "gateway", "transport=devfuse"),

@@ -16,7 +16,8 @@ from volumes_parts import volumes
 FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
 SIZED = ("sized-here", "sized-128")
-FOR_SOME = (*MANY, *SIZED)  # who take only what names them
+NO_OPEN = "gateway-no-open"  # a mount of datasets: of use where files are read again
+FOR_SOME = (*MANY, *SIZED, NO_OPEN)  # who take only what names them
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,16 @@ def trips(*kinds: str) -> Iterator[str]:
 PARTS = {
     part.name: part
     for part in (
-        Part(svhn, ("svhn",)),
-        Part(coco, ("coco",)),
+        Part(svhn, ("svhn",), also=(NO_OPEN,)),
+        Part(coco, ("coco",), also=(NO_OPEN,)),
         Part(big, ("one-block", "many-blocks")),
         Part(create),
         Part(metadata, ("listed",)),
         Part(remote, ("svhn", "coco", "many-blocks"), far=True),
         Part(million, ("million",)),
-        Part(figure15, ("svhn", "coco")),
-        Part(imagenet, ("pictures",), uses=TORCH),
-        Part(parallel, ("records",), uses=TORCH),
+        Part(figure15, ("svhn", "coco"), also=(NO_OPEN,)),
+        Part(imagenet, ("pictures",), also=(NO_OPEN,), uses=TORCH),
+        Part(parallel, ("records",), also=(NO_OPEN,), uses=TORCH),
         Part(sequential, ("shapes",), far=True, uses=FIO),
         Part(random_small, ("shapes",), uses=FIO),
         Part(random_large, ("shapes",), far=True, uses=FIO),
@@ -90,8 +91,9 @@ PAPER = [
     "gateway-uring",
     "gateway-devfuse",
     "gateway-libfuse",
+    NO_OPEN,
 ]
-USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway", "gateway-devfuse"]
+USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway", "gateway-devfuse", NO_OPEN]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
 BYPASS = [
     "tmpfs",

@@ -7,7 +7,8 @@ from contenders import CONTENDERS
 
 PLAIN, TUNED, FLOOR = "alluxiofuse", "alluxiofuse-tuned", "tmpfs"
 GATEWAY = "gateway"
-OURS = (GATEWAY, "gateway-uring", "gateway-devfuse")  # as it comes, and on each transport
+NO_OPEN = "gateway-no-open"
+OURS = (GATEWAY, "gateway-uring", "gateway-devfuse", NO_OPEN)  # as it comes, on each transport, and for datasets
 LABELS = {each.name: each.label for each in CONTENDERS}
 MOST_THREADS = 64
 MOST_RESIDENT_MB = 700

@@ -26,7 +26,7 @@ import report_alluxio
 import results
 import scaling_says
 from contenders import CONTENDERS
-from groups import FOR_SOME, GROUPS, MANY, PARTS, SIZED, visits
+from groups import FOR_SOME, GROUPS, MANY, NO_OPEN, PARTS, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
 from parts import Scale, datasets
@@ -530,7 +530,8 @@ class Groups(unittest.TestCase):
     def test_who_is_there_for_some_parts_takes_no_others(self):
         taken = {each.name: list(visits(list(PARTS), each)) for each in CONTENDERS if each.name in FOR_SOME}
         entries, readers = [(False, ["entries"])], [(False, ["readers"])]
-        self.assertEqual({**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers)}, taken)
+        again = [(False, ["svhn", "coco", "figure15", "imagenet", "parallel"])]
+        self.assertEqual({**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers), NO_OPEN: again}, taken)
 
     def test_fio_jobs_ask_for_what_they_are_given(self):
         given = (HERE / "shapes.py").read_text()

@@ -60,6 +60,8 @@ var Declarations = []Declaration{
 		Doc: "For volumes written for Alluxio's own CSI driver. One JVM serves all volumes, so other JVM options are refused; its memory is a value of the chart."},
 	{Name: "consistency", Option: "consistency", Allowed: "close-to-open, ttl, immutable", Default: "close-to-open",
 		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
+	{Name: "noOpen", Option: "no_open", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"),
+		Doc: "The kernel opens and closes files by itself: for datasets of small files that are read again and again. Needs readOnly and consistency=immutable; no file is passed through."},
 	{Name: "metadataTtl", Option: "metadata_ttl", Allowed: "seconds, or a number with s, m, h", Default: "the gateway's", check: isDuration,
 		Doc: "How long metadata is believed; means nothing with consistency=immutable."},
 	{Name: "metadataTtlOf", Option: "metadata_ttl_of", Allowed: "up to 64 of PATH=TTL, separated by colons", Default: "none", check: isTTLsByPath,

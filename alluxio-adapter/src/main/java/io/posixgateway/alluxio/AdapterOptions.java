@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
 import io.posixgateway.alluxio.options.Option;
+import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
 /**
  * How one volume behaves. {@link #TABLE} is where its options are declared.
  *
+ * @param noOpen the kernel opens files by itself
  * @param metadataTtlNanos how long metadata is believed
  * @param metadataTtlNanosByPath the same for what is at and below these paths of the mount
  * @param openTrustNanos how old may be what an open believes with close-to-open consistency
@@ -31,6 +33,7 @@ import java.util.stream.Collectors;
  */
 public record AdapterOptions(
         Consistency consistency,
+        boolean noOpen,
         long metadataTtlNanos,
         Map<String, Long> metadataTtlNanosByPath,
         long openTrustNanos,
@@ -66,6 +69,12 @@ public record AdapterOptions(
                             "close-to-open",
                             "ttl",
                             "immutable"),
+                    Option.onOff(
+                            "no_open",
+                            false,
+                            "The kernel opens and closes files by itself, so that what it has pages of is read without a request,"
+                                    + " as on a local file system: for millions of small files that are read again and again."
+                                    + " Needs ro and consistency=immutable; no file is passed through."),
                     new Option(
                             "metadata_ttl",
                             new Option.Time(0, 86_400),
@@ -169,15 +178,21 @@ public record AdapterOptions(
     /** The values of a table that holds {@link #TABLE}. */
     public static AdapterOptions of(OptionValues values) {
         String spool = values.text("spool");
+        Consistency consistency = Consistency.valueOf(
+                values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_'));
+        boolean noOpen = values.on("no_open");
+        if (noOpen) {
+            checkNoOpen(consistency, values.text("passthrough"));
+        }
         return new AdapterOptions(
-                Consistency.valueOf(
-                        values.text("consistency").toUpperCase(Locale.ROOT).replace('-', '_')),
+                consistency,
+                noOpen,
                 values.millis("metadata_ttl") * 1_000_000L,
                 nanos(values.millisByPath("metadata_ttl_of")),
                 values.millis("open_trust") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
-                ownReads(values.text("passthrough")),
+                noOpen ? 0 : ownReads(values.text("passthrough")),
                 ownReads(values.text("bypass")),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
@@ -192,6 +207,19 @@ public record AdapterOptions(
                 values.given("uid") ? (int) values.number("uid") : -1,
                 values.given("gid") ? (int) values.number("gid") : -1,
                 values.octal("umask"));
+    }
+
+    private static void checkNoOpen(Consistency consistency, String passthrough) {
+        if (consistency != Consistency.IMMUTABLE) {
+            throw new OptionException(
+                    "option no_open needs consistency=immutable: nobody asks at an open whether the file"
+                            + " changed; add that, or leave no_open out");
+        }
+        if (passthrough.equals("on")) {
+            throw new OptionException(
+                    "options no_open and passthrough=on exclude each other: a file is passed through when it"
+                            + " is opened; leave one of them out");
+        }
     }
 
     private static Map<String, Long> nanos(Map<String, Long> millis) {

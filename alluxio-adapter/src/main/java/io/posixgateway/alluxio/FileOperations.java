@@ -24,9 +24,11 @@ final class FileOperations {
     private final Volume volume;
     private final LongTable<FileHandle> handles = new LongTable<>();
     private final HandleNumbers numbers = new HandleNumbers();
+    private final UnopenedFiles unopened;
 
     FileOperations(Volume volume) {
         this.volume = volume;
+        this.unopened = new UnopenedFiles(volume);
     }
 
     int open(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
@@ -34,6 +36,9 @@ final class FileOperations {
             return -Errno.EISDIR;
         }
         boolean writes = (flags & Stat.O_ACCMODE) != Stat.O_RDONLY;
+        if (volume.options.noOpen()) {
+            return writes ? -Errno.EROFS : -Errno.ENOSYS;
+        }
         boolean cut = writes && (flags & Stat.O_TRUNC) != 0;
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
@@ -230,10 +235,51 @@ final class FileOperations {
     }
 
     int read(Request request, long node, long handle, long offset, ByteBuffer into) throws StoreException {
-        FileHandle open = opened(request, node, handle);
-        if (open == null) {
-            return absent(request, handle);
+        if (handle == UnopenedFiles.HANDLE) {
+            return readUnopened(request, node, offset, into);
         }
+        FileHandle open = opened(request, node, handle);
+        return open == null ? absent(request, handle) : readOpened(request, open, offset, into);
+    }
+
+    private int readUnopened(Request request, long node, long offset, ByteBuffer into) throws StoreException {
+        Inode inode = volume.find(request, node);
+        if (inode == null) {
+            return Volume.absent(request);
+        }
+        Facts facts = factsToRead(request, inode);
+        if (facts == null || !facts.complete()) {
+            return facts == null ? FileSystem.WOULD_WAIT : -Errno.EBUSY;
+        }
+        UnopenedFiles.InUse used = unopened.enter(inode);
+        boolean whole = false;
+        try {
+            int count = readOpened(request, used.file, offset, into);
+            whole = offset == 0 && count == facts.lengthBytes();
+            return count;
+        } finally {
+            unopened.leave(used, whole && (request.mayWait() || !used.file.streams()));
+        }
+    }
+
+    /** What an open would have found out; null: that may wait. */
+    private @Nullable Facts factsToRead(Request request, Inode inode) throws StoreException {
+        Facts facts = inode.facts();
+        boolean known = facts != null && facts.fileId() == inode.fileId() && facts.complete();
+        boolean learns = volume.readers.wantsToLearn();
+        if ((!known || learns) && !request.mayWait()) {
+            return null;
+        }
+        if (facts == null || !known) {
+            facts = volume.metadata.refresh(inode);
+        }
+        if (learns) {
+            learn(inode, facts);
+        }
+        return facts;
+    }
+
+    private int readOpened(Request request, FileHandle open, long offset, ByteBuffer into) throws StoreException {
         volume.pages.read(open);
         int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
         if (drafted != Drafts.NO_DRAFT) {
@@ -270,6 +316,9 @@ final class FileOperations {
     }
 
     int write(Request request, long node, long handle, long offset, ByteBuffer data) throws StoreException {
+        if (handle == UnopenedFiles.HANDLE) {
+            return -Errno.EROFS;
+        }
         FileHandle open = opened(request, node, handle);
         if (open == null) {
             return absent(request, handle);
@@ -293,6 +342,9 @@ final class FileOperations {
 
     /** At each close of a descriptor: publishes what was written. */
     int flush(Request request, long node, long handle) throws StoreException {
+        if (handle == UnopenedFiles.HANDLE) {
+            return -Errno.ENOSYS; // and the kernel asks no more
+        }
         return publish(request, node, handle, false);
     }
 
@@ -301,6 +353,9 @@ final class FileOperations {
     }
 
     private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
+        if (handle == UnopenedFiles.HANDLE) {
+            return 0;
+        }
         if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
             return 0;
         }
@@ -364,8 +419,8 @@ final class FileOperations {
         };
     }
 
-    /** Open files now. */
+    /** Open files now, and those that are read without having been opened. */
     int openFiles() {
-        return handles.size();
+        return handles.size() + unopened.size();
     }
 }

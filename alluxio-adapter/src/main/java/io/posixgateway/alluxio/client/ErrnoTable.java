@@ -66,6 +66,9 @@ final class ErrnoTable {
                 || message.contains("out of space")) {
             return Errno.ENOSPC;
         }
+        if (message.contains("message exceeds maximum size")) {
+            return Errno.EIO; // gRPC's own limit has the code of a full worker
+        }
         if (failure instanceof AlluxioStatusException status) {
             return ofCode(status.getStatusCode());
         }

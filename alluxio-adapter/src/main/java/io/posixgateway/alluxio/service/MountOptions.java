@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.options.Option;
+import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.fuse.session.SessionOptions;
@@ -118,6 +119,11 @@ public final class MountOptions {
     }
 
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
+        if (values.declares("no_open") && values.on("no_open") && !readOnly) {
+            throw new OptionException(
+                    "option no_open needs a mount that is read-only: who writes has to be asked at the open;"
+                            + " add ro, or leave no_open out");
+        }
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
         set(
                 off,

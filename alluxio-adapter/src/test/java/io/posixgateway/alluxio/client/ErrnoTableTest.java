@@ -85,5 +85,7 @@ class ErrnoTableTest {
                 .isEqualTo(Errno.ENOENT);
         assertThat(ErrnoTable.of(new ResourceExhaustedException("full"))).isEqualTo(Errno.ENOSPC);
         assertThat(ErrnoTable.of(new UnavailableException("no master"))).isEqualTo(Errno.EIO);
+        assertThat(ErrnoTable.of(new ResourceExhaustedException("gRPC message exceeds maximum size 4194304: 5000000")))
+                .isEqualTo(Errno.EIO);
     }
 }

@@ -92,7 +92,12 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
-    /** @param flags of open(2), without O_CREAT and O_EXCL; O_TRUNC only where atomic truncation was negotiated */
+    /**
+     * ENOSYS is remembered: the kernel opens and closes files by itself from then on, keeps their pages, and sends what it
+     * wants of them with handle 0. {@link #flush} is to answer ENOSYS for these, too.
+     *
+     * @param flags of open(2), without O_CREAT and O_EXCL; O_TRUNC only where atomic truncation was negotiated
+     */
     int open(Request request, long node, int flags, OpenReply reply);
 
     /** Makes a regular file and opens it, in one. */
