@@ -59,7 +59,7 @@ PARTS = {
         Part(coco, ("coco",), also=(NO_OPEN,)),
         Part(big, ("one-block", "many-blocks")),
         Part(create),
-        Part(metadata, ("listed",)),
+        Part(metadata, ("listed",), also=(NO_OPEN,)),
         Part(remote, ("svhn", "coco", "many-blocks"), far=True),
         Part(million, ("million",)),
         Part(figure15, ("svhn", "coco"), also=(NO_OPEN,)),

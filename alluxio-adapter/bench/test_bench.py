@@ -395,6 +395,13 @@ class Shapes(unittest.TestCase):
         told = paper_says.amplified(report_alluxio.medians(samples))
         self.assertIn("12.5 bytes (buffered; AlluxioFuse 1,000) and 12.5 bytes (direct; AlluxioFuse 1,000)", told)
         self.assertEqual("", paper_says.amplified({}))
+        large = [
+            {**SAMPLE, "load": f"random {size} KiB, buffered", "fetched_per_byte": fetched}
+            for size, fetched in ((64, 1.1), (4096, 2.2))
+        ]
+        told = paper_says.most_fetched(report_alluxio.medians([*samples, *large]))
+        self.assertEqual("Of larger reads it fetches at most 2.2 (random 4096 KiB, buffered). ", told)
+        self.assertEqual("", paper_says.most_fetched({}))
 
 
 class Train(unittest.TestCase):
@@ -530,7 +537,7 @@ class Groups(unittest.TestCase):
     def test_who_is_there_for_some_parts_takes_no_others(self):
         taken = {each.name: list(visits(list(PARTS), each)) for each in CONTENDERS if each.name in FOR_SOME}
         entries, readers = [(False, ["entries"])], [(False, ["readers"])]
-        again = [(False, ["svhn", "coco", "figure15", "imagenet", "parallel"])]
+        again = [(False, ["svhn", "coco", "metadata", "figure15", "imagenet", "parallel"])]
         self.assertEqual({**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers), NO_OPEN: again}, taken)
 
     def test_fio_jobs_ask_for_what_they_are_given(self):

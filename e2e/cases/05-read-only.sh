@@ -1,4 +1,4 @@
-# A claim mounted read-only refuses writes with EROFS, beside a pod that writes; a ReadOnlyMany volume refuses them from all.
+# A claim mounted read-only refuses writes with EROFS, beside a pod that writes; a ReadOnlyMany volume refuses them from all. The latter's files are opened by the kernel.
 claim docs
 pod author docs 'echo text > /data/page'
 succeeds author
@@ -6,7 +6,7 @@ refuses='cat /data/page; if echo more > /data/page; then exit 1; fi; if touch /d
 pod visitor docs "$refuses" 'readOnly: true'
 pod guest docs "$refuses" '' 'readOnly: true'
 path=$(kubectl get pv "$(kubectl -n "$NAMESPACE" get pvc docs -o 'jsonpath={.spec.volumeName}')" -o 'jsonpath={.spec.csi.volumeAttributes.alluxioPath}')
-static_volume archive "$path" ReadOnlyMany
+static_volume archive "$path" ReadOnlyMany 'consistency: immutable, noOpen: "on"'
 pod citizen archive "$refuses"
 for one in visitor guest citizen; do
   succeeds $one

@@ -24,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
@@ -326,6 +327,8 @@ class CachesIT {
             for (int i = 0; i < TRIES; i++) {
                 Files.createFile(here.resolve("f" + i));
                 Files.createFile(here.resolve("r" + i));
+                Files.createDirectory(here.resolve("e" + i));
+                Files.createSymbolicLink(here.resolve("s" + i), Path.of("before"));
             }
             isSeenInTime("a new file", i -> Files.createFile(here.resolve("n" + i)), i -> is(there, "n" + i));
             isSeenInTime("its listing", i -> Files.createFile(here.resolve("l" + i)), i -> lists(there, "l" + i));
@@ -335,6 +338,21 @@ class CachesIT {
                     "a mode",
                     i -> Files.setPosixFilePermissions(file, MODES.get(i)),
                     i -> Files.getPosixFilePermissions(seen).equals(MODES.get(i)));
+            isSeenInTime(
+                    "an owner",
+                    i -> Files.setAttribute(file, "unix:uid", 1000 + i),
+                    i -> Files.getAttribute(seen, "unix:uid").equals(1000 + i));
+            isSeenInTime(
+                    "a time",
+                    i -> Files.setLastModifiedTime(file, FileTime.fromMillis(1000 + i)),
+                    i -> Files.getLastModifiedTime(seen).toMillis() == 1000 + i);
+            isSeenInTime("a cut", i -> cut(file, 3 - i), i -> Files.size(seen) == 3 - i);
+            isSeenInTime("a folder", i -> Files.createDirectory(here.resolve("d" + i)), i -> is(there, "d" + i));
+            isSeenInTime("its end", i -> Files.delete(here.resolve("e" + i)), i -> !is(there, "e" + i));
+            isSeenInTime(
+                    "where a link leads",
+                    i -> link(here.resolve("s" + i), "after"),
+                    i -> leadsTo(there.resolve("s" + i), "after"));
             isSeenInTime("an attribute", i -> setAttribute(file, "a" + i), i -> hasAttribute(seen, "a" + i));
             isSeenInTime(
                     "a renaming",
@@ -342,6 +360,24 @@ class CachesIT {
                     i -> is(there, "g" + i) && !is(there, "f" + i));
             isSeenInTime("a removal", i -> Files.delete(here.resolve("r" + i)), i -> !is(there, "r" + i));
         }
+    }
+
+    /** By its path, as truncate(2) does. */
+    private static void cut(Path file, int bytes) throws Exception {
+        assertThat(new ProcessBuilder("truncate", "-s", String.valueOf(bytes), file.toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    private static void link(Path link, String target) throws IOException {
+        Files.delete(link);
+        Files.createSymbolicLink(link, Path.of(target));
+    }
+
+    /** No while its name leads nowhere. */
+    private static boolean leadsTo(Path link, String target) throws IOException {
+        return Files.isSymbolicLink(link) && Files.readSymbolicLink(link).equals(Path.of(target));
     }
 
     private static boolean is(Path folder, String name) {

@@ -79,6 +79,26 @@ class WorkerFullIT {
         }
     }
 
+    @Test
+    void whatDoesNotFitLeavesTheOldContent() throws Exception {
+        byte[] old = new byte[1_000_000];
+        new Random(2).nextBytes(old);
+        try (MountedFileSystem persisting =
+                        MountedFileSystem.mount(open("write_type", "CACHE_THROUGH"), TransportChoice.AUTO);
+                MountedFileSystem mounted =
+                        MountedFileSystem.mount(open("write_type", "MUST_CACHE"), TransportChoice.AUTO)) {
+            Eventually.holds("a worker has room", () -> mounted.root().toFile().getTotalSpace() > 0);
+            Files.write(persisting.root().resolve("kept"), old);
+            Path file = mounted.root().resolve("kept");
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> Files.write(file, new byte[(int) WORKER_BYTES + 1]))
+                        .hasMessageContaining("No space left");
+                assertThat(file).hasBinaryContent(old);
+                assertThat(persisting.root().resolve("kept")).hasBinaryContent(old);
+            }
+        }
+    }
+
     /** It does not see that its block files are read. */
     @Test
     void theWorkerKeepsWhatIsReadAsFiles() throws Exception {
