@@ -334,32 +334,39 @@ class CachesIT {
             isSeenInTime("its listing", i -> Files.createFile(here.resolve("l" + i)), i -> lists(there, "l" + i));
             isSeenInTime("content", i -> Files.writeString(file, "c" + i), i -> holds(seen, "c" + i));
             isSeenInTime("a size", i -> Files.write(file, new byte[5 + i]), i -> Files.size(seen) == 5 + i);
-            isSeenInTime(
-                    "a mode",
-                    i -> Files.setPosixFilePermissions(file, MODES.get(i)),
-                    i -> Files.getPosixFilePermissions(seen).equals(MODES.get(i)));
-            isSeenInTime(
-                    "an owner",
-                    i -> Files.setAttribute(file, "unix:uid", 1000 + i),
-                    i -> Files.getAttribute(seen, "unix:uid").equals(1000 + i));
-            isSeenInTime(
-                    "a time",
-                    i -> Files.setLastModifiedTime(file, FileTime.fromMillis(1000 + i)),
-                    i -> Files.getLastModifiedTime(seen).toMillis() == 1000 + i);
-            isSeenInTime("a cut", i -> cut(file, 3 - i), i -> Files.size(seen) == 3 - i);
-            isSeenInTime("a folder", i -> Files.createDirectory(here.resolve("d" + i)), i -> is(there, "d" + i));
-            isSeenInTime("its end", i -> Files.delete(here.resolve("e" + i)), i -> !is(there, "e" + i));
-            isSeenInTime(
-                    "where a link leads",
-                    i -> link(here.resolve("s" + i), "after"),
-                    i -> leadsTo(there.resolve("s" + i), "after"));
-            isSeenInTime("an attribute", i -> setAttribute(file, "a" + i), i -> hasAttribute(seen, "a" + i));
+            attributesAreSeenInTime(file, seen);
             isSeenInTime(
                     "a renaming",
                     i -> Files.move(here.resolve("f" + i), here.resolve("g" + i)),
                     i -> is(there, "g" + i) && !is(there, "f" + i));
             isSeenInTime("a removal", i -> Files.delete(here.resolve("r" + i)), i -> !is(there, "r" + i));
+            foldersAndLinksAreSeenInTime(here, there);
         }
+    }
+
+    private static void attributesAreSeenInTime(Path file, Path seen) throws Exception {
+        isSeenInTime(
+                "a mode",
+                i -> Files.setPosixFilePermissions(file, MODES.get(i)),
+                i -> Files.getPosixFilePermissions(seen).equals(MODES.get(i)));
+        isSeenInTime("an owner", i -> Files.setAttribute(file, "unix:uid", 1000 + i), i -> Files.getAttribute(
+                        seen, "unix:uid")
+                .equals(1000 + i));
+        isSeenInTime(
+                "a time",
+                i -> Files.setLastModifiedTime(file, FileTime.fromMillis(1000 + i)),
+                i -> Files.getLastModifiedTime(seen).toMillis() == 1000 + i);
+        isSeenInTime("a cut", i -> cut(file, 3 - i), i -> Files.size(seen) == 3 - i);
+        isSeenInTime("an attribute", i -> setAttribute(file, "a" + i), i -> hasAttribute(seen, "a" + i));
+    }
+
+    private static void foldersAndLinksAreSeenInTime(Path here, Path there) throws Exception {
+        isSeenInTime("a folder", i -> Files.createDirectory(here.resolve("d" + i)), i -> is(there, "d" + i));
+        isSeenInTime("its end", i -> Files.delete(here.resolve("e" + i)), i -> !is(there, "e" + i));
+        isSeenInTime(
+                "where a link leads",
+                i -> link(here.resolve("s" + i), "after"),
+                i -> leadsTo(there.resolve("s" + i), "after"));
     }
 
     /** By its path, as truncate(2) does. */

@@ -184,20 +184,4 @@ class TwoWritersIT {
         }
         assertHolds(OTHER);
     }
-
-    /** The file is followed, not its name. */
-    @Test
-    void whatIsWrittenGoesWhereAnotherMountMovedTheFile() throws Exception {
-        Path moved = two.root().resolve("moved");
-        try (FileChannel open = FileChannel.open(one.root().resolve("other"), StandardOpenOption.WRITE)) {
-            open.write(ByteBuffer.wrap(FIRST));
-            Files.move(two.root().resolve("other"), moved);
-            open.force(true);
-            assertThat(moved).hasBinaryContent(FIRST);
-            open.write(ByteBuffer.wrap(OTHER), 0);
-        }
-        assertThat(Files.readString(moved)).startsWith(new String(OTHER, StandardCharsets.US_ASCII));
-        assertThat(two.root().resolve("other")).doesNotExist();
-        assertThat(one.root().resolve("moved")).hasSameBinaryContentAs(moved);
-    }
 }
