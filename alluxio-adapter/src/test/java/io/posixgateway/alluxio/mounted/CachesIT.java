@@ -371,10 +371,8 @@ class CachesIT {
 
     /** By its path, as truncate(2) does. */
     private static void cut(Path file, int bytes) throws Exception {
-        assertThat(new ProcessBuilder("truncate", "-s", String.valueOf(bytes), file.toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        String[] command = {"truncate", "-s", String.valueOf(bytes), file.toString()};
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
     }
 
     private static void link(Path link, String target) throws IOException {
