@@ -21,7 +21,7 @@ OPENS = [
 ]
 MOUNT_LIMIT_S = 120
 NULL_FILES, NULL_BYTES = 64, 1 << 30
-SETS = "sets"  # in the work folder: of each data set its name, first id and file of sizes, for the floor
+SETS = "sets"  # in the work folder: of each data set its name, first id, file of sizes and folder, for the floors
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ METADATA_CACHE = ("alluxio.user.metadata.cache.enabled=true",)
 CONTENDERS = [
     Contender("tmpfs", "tmpfs", "tmpfs"),
     Contender("floor-uring", "C from memory, io_uring", "floor", "uring"),
+    Contender("floor-devfuse", "C from memory, /dev/fuse", "floor", "devfuse"),
     Contender("alluxiofuse", "AlluxioFuse 2.9.3", "alluxiofuse", "direct_io", METADATA_CACHE),
     Contender(
         "alluxiofuse-default", "AlluxioFuse 2.9.3 by itself", "alluxiofuse", "attr_timeout=600,entry_timeout=600"

@@ -43,7 +43,7 @@ class Part:
         if contender.kind == "null":
             return self.alone
         if contender.kind == "floor":
-            return self.name in ("svhn", "coco")
+            return self.name in ("svhn", "coco", "big")
         return not self.alone and not (self.far and contender.kind == "tmpfs")
 
 
@@ -93,7 +93,16 @@ PAPER = [
     "gateway-libfuse",
     NO_OPEN,
 ]
-USUAL = ["tmpfs", "floor-uring", "alluxiofuse", "alluxiofuse-tuned", "gateway", "gateway-devfuse", NO_OPEN]
+USUAL = [
+    "tmpfs",
+    "floor-uring",
+    "floor-devfuse",
+    "alluxiofuse",
+    "alluxiofuse-tuned",
+    "gateway",
+    "gateway-devfuse",
+    NO_OPEN,
+]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
 BYPASS = [
     "tmpfs",

@@ -94,7 +94,7 @@ class Filling:
     def data_set(self, data: Dataset) -> None:
         (self.work / f"{data.name}.sizes").write_text("".join(f"{size}\n" for size in data.sizes))
         with (self.work / SETS).open("a") as sets:
-            sets.write(f"{data.name}:{data.first_id}:{self.work / data.name}.sizes\n")
+            sets.write(f"{data.name}:{data.first_id}:{self.work / data.name}.sizes:{self.files / data.name}\n")
         folder = self.files / data.name
         folder.mkdir()
         self.make_files(data, folder)

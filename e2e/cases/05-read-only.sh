@@ -6,7 +6,7 @@ refuses='cat /data/page; if echo more > /data/page; then exit 1; fi; if touch /d
 pod visitor docs "$refuses" 'readOnly: true'
 pod guest docs "$refuses" '' 'readOnly: true'
 path=$(kubectl get pv "$(kubectl -n "$NAMESPACE" get pvc docs -o 'jsonpath={.spec.volumeName}')" -o 'jsonpath={.spec.csi.volumeAttributes.alluxioPath}')
-static_volume archive "$path" ReadOnlyMany 'consistency: immutable, noOpen: "on"'
+static_volume archive "$path, consistency: immutable, noOpen: 'on'" ReadOnlyMany
 pod citizen archive "$refuses"
 for one in visitor guest citizen; do
   succeeds $one
