@@ -70,6 +70,18 @@ public final class AlluxioStore implements Store {
     /** Are there files that no local worker has? */
     private volatile boolean streams;
 
+    private final StreamSource.Opening opening = new StreamSource.Opening() {
+        @Override
+        public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
+            return new BlockRanges(context, workers, status, how);
+        }
+
+        @Override
+        public WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) {
+            return WatchedStream.open(context, workers, status, how, ranges, ufsBytes);
+        }
+    };
+
     private AlluxioStore(FileSystemContext context, StoreOptions options) {
         this.context = context;
         this.settings = new ClusterSettings(context);
@@ -138,8 +150,8 @@ public final class AlluxioStore implements Store {
     @Override
     public FileStatus status(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        long renames = open.renames();
-        return seen(attempt("status", path, () -> files.getStatus(uri)), renames);
+        Asking asking = new Asking();
+        return asking.seen(attempt("status", path, () -> files.getStatus(uri)));
     }
 
     @Override
@@ -158,11 +170,21 @@ public final class AlluxioStore implements Store {
         }
     }
 
-    private FileStatus seen(URIStatus status, long renames) {
-        if (streams) {
-            recent.keep(new StreamSource.Asked(status, renames, true));
+    /** A call to the master for files, from its beginning on. */
+    private final class Asking {
+        private final long nanos = recent.nowNanos();
+        private final long renames = open.renames();
+
+        private FileStatus seen(URIStatus status) {
+            if (streams) {
+                recent.keep(said(status, true));
+            }
+            return neutral(status);
         }
-        return neutral(status);
+
+        private StreamSource.Asked said(URIStatus status, boolean shared) {
+            return new StreamSource.Asked(status, nanos, renames, shared);
+        }
     }
 
     @Override
@@ -183,12 +205,11 @@ public final class AlluxioStore implements Store {
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        long renames = open.renames();
+        Asking asking = new Asking();
         ListStatusPartialResult result = firstListings.list(
                 path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build())));
-        List<FileStatus> entries = result.getListings().stream()
-                .map(status -> seen(status, renames))
-                .toList();
+        List<FileStatus> entries =
+                result.getListings().stream().map(asking::seen).toList();
         return new Page(entries, result.isTruncated());
     }
 
@@ -294,20 +315,30 @@ public final class AlluxioStore implements Store {
         streams = true;
         StreamSource.Asked known = recent.find(fileId);
         StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
-        return new StreamSource(this::stream, open, asked, () -> askToOpen(path, fileId), false);
+        return new StreamSource(opening, open, asked, asking(path, fileId), false);
     }
 
     @Override
     public FileSource openToKeep(String path, long fileId) throws StoreException {
-        return new StreamSource(this::stream, open, askToOpen(path, fileId), () -> askToOpen(path, fileId), true);
+        return new StreamSource(opening, open, askToOpen(path, fileId), asking(path, fileId), true);
     }
 
-    private WatchedStream stream(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-        return WatchedStream.open(context, workers, status, how, ufsBytes);
+    private StreamSource.Asking asking(String path, long fileId) {
+        return new StreamSource.Asking() {
+            @Override
+            public StreamSource.Asked ask() throws StoreException {
+                return askToOpen(path, fileId);
+            }
+
+            @Override
+            public boolean isRecent(StreamSource.Asked asked) {
+                return recent.isRecent(asked);
+            }
+        };
     }
 
     private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {
-        long renames = open.renames();
+        Asking asking = new Asking();
         URIStatus status = statusToRead(path, fileId);
         if (status == null) {
             status = statusToRead(movedTo(path, fileId), fileId);
@@ -315,7 +346,7 @@ public final class AlluxioStore implements Store {
         if (status == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return new StreamSource.Asked(status, renames, false);
+        return asking.said(status, false);
     }
 
     /** Null: the file is not there. */

@@ -8,11 +8,13 @@ import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
 import alluxio.conf.AlluxioConfiguration;
 import alluxio.conf.PropertyKey;
+import alluxio.exception.FileIncompleteException;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.ReadRequest;
 import alluxio.proto.dataserver.Protocol;
 import alluxio.resource.CloseableResource;
 import alluxio.wire.BlockInfo;
+import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
@@ -46,8 +48,10 @@ final class BlockRanges {
     private final URIStatus status;
     private final BlockLocationPolicy noWorker = all -> Optional.empty(); // none that lacks the block
     private final boolean promotes;
-    /** May the first part of a block be read here? */
+    /** May the first part of a block be read here, wherever it is? */
     private final boolean begins;
+    /** On this host, and would fetch what it lacks when a stream reads it; null: there is none. */
+    private final @Nullable WorkerNetAddress fetching;
 
     private final long chunkBytes;
     private final long silentMillis;
@@ -58,18 +62,41 @@ final class BlockRanges {
     /** By place in the file: when a worker did not give them. */
     private final ConcurrentMap<Integer, Long> doubted = new ConcurrentHashMap<>();
 
-    BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, OpenFilePOptions options) {
+    /** @param how with what is to be otherwise than configured */
+    BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, OpenFilePOptions how)
+            throws FileIncompleteException {
+        AlluxioURI uri = new AlluxioURI(status.getPath());
+        if (!status.isCompleted()) {
+            throw new FileIncompleteException(uri);
+        }
         this.context = context;
         this.watch = watch;
         this.status = status;
-        ReadType how = ReadType.fromProto(options.getReadType());
-        this.promotes = how.isPromote();
-        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(status.getPath()));
+        AlluxioConfiguration configuration = context.getPathConf(uri);
+        ReadType type = how.hasReadType()
+                ? ReadType.fromProto(how.getReadType())
+                : configuration.getEnum(PropertyKey.USER_FILE_READ_TYPE_DEFAULT, ReadType.class);
+        this.promotes = type.isPromote();
         this.chunkBytes = configuration.getBytes(PropertyKey.USER_STREAMING_READER_CHUNK_SIZE_BYTES);
-        this.begins = !how.isCache() || !isBroughtHere(context, configuration);
+        boolean brings = type.isCache() && configuration.getBoolean(PropertyKey.USER_FILE_PASSIVE_CACHE_ENABLED);
+        WorkerNetAddress here = null;
+        boolean isKnown = true;
+        if (brings) {
+            try {
+                here = context.getNodeLocalWorker();
+            } catch (IOException e) {
+                isKnown = false;
+            }
+        }
+        this.fetching = here;
+        this.begins = here == null && isKnown;
         this.silentMillis = configuration.getMs(PropertyKey.USER_STREAMING_DATA_READ_TIMEOUT);
         this.blocks = status.getFileBlockInfos();
         this.blockBytes = Math.max(1, status.getBlockSizeBytes());
+    }
+
+    long lengthBytes() {
+        return status.getLength();
     }
 
     private int indexOf(long offset) {
@@ -102,7 +129,20 @@ final class BlockRanges {
     }
 
     private boolean isBelieved(long offset) {
-        return isPlaced(offset) && (known.containsKey(indexOf(offset)) ? isWithin(known, offset) : begins);
+        return isPlaced(offset) && (known.containsKey(indexOf(offset)) ? isWithin(known, offset) : mayBegin(offset));
+    }
+
+    /** There is no worker here to fetch the block, or it has it. */
+    private boolean mayBegin(long offset) {
+        WorkerNetAddress here = fetching;
+        BlockInfo block = here == null ? null : at(indexOf(offset));
+        return begins
+                || (here != null
+                        && block != null
+                        && block.getLocations().stream()
+                                .map(BlockLocation::getWorkerAddress)
+                                .anyMatch(there -> there.getHost().equals(here.getHost())
+                                        && there.getRpcPort() == here.getRpcPort()));
     }
 
     private boolean isWithin(ConcurrentMap<Integer, Long> times, long offset) {
@@ -113,16 +153,6 @@ final class BlockRanges {
     /** It failed here: a stream is asked for what is there, for a while. */
     void doubt(long offset) {
         doubted.put(indexOf(offset), watch.nanos());
-    }
-
-    /** Does a worker on this host fetch what others have, when a stream reads it? */
-    private static boolean isBroughtHere(FileSystemContext context, AlluxioConfiguration configuration) {
-        try {
-            return configuration.getBoolean(PropertyKey.USER_FILE_PASSIVE_CACHE_ENABLED)
-                    && context.hasNodeLocalWorker();
-        } catch (IOException e) {
-            return true; // that is not known now
-        }
     }
 
     /** Up to the end of the block. Waits. */

@@ -6,12 +6,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the master said of small files a moment ago, blocks and their places included, so that a file which was just found or
- * listed is opened without another call. Bounded; a new entry takes the place of another. Any thread.
+ * What the master said of small files a while ago, blocks and their places included, so that a file which was just found or
+ * listed is read without another call. Bounded; a new entry takes the place of another. Any thread.
  */
 final class RecentStatuses {
     /** Others may delete a file, or a worker its blocks, meanwhile; then reading fails, and the master is asked. */
-    static final long KEPT_NANOS = 2_000_000_000L;
+    static final long KEPT_NANOS = 30_000_000_000L;
+    /** Others may give its path to another file, and what no worker has is read by the path. */
+    static final long RECENT_NANOS = 2_000_000_000L;
 
     private static final int PLACES = 1 << 13;
     private static final int MOST_BLOCKS = 4;
@@ -19,9 +21,7 @@ final class RecentStatuses {
 
     private final LongSupplier clock;
     private final OpenStreams streams;
-    private final AtomicReferenceArray<@Nullable Seen> places = new AtomicReferenceArray<>(PLACES);
-
-    private record Seen(long nanos, StreamSource.Asked asked) {}
+    private final AtomicReferenceArray<StreamSource.@Nullable Asked> places = new AtomicReferenceArray<>(PLACES);
 
     RecentStatuses(LongSupplier clock, OpenStreams streams) {
         this.clock = clock;
@@ -32,18 +32,28 @@ final class RecentStatuses {
         URIStatus status = asked.status();
         int blocks = status.getFileBlockInfos().size();
         if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MOST_BLOCKS) {
-            places.set(place(status.getFileId()), new Seen(clock.getAsLong(), asked));
+            places.set(place(status.getFileId()), asked);
         }
     }
 
     /** Null: nothing is known, or it is too old, or this mount renamed it since. */
     StreamSource.@Nullable Asked find(long fileId) {
-        Seen seen = places.get(place(fileId));
+        StreamSource.Asked seen = places.get(place(fileId));
         boolean known = seen != null
-                && seen.asked.status().getFileId() == fileId
-                && clock.getAsLong() - seen.nanos < KEPT_NANOS
-                && !streams.movedSince(seen.asked.renames(), seen.asked.status().getPath());
-        return known ? seen.asked : null;
+                && seen.status().getFileId() == fileId
+                && nowNanos() - seen.nanos() < KEPT_NANOS
+                && !streams.movedSince(seen.renames(), seen.status().getPath());
+        return known ? seen : null;
+    }
+
+    /** Is it so short ago that what is at the file's path will still be the file? */
+    boolean isRecent(StreamSource.Asked asked) {
+        return nowNanos() - asked.nanos() < RECENT_NANOS;
+    }
+
+    /** For {@link StreamSource.Asked#nanos}. */
+    long nowNanos() {
+        return clock.getAsLong();
     }
 
     private static int place(long fileId) {

@@ -11,12 +11,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link FileSource} over Alluxio's input stream, which itself goes on with another worker, or the UFS, when one fails.
+ * A {@link FileSource} that reads what workers have in parts, see {@link BlockRanges}, and all else through Alluxio's input stream,
+ * which itself goes on with another worker, or the UFS, when one fails; it is opened when it is needed.
  *
  * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
- * are, and opens a new one. What workers have is read in parts, see {@link BlockRanges}. A file that was changed a moment ago
- * may still have a name for the time being, as files have that are written beside the one they replace: what workers lack of
- * it they send, but do not keep, see {@link OpenStreams}.
+ * are, and opens a new one. Parts are asked for by the number of their block, so that it does no harm when the master was asked a
+ * while ago; a stream may lead to the path that the file had then, and is opened on a recent answer only. A file that was
+ * changed a moment ago may still have a name for the time being, as files have that are written beside the one they replace:
+ * what workers lack of it they send, but do not keep, see {@link OpenStreams}.
  */
 final class StreamSource implements FileSource {
     /** So long after its last change a file may still get another name. */
@@ -35,8 +37,9 @@ final class StreamSource implements FileSource {
     private @Nullable Asked asked;
 
     private volatile String path;
+    private OpenFilePOptions how = AS_CONFIGURED;
     private @Nullable WatchedStream stream;
-    /** Of the stream. */
+    /** Of the file as the master knew it when it was asked. */
     private volatile @Nullable BlockRanges ranges;
 
     private volatile boolean moved;
@@ -44,19 +47,26 @@ final class StreamSource implements FileSource {
     /**
      * What the master said of the file.
      *
+     * @param nanos when it was asked
      * @param renames {@link OpenStreams#renames} before it was asked
      * @param shared may other streams have the same status?
      */
-    record Asked(URIStatus status, long renames, boolean shared) {}
+    record Asked(URIStatus status, long nanos, long renames, boolean shared) {}
 
-    /** Asks the master; waits. */
+    /** The master. */
     interface Asking {
+        /** Waits. */
         Asked ask() throws StoreException;
+
+        /** Is it so short ago that the file will be where it was? */
+        boolean isRecent(Asked asked);
     }
 
-    /** Opens a stream of Alluxio's. */
+    /** Opens what is read of. */
     interface Opening {
-        WatchedStream open(URIStatus status, OpenFilePOptions how) throws AlluxioException;
+        BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException;
+
+        WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) throws AlluxioException;
     }
 
     /** @param keeps do workers keep what they fetch even of a young file? */
@@ -82,14 +92,15 @@ final class StreamSource implements FileSource {
     @Override
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
-            WatchedStream open = stream();
+            BlockRanges open = ranges();
             int start = into.position();
             int got = 1;
-            while (got > 0 && into.hasRemaining() && open.ranges().bytesFrom(offset + into.position() - start) > 0) {
+            while (got > 0 && into.hasRemaining() && open.bytesFrom(offset + into.position() - start) > 0) {
                 got = readBeside(offset + into.position() - start, Rooms.of(into));
             }
             int total = into.position() - start;
-            return into.hasRemaining() ? total + readStream(offset + total, into) : total;
+            boolean more = into.hasRemaining() && offset + total < open.lengthBytes();
+            return more ? total + readStream(offset + total, into) : total;
         } catch (IOException | AlluxioException | RuntimeException | LinkageError e) {
             throw failed(e);
         }
@@ -158,9 +169,37 @@ final class StreamSource implements FileSource {
         return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 
-    private WatchedStream stream() throws IOException, AlluxioException, StoreException {
+    private WatchedStream stream() throws AlluxioException, StoreException {
+        BlockRanges open = ranges();
+        WatchedStream known = stream;
+        if (known != null) {
+            return known;
+        }
+        if (!asking.isRecent(asked())) {
+            close();
+            asked = null;
+            open = ranges();
+        }
+        WatchedStream opened = opening.stream(asked().status, how, open);
+        stream = opened;
+        return opened;
+    }
+
+    private Asked asked() throws StoreException {
+        Asked known = asked;
+        if (known == null) {
+            known = asking.ask();
+            asked = known;
+        }
+        return known;
+    }
+
+    private BlockRanges ranges() throws AlluxioException, StoreException {
         for (int tries = 1; ; tries++) {
-            WatchedStream open = stream == null ? open() : stream;
+            BlockRanges open = ranges;
+            if (open == null) {
+                open = open();
+            }
             if (!moved || tries == MOST_TRIES) {
                 return open;
             }
@@ -169,22 +208,18 @@ final class StreamSource implements FileSource {
         }
     }
 
-    private WatchedStream open() throws IOException, AlluxioException, StoreException {
+    private BlockRanges open() throws AlluxioException, StoreException {
         moved = false;
-        Asked known = asked;
-        if (known == null) {
-            known = asking.ask();
-            asked = known;
-        }
+        Asked known = asked();
         path = known.status.getPath();
         others.opened(this);
         if (others.movedSince(known.renames, path)) {
             moved = true;
         }
         long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
-        WatchedStream open = opening.open(known.status, !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED);
-        stream = open;
-        ranges = open.ranges();
+        how = !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED;
+        BlockRanges open = opening.ranges(known.status, how);
+        ranges = open;
         return open;
     }
 

@@ -8,7 +8,6 @@ import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
 import alluxio.client.file.options.InStreamOptions;
 import alluxio.conf.AlluxioConfiguration;
-import alluxio.exception.FileIncompleteException;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.util.FileSystemOptionsUtils;
 import alluxio.wire.BlockInfo;
@@ -86,22 +85,24 @@ final class WatchedStream extends AlluxioFileInStream {
         return ranges;
     }
 
-    /** @param ufsBytes counts what no worker had */
+    /**
+     * @param ranges of the same file
+     * @param ufsBytes counts what no worker had
+     */
     static WatchedStream open(
-            FileSystemContext context, WorkerWatch watch, URIStatus file, OpenFilePOptions how, LongAdder ufsBytes)
-            throws FileIncompleteException {
-        AlluxioURI uri = new AlluxioURI(file.getPath());
-        if (!file.isCompleted()) {
-            throw new FileIncompleteException(uri);
-        }
-        AlluxioConfiguration configuration = context.getPathConf(uri);
+            FileSystemContext context,
+            WorkerWatch watch,
+            URIStatus file,
+            OpenFilePOptions how,
+            BlockRanges ranges,
+            LongAdder ufsBytes) {
+        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(file.getPath()));
         OpenFilePOptions merged = FileSystemOptionsUtils.openFileDefaults(configuration).toBuilder()
                 .mergeFrom(how)
                 .build();
         InStreamOptions options = new InStreamOptions(file, merged, configuration, context);
         WorkerChoice choice = new WorkerChoice(context, watch, options.getUfsReadLocationPolicy(), file.isPersisted());
         options.setUfsReadLocationPolicy(choice);
-        BlockRanges ranges = new BlockRanges(context, watch, file, merged);
         return new WatchedStream(new Status(file, choice), options, context, watch, ranges, ufsBytes);
     }
 

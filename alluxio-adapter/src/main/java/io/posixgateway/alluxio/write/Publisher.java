@@ -79,7 +79,7 @@ public final class Publisher {
         long beganNanos = metadata.nowNanos();
         int pauses = 0;
         for (int moves = 0; ; ) {
-            Attempt attempt = new Attempt(metadata.pathOf(draft.inode));
+            Attempt attempt = new Attempt(placeOf(draft));
             try {
                 publishHere(draft, attempt);
                 return;
@@ -95,6 +95,27 @@ public final class Publisher {
                 LOG.info("Publishing is tried again: {}", e.getMessage());
             }
         }
+    }
+
+    /**
+     * Where the file is. One that exists others may have renamed, or a directory above it, while it was written: one call. That
+     * a new one was, its completion finds out.
+     */
+    private String placeOf(Draft draft) throws StoreException {
+        Inode inode = draft.inode;
+        String known = metadata.pathOf(inode);
+        if (draft.reserved != null || !draft.dirty) {
+            return known;
+        }
+        try {
+            if (store.pathOf(inode.fileId()).equals(known)) {
+                return known;
+            }
+            metadata.refresh(inode);
+        } catch (StoreException e) { // it is gone, or Alluxio does not answer; its replacement will find out
+            LOG.debug("Where {} is by now is not known: {}", known, e.getMessage());
+        }
+        return metadata.pathOf(inode);
     }
 
     /** From now on what fails is not tried again: the process ends, or the mount does. */

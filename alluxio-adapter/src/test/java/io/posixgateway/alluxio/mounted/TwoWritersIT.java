@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -34,6 +35,22 @@ class TwoWritersIT {
     private String folder = "";
     private MountedFileSystem one;
     private MountedFileSystem two;
+
+    /** What the other mount renames. */
+    enum Renamed {
+        FILE("folder/f", "folder/g", "folder/g"),
+        FOLDER("folder", "renamed", "renamed/f");
+
+        private final String from;
+        private final String to;
+        private final String file;
+
+        Renamed(String from, String to, String file) {
+            this.from = from;
+            this.to = to;
+            this.file = file;
+        }
+    }
 
     /** How the other mount does it. */
     enum Way {
@@ -118,9 +135,9 @@ class TwoWritersIT {
      * Writes the file and closes it when its own input ends. A process of its own, since whatever this one starts, as Alluxio's
      * client does to ask for groups, closes copies of this one's descriptors, and each close publishes.
      */
-    private static Process writer(Path file) throws IOException {
+    private static Process writer(Path file, String flags) throws IOException {
         String program = "import os, sys; path, text = sys.argv[1:]; "
-                + "file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL); os.write(file, text.encode()); "
+                + "file = os.open(path, " + flags + "); os.write(file, text.encode()); "
                 + "print('written', flush=True); sys.stdin.read(); os.close(file)";
         String text = new String(FIRST, StandardCharsets.US_ASCII);
         return new ProcessBuilder("python3", "-c", program, file.toString(), text)
@@ -137,19 +154,42 @@ class TwoWritersIT {
     @ParameterizedTest
     @EnumSource
     void whatIsClosedLastStandsThoughAnotherFileIsThereByThen(Way way) throws Exception {
-        Process writer = writer(one.root().resolve("f"));
+        Process writer = writer(one.root().resolve("f"), "os.O_WRONLY | os.O_CREAT | os.O_EXCL");
         try {
             assertThat(writer.inputReader().readLine()).isEqualTo("written");
             Thread.sleep(200);
             assertThat(isBusy(two.root().resolve("f"))).isTrue();
             way.put(two.root().resolve("f"));
-            writer.getOutputStream().close();
-            assertThat(writer.waitFor(20, TimeUnit.SECONDS)).isTrue();
-            assertThat(writer.exitValue()).isZero();
+            finish(writer);
         } finally {
             writer.destroy();
         }
         assertHolds(FIRST);
+    }
+
+    private static void finish(Process writer) throws Exception {
+        writer.getOutputStream().close();
+        assertThat(writer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(writer.exitValue()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatAnotherMountRenamesWhileItIsWrittenIsPublishedWhereItIs(Renamed renamed) throws Exception {
+        Path folder = Files.createDirectory(one.root().resolve("folder"));
+        Files.write(folder.resolve("f"), OTHER);
+        Process writer = writer(folder.resolve("f"), "os.O_WRONLY | os.O_TRUNC");
+        try {
+            assertThat(writer.inputReader().readLine()).isEqualTo("written");
+            Files.move(two.root().resolve(renamed.from), two.root().resolve(renamed.to));
+            finish(writer);
+        } finally {
+            writer.destroy();
+        }
+        for (Path root : List.of(one.root(), two.root(), SharedAlluxio.ufs(this.folder))) {
+            assertThat(root.resolve(renamed.file)).hasBinaryContent(FIRST);
+            assertThat(root.resolve("folder/f")).doesNotExist();
+        }
     }
 
     @ParameterizedTest
