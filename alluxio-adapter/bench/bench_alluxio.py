@@ -92,7 +92,7 @@ class Run:
             with Mount(contender, host.way(far), work / "files") as mount:
                 self.facts["sessions"][contender.name] = mount.session
                 for part in parts:
-                    self.run_part(part, Site(mount, self.sets, work, self.scale, number, host.delays))
+                    self.run_part(part, Site(mount, self.sets, work, self.scale, number, host.delays, host.cpu_seconds))
             longest = max(longest, time.monotonic() - step_began)
             left = (time.monotonic() - began) / (at + 1) * (len(steps) - at - 1) / 60
             print(f"round {number} of {self.options.rounds}, {contender.name}: about {left:.1f} min left", flush=True)

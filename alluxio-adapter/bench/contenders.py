@@ -192,10 +192,7 @@ class Mount:
 
     def cpu_seconds(self) -> float:
         """What the server has used so far, in user space and in the kernel; 0 for tmpfs."""
-        if not self.process:
-            return 0.0
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds_of(self.process.pid) if self.process else 0.0
 
     def received_bytes(self) -> int:
         """What the server's connections have received so far, as the kernel counts it; 0 for tmpfs."""
@@ -209,6 +206,11 @@ class Mount:
     def footprint(self) -> dict:
         """Threads and resident MB now; nothing for tmpfs."""
         return footprint_of(self.process.pid) if self.process else {}
+
+
+def cpu_seconds_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def footprint_of(pid: int) -> dict:

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from contenders import GATEWAY, HOST_CLASSES, SETS, Way
+from contenders import GATEWAY, HOST_CLASSES, SETS, Way, cpu_seconds_of
 from delays import HERE, THERE, Delays
 from paper_parts import PYTHON, TRAIN
 from parts import LOAD, TRANSFERRED, Dataset, Scale
@@ -43,6 +43,12 @@ class AlluxioHost:
         if not self.delays:
             return Way(self.masters, remote)
         return Way(self.delayed_masters, remote, HERE if remote else THERE, (NOT_KEPT,))
+
+    def cpu_seconds(self) -> float:
+        """What Alluxio's servers have used so far, in user space and in the kernel."""
+        threads = Path(f"/proc/{self.process.pid}/task")
+        servers = " ".join(each.read_text() for each in threads.glob("*/children")).split()
+        return sum(cpu_seconds_of(int(server)) for server in servers)
 
     def answer(self, expected: str) -> list[str]:
         for line in self.process.stdout:

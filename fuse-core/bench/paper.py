@@ -58,14 +58,14 @@ def growth(points: dict) -> list[str]:
 
 MANY_CPUS = 8
 FEW = (
-    "on a few CPUs the load itself takes a good part of them, so that all servers are closer together, and JNR-FUSE's "
-    "collapse comes and goes between rounds"
+    "on a few CPUs the load itself takes a part of them, so that all servers are closer together (a supposition), and "
+    "JNR-FUSE's collapse comes and goes between rounds"
 )
 MANY = (
-    "on these they do as well, in every round. Copying bounds the largest files, where all come together. With fewer "
-    "readers than CPUs, servers on /dev/fuse, in C as in Java, cost more CPU time a file than with many: their threads "
-    "sleep and are woken for each request, on another CPU than the reader's; an io_uring queue is served on the CPU of "
-    "its reader"
+    "on these they do as well, in every round. The largest files, where all come together, take as many requests as "
+    "small ones and are mostly copied. With fewer readers than CPUs, servers on /dev/fuse, in C as in Java, cost more CPU "
+    "time a file than with many; that their threads are woken for each request, on another CPU than the reader's, while "
+    "an io_uring queue is served on the CPU of its reader, is a supposition"
 )
 
 

@@ -37,7 +37,7 @@ final class MasterLoad {
      */
     record Patience(Duration pause, Duration unheard, Duration unmoved) {
         static final Patience USUAL =
-                new Patience(Duration.ofMillis(500), Duration.ofMinutes(1), Duration.ofMinutes(5));
+                new Patience(Duration.ofMillis(500), Duration.ofMinutes(1), Duration.ofMinutes(2));
     }
 
     private final Store store;

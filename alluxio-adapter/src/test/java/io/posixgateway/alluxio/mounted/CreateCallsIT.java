@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 class CreateCallsIT {
     private static final int FILES = 40;
     private static final int BYTES = 19_000;
+    /** Alluxio's streams are opened on what the master said within two seconds. */
+    private static final long NO_LONGER_RECENT_MILLIS = 2_200;
 
     @Test
     void aSmallFileTakesTwoCallsToTheMaster() throws Exception {
@@ -64,6 +66,31 @@ class CreateCallsIT {
                 assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(content(i));
             }
             assertThat(MasterCalls.since(before).getOrDefault("GetStatus", 0L)).isLessThan(FILES);
+        }
+    }
+
+    /** An epoch over a directory takes longer than its listing is new; what workers here have is still read without asking. */
+    @Test
+    void smallFilesThatWereListedAWhileAgoAreReadFromAWorkerHereWithoutAskingForEach() throws Exception {
+        String folder = SharedAlluxio.folder();
+        Map<String, String> options = Map.of("short_circuit", "off", "metadata_ttl", "1h", "open_trust", "1h");
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+            for (int i = 0; i < FILES; i++) {
+                Files.write(mounted.root().resolve("f" + i), content(i));
+            }
+        }
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+            try (var names = Files.list(mounted.root())) {
+                assertThat(names).hasSize(FILES);
+            }
+            Thread.sleep(NO_LONGER_RECENT_MILLIS);
+            Map<String, Long> before = MasterCalls.counts();
+            for (int i = 0; i < FILES; i++) {
+                assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(content(i));
+            }
+            assertThat(MasterCalls.since(before).getOrDefault("GetStatus", 0L)).isLessThan(FILES / 4);
         }
     }
 

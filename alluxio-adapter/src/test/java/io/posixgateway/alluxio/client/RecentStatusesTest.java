@@ -1,0 +1,59 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import alluxio.client.file.URIStatus;
+import alluxio.wire.BlockInfo;
+import alluxio.wire.FileBlockInfo;
+import alluxio.wire.FileInfo;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How long what the master said of a file counts, and for what. */
+class RecentStatusesTest {
+    private static final long FILE = 7L << 24 | 0xffffff;
+
+    private final OpenStreams streams = new OpenStreams();
+    private long nowNanos = 5;
+    private final RecentStatuses statuses = new RecentStatuses(() -> nowNanos, streams);
+
+    private StreamSource.Asked asked(int blocks) {
+        FileInfo file = new FileInfo()
+                .setFileId(FILE)
+                .setPath("/folder/file")
+                .setCompleted(true)
+                .setFileBlockInfos(Collections.nCopies(
+                        blocks, new FileBlockInfo().setBlockInfo(new BlockInfo().setBlockId(FILE))));
+        return new StreamSource.Asked(new URIStatus(file), nowNanos, streams.renames(), true);
+    }
+
+    @Test
+    void aSmallFileIsFoundForHalfAMinuteAndItsPathIsBelievedForTwoSeconds() {
+        StreamSource.Asked asked = asked(1);
+        statuses.keep(asked);
+        nowNanos += RecentStatuses.RECENT_NANOS - 1;
+        assertThat(statuses.isRecent(asked)).isTrue();
+        nowNanos += 1;
+        assertThat(statuses.isRecent(asked)).isFalse();
+        assertThat(statuses.find(FILE)).isSameAs(asked);
+        nowNanos += RecentStatuses.KEPT_NANOS - RecentStatuses.RECENT_NANOS;
+        assertThat(statuses.find(FILE)).isNull();
+    }
+
+    @Test
+    void aFileThatThisMountRenamedSinceIsNotFound() {
+        statuses.keep(asked(1));
+        assertThat(statuses.find(FILE)).isNotNull();
+        streams.moved("/folder");
+        assertThat(statuses.find(FILE)).isNull();
+    }
+
+    @Test
+    void filesOfManyBlocksAndWithoutAreLeftOut() {
+        for (int blocks : List.of(0, 5)) {
+            statuses.keep(asked(blocks));
+            assertThat(statuses.find(FILE)).as("%d blocks", blocks).isNull();
+        }
+    }
+}
