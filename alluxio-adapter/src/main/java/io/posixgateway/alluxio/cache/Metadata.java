@@ -12,7 +12,6 @@ import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -429,7 +428,6 @@ public final class Metadata {
                 Name name = Name.of(status.name());
                 Inode child = listed(directory, name, status, asked);
                 if (child != null) {
-                    count -= isLast(names, count, name) ? 1 : 0;
                     names[count] = name.toBytes();
                     inodes[count++] = child;
                 }
@@ -437,7 +435,7 @@ public final class Metadata {
         }
         String last =
                 entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
-        ListingPage page = new ListingPage(names, inodes, count);
+        ListingPage page = ListingPage.listed(names, inodes, count);
         for (Name name : directory.dentries().replacedSince(asked.nanos)) {
             String text = name.toString();
             Inode holder = directory.dentries().holder(name);
@@ -446,11 +444,6 @@ public final class Metadata {
             }
         }
         return new Listed(page, last, answer.more());
-    }
-
-    /** Is it there already? While a file is being replaced Alluxio may list its name twice. */
-    private static boolean isLast(byte[][] names, int count, Name name) {
-        return count > 0 && Arrays.equals(names[count - 1], name.toBytes());
     }
 
     /** What has a name that Alluxio lists; null: it is none. */

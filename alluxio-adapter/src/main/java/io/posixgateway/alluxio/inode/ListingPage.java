@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * A part of a listing in the order of names: what was there when it was read. Immutable, but for what others do to the inodes.
@@ -23,6 +25,27 @@ public final class ListingPage {
         this.names = names;
         this.inodes = inodes;
         this.count = count;
+    }
+
+    /**
+     * The same of what Alluxio listed, which is in order and has each name once, but where files are being renamed: one that takes
+     * another's name meanwhile may be listed with it in the place of its own, before or after the other. The later counts.
+     */
+    public static ListingPage listed(byte[][] names, Inode[] inodes, int count) {
+        for (int i = 1; i < count; i++) {
+            if (Arrays.compareUnsigned(names[i - 1], names[i]) >= 0) {
+                return sorted(names, inodes, count);
+            }
+        }
+        return new ListingPage(names, inodes, count);
+    }
+
+    private static ListingPage sorted(byte[][] names, Inode[] inodes, int count) {
+        SortedMap<byte[], Inode> all = new TreeMap<>(Arrays::compareUnsigned);
+        for (int i = 0; i < count; i++) {
+            all.put(names[i], inodes[i]);
+        }
+        return new ListingPage(all.keySet().toArray(byte[][]::new), all.values().toArray(Inode[]::new), all.size());
     }
 
     /** The same with a name that is here, at its place in the order; without the other name that its file had before. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ListingPageTest {
@@ -28,6 +29,23 @@ class ListingPageTest {
             names.add(name.toString());
         }
         return names;
+    }
+
+    /** A file beside "f0" took the name of "f1" while Alluxio went through the names. */
+    @Test
+    void whatAlluxioListsIsShownOnceAndInOrder() {
+        Inode[] files = {table.of(1, false), table.of(2, false), table.of(3, false), table.of(4, false)};
+        ListingPage page = ListingPage.listed(bytes("f1", "f0", "f1", "f2"), files, 4);
+        assertThat(names(page)).containsExactly("f0", "f1", "f2");
+        assertThat(page.inode(1)).isSameAs(files[2]);
+        assertThat(names(ListingPage.listed(bytes("f0", "f1", "f1", "not counted"), files, 3)))
+                .containsExactly("f0", "f1");
+        assertThat(names(ListingPage.listed(bytes("a", "b", "c", "d"), files, 4)))
+                .containsExactly("a", "b", "c", "d");
+    }
+
+    private static byte[][] bytes(String... names) {
+        return Stream.of(names).map(name -> Name.of(name).toBytes()).toArray(byte[][]::new);
     }
 
     @Test
