@@ -63,9 +63,9 @@ FEW = (
 )
 MANY = (
     "on these they do as well, in every round. The largest files, where all come together, take as many requests as "
-    "small ones and are mostly copied. With fewer readers than CPUs, servers on /dev/fuse, in C as in Java, cost more CPU "
-    "time a file than with many; that their threads are woken for each request, on another CPU than the reader's, while "
-    "an io_uring queue is served on the CPU of its reader, is a supposition"
+    "small ones and are mostly copied. With fewer readers than CPUs, servers on /dev/fuse, in C as in Java, cost more "
+    "CPU time a file than with many; that their threads are woken for each request, on another CPU than the reader's, "
+    "while an io_uring queue is served on the CPU of its reader, is a supposition"
 )
 
 
