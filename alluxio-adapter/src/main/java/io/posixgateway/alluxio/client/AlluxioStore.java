@@ -183,7 +183,8 @@ public final class AlluxioStore implements Store {
         }
 
         private StreamSource.Asked said(URIStatus status, boolean shared) {
-            return new StreamSource.Asked(status, nanos, renames, shared);
+            // What one source asked for is for its next step, however long the master took.
+            return new StreamSource.Asked(status, shared ? nanos : recent.nowNanos(), renames, shared);
         }
     }
 

@@ -4,6 +4,7 @@ import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -41,11 +42,15 @@ public final class ListingPage {
     }
 
     private static ListingPage sorted(byte[][] names, Inode[] inodes, int count) {
-        SortedMap<byte[], Inode> all = new TreeMap<>(Arrays::compareUnsigned);
+        SortedMap<byte[], Inode> all = new TreeMap<>(Comparator.comparing(ListingPage::text)); // Alluxio's order
         for (int i = 0; i < count; i++) {
             all.put(names[i], inodes[i]);
         }
         return new ListingPage(all.keySet().toArray(byte[][]::new), all.values().toArray(Inode[]::new), all.size());
+    }
+
+    private static String text(byte[] name) {
+        return new String(name, StandardCharsets.UTF_8);
     }
 
     /** The same with a name that is here, at its place in the order; without the other name that its file had before. */
@@ -55,7 +60,7 @@ public final class ListingPage {
         String wanted = added.toString();
         boolean here = false;
         for (int i = 0; i < count; i++) {
-            int order = new String(names[i], StandardCharsets.UTF_8).compareTo(wanted);
+            int order = text(names[i]).compareTo(wanted);
             if (order == 0 && !inodes[i].unlinked()) {
                 return this;
             }

@@ -99,7 +99,7 @@ public final class Publisher {
 
     /**
      * Where the file is. One that exists others may have renamed, or a directory above it, while it was written: one call. That
-     * a new one was, its completion finds out.
+     * a new one was, its completion finds out; and one that is hidden, since another mount removed it, has its name here.
      */
     private String placeOf(Draft draft) throws StoreException {
         Inode inode = draft.inode;
@@ -108,11 +108,15 @@ public final class Publisher {
             return known;
         }
         try {
-            if (store.pathOf(inode.fileId()).equals(known)) {
+            String now = store.pathOf(inode.fileId());
+            if (now.equals(known) || HiddenNames.isOf(now)) {
                 return known;
             }
             metadata.refresh(inode);
         } catch (StoreException e) { // it is gone, or Alluxio does not answer; its replacement will find out
+            if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EINTR) {
+                throw e;
+            }
             LOG.debug("Where {} is by now is not known: {}", known, e.getMessage());
         }
         return metadata.pathOf(inode);

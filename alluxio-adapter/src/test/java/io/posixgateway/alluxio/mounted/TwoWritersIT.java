@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -190,6 +191,23 @@ class TwoWritersIT {
             assertThat(root.resolve(renamed.file)).hasBinaryContent(FIRST);
             assertThat(root.resolve("folder/f")).doesNotExist();
         }
+    }
+
+    /** The other mount hides it, as somebody there still reads it; what is written here is for the name, as if it were gone. */
+    @Test
+    void whatAnotherMountRemovesWhileItIsReadThereIsPublishedAtItsName() throws Exception {
+        Path file = Files.write(one.root().resolve("f"), OTHER);
+        Process writer = writer(file, "os.O_WRONLY | os.O_TRUNC");
+        try (InputStream read = Files.newInputStream(two.root().resolve("f"))) {
+            assertThat(writer.inputReader().readLine()).isEqualTo("written");
+            Files.delete(two.root().resolve("f"));
+            finish(writer);
+            assertHolds(FIRST);
+            assertThat(read.readAllBytes()).isEqualTo(OTHER);
+        } finally {
+            writer.destroy();
+        }
+        assertHolds(FIRST);
     }
 
     @ParameterizedTest
