@@ -170,6 +170,17 @@ class Site:
     def bytes(self, name: str, *arguments) -> None:
         self.keep(name, mb_per_s(self.load(*arguments)), "MB/s")
 
+    def cpu(self) -> tuple[float, float]:
+        """Seconds that the mount's server, and Alluxio's, have used so far."""
+        return self.mount.cpu_seconds(), self.servers_cpu()
+
+    def keep_cpu(self, name: str, began: tuple[float, float], count: float, what: str) -> None:
+        """What each has used since then for one of `count`."""
+        if not self.mount.process:
+            return
+        for who, before, after in zip(("the mount's server", "Alluxio's servers"), began, self.cpu(), strict=True):
+            self.keep(f"{name}: CPU time a {what} of {who}", (after - before) * 1000 / count, "ms")
+
 
 def small_files(site: Site, name: str, readers: tuple[int, ...]) -> None:
     place = site.sets[name].arguments(site.mount.root, site.work)
@@ -192,9 +203,13 @@ def coco(site: Site) -> None:
 def first_read(site: Site, name: str, place: list) -> None:
     """Twice, and the second counts: a virtual machine gets memory it has not used lately from its host, slowly."""
     for count in (1, 4):
+        row = f"{name}, first read, {count} readers"
         for _ in range(2):
             site.load("drop", place[0])
-            site.bytes(f"{name}, first read, {count} readers", "sequential", *place, count)
+            before = site.cpu()
+            site.bytes(row, "sequential", *place, count)
+        if site.mount.way.remote and count == 1:
+            site.keep_cpu(row, before, place[2] / (1 << 30), "GiB")
 
 
 def big(site: Site) -> None:
@@ -215,13 +230,10 @@ def create(site: Site) -> None:
     for files in ("warm", "new"):
         folder = site.mount.root / f"{files}-{site.mount.contender.name}-{site.round}-{time.time_ns()}"
         os.mkdir(folder)
-        before = site.mount.cpu_seconds(), site.servers_cpu()
+        before = site.cpu()
         seen = site.load("create", folder, 5_000_000, 19_000, 8, site.scale.create_seconds, 20_000)
     site.keep("create 19 KB, 8 writers", seen["done"] / seen["seconds"], "files/s")
-    if site.mount.process:
-        after = site.mount.cpu_seconds(), site.servers_cpu()
-        for who, began, ended in zip(("the mount's server", "Alluxio's servers"), before, after, strict=True):
-            site.keep(f"create 19 KB, 8 writers: CPU time a file of {who}", (ended - began) * 1000 / seen["done"], "ms")
+    site.keep_cpu("create 19 KB, 8 writers", before, seen["done"], "file")
     sizes = site.work / "created.sizes"
     sizes.write_text("19000\n" * seen["done"])
     site.load("check", folder, 5_000_000, sizes, 4)

@@ -212,8 +212,8 @@ public record AdapterOptions(
     private static void checkNoOpen(Consistency consistency, String passthrough) {
         if (consistency != Consistency.IMMUTABLE) {
             throw new OptionException(
-                    "option no_open needs consistency=immutable: nobody asks at an open whether the file"
-                            + " changed; add that, or leave no_open out");
+                    "option no_open (of a volume: noOpen) needs consistency=immutable: nobody asks at an open whether"
+                            + " the file changed; add that, or leave no_open out");
         }
         if (passthrough.equals("on")) {
             throw new OptionException(

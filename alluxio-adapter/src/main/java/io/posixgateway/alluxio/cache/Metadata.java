@@ -465,7 +465,7 @@ public final class Metadata {
         for (int tries = 1; ; tries++) {
             long moved = moves.count();
             try {
-                return store.list(pathOf(directory), startAfter, PAGE);
+                return store.list(pathOf(directory), startAfter, PAGE + 1).upToPlaced();
             } catch (StoreException e) {
                 boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved);
                 if (!yesterday || tries == MOST_TRIES) {

@@ -150,8 +150,8 @@ public final class AlluxioStore implements Store {
     @Override
     public FileStatus status(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        Asking asking = new Asking();
-        return asking.seen(attempt("status", path, () -> files.getStatus(uri)));
+        MasterCall call = new MasterCall();
+        return call.seen(attempt("status", path, () -> files.getStatus(uri)));
     }
 
     @Override
@@ -171,7 +171,7 @@ public final class AlluxioStore implements Store {
     }
 
     /** A call to the master for files, from its beginning on. */
-    private final class Asking {
+    private final class MasterCall {
         private final long nanos = recent.nowNanos();
         private final long renames = open.renames();
 
@@ -206,11 +206,10 @@ public final class AlluxioStore implements Store {
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        Asking asking = new Asking();
+        MasterCall call = new MasterCall();
         ListStatusPartialResult result = firstListings.list(
                 path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build())));
-        List<FileStatus> entries =
-                result.getListings().stream().map(asking::seen).toList();
+        List<FileStatus> entries = result.getListings().stream().map(call::seen).toList();
         return new Page(entries, result.isTruncated());
     }
 
@@ -339,7 +338,7 @@ public final class AlluxioStore implements Store {
     }
 
     private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {
-        Asking asking = new Asking();
+        MasterCall call = new MasterCall();
         URIStatus status = statusToRead(path, fileId);
         if (status == null) {
             status = statusToRead(movedTo(path, fileId), fileId);
@@ -347,7 +346,7 @@ public final class AlluxioStore implements Store {
         if (status == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return asking.said(status, false);
+        return call.said(status, false);
     }
 
     /** Null: the file is not there. */

@@ -24,7 +24,23 @@ public interface Store extends AutoCloseable {
      * @param entries in the order of names
      * @param more does the listing go on behind the last entry?
      */
-    record Page(List<FileStatus> entries, boolean more) {}
+    record Page(List<FileStatus> entries, boolean more) {
+        /**
+         * The same up to a name behind which a next part may begin. Alluxio lists a file that is just taking another name with
+         * that in the place of its own: to go on behind it would leave names out, or show them twice. A name that lies between
+         * its neighbours does no such harm.
+         */
+        public Page upToPlaced() {
+            for (int i = more ? entries.size() - 2 : -1; i > 0; i--) {
+                String name = entries.get(i).name();
+                if (entries.get(i - 1).name().compareTo(name) < 0
+                        && name.compareTo(entries.get(i + 1).name()) < 0) {
+                    return new Page(entries.subList(0, i + 1), true);
+                }
+            }
+            return this;
+        }
+    }
 
     /** @param startAfter the last name already seen; empty: from the beginning */
     Page list(String path, String startAfter, int most) throws StoreException;

@@ -86,18 +86,19 @@ public final class Moves {
         return stay;
     }
 
-    /** As {@link #stay}, but does nothing when the inode, or a directory above it, is being moved. */
-    public void tryStay(Inode inode, Work<?> work) throws StoreException {
+    /** As {@link #stay}, but does nothing, and says false, when the inode, or a directory above it, is being moved. */
+    public boolean tryStay(Inode inode, Work<?> work) throws StoreException {
         Stay stay;
         synchronized (this) {
             stay = new Stay(table.path(inode));
             if (!mayStay(stay)) {
-                return;
+                return false;
             }
             stays.add(stay);
         }
         try {
             work.run();
+            return true;
         } finally {
             end(stay);
         }

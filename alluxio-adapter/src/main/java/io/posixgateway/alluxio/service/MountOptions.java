@@ -121,8 +121,8 @@ public final class MountOptions {
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         if (values.declares("no_open") && values.on("no_open") && !readOnly) {
             throw new OptionException(
-                    "option no_open needs a mount that is read-only: who writes has to be asked at the open;"
-                            + " add ro, or leave no_open out");
+                    "option no_open needs a mount that is read-only: who writes has to be asked at the open; add ro"
+                            + " (of a volume: readOnly beside noOpen), or leave no_open out");
         }
         Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
         set(

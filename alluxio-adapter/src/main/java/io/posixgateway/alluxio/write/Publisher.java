@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.metrics.RemoteCalls;
@@ -81,7 +82,7 @@ public final class Publisher {
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(draft));
             try {
-                publishHere(draft, attempt);
+                publishThere(draft, attempt);
                 return;
             } catch (StoreException e) {
                 boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
@@ -176,6 +177,17 @@ public final class Publisher {
             return !path.equals(metadata.pathOf(inode));
         } catch (StoreException e) {
             return false;
+        }
+    }
+
+    /** Nor does a directory move, if that can be had, above where the file is by now, which the caller did not know. */
+    private void publishThere(Draft draft, Attempt attempt) throws StoreException {
+        Moves.Work<Attempt> work = () -> {
+            publishHere(draft, attempt);
+            return attempt;
+        };
+        if (!metadata.moves().tryStay(draft.inode, work)) {
+            work.run();
         }
     }
 

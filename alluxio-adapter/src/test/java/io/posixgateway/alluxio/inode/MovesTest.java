@@ -103,9 +103,24 @@ class MovesTest {
         assertThat(moves.stay(elsewhere, () -> "done")).isEqualTo("done");
         assertThat(moves.move(elsewhere, () -> "moved")).isEqualTo("moved");
         List<String> done = new ArrayList<>();
-        moves.tryStay(file, () -> done.add("below"));
-        moves.tryStay(elsewhere, () -> done.add("elsewhere"));
+        assertThat(moves.tryStay(file, () -> done.add("below"))).isFalse();
+        assertThat(moves.tryStay(elsewhere, () -> done.add("elsewhere"))).isTrue();
         assertThat(done).containsExactly("elsewhere");
+        move.end();
+    }
+
+    @Test
+    void whoStaysElsewhereCanStayHereTooAndIsWaitedFor() throws Exception {
+        Held publication = new Held(work -> moves.stay(elsewhere, () -> {
+            List<Held> done = new ArrayList<>();
+            assertThat(moves.tryStay(file, () -> done.add(work.run()))).isTrue();
+            return done.get(0);
+        }));
+        publication.awaitBegin();
+        Held move = new Held(work -> moves.move(directory, work));
+        move.awaitWaiting();
+        publication.end();
+        move.awaitBegin();
         move.end();
     }
 

@@ -40,8 +40,19 @@ class HeldPublicationFaultTest {
     /** After the entries and attributes that the kernel may keep. */
     private static final Duration FORGOTTEN = Duration.ofMillis(1500);
 
+    private static final String WRITER = """
+            import os, sys, time
+            path, go, size = sys.argv[1:]
+            file = os.open(path, os.O_WRONLY | os.O_TRUNC)
+            os.write(file, b"x" * int(size))
+            print("written", flush=True)
+            while not os.path.exists(go):
+                time.sleep(0.05)
+            os.close(file)
+            """;
+
     private final Path folder;
-    private Path mount = Path.of("");
+    private final List<Path> mounts = new ArrayList<>();
 
     HeldPublicationFaultTest(@TempDir Path folder) {
         this.folder = folder;
@@ -53,8 +64,7 @@ class HeldPublicationFaultTest {
         new Random(1).nextBytes(content);
         Path source = Files.write(folder.resolve("source"), content);
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
-            mount(alluxio);
-            Path file = mount.resolve("file");
+            Path file = mount(alluxio).resolve("file");
             Files.writeString(file, "before");
             ServerProcess worker = alluxio.workers().get(0);
             worker.pause();
@@ -74,18 +84,60 @@ class HeldPublicationFaultTest {
         }
     }
 
-    @AfterEach
-    void unmount() throws Exception {
-        Mounts.discard(mount);
+    /** Otherwise the worker would make the directory anew in the under file system, at the name that it had. */
+    @Test
+    void theFolderThatAnotherMountMovedTheFileToDoesNotMoveWhileTheFileIsPublishedThere() throws Exception {
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
+            Path one = mount(alluxio);
+            Path other = mount(alluxio);
+            Path file =
+                    Files.writeString(Files.createDirectory(one.resolve("from")).resolve("file"), "before");
+            Path to = one.resolve(Files.createDirectory(other.resolve("to")).getFileName());
+            Path go = folder.resolve("go");
+            ServerProcess worker = alluxio.workers().get(0);
+            String bytes = Integer.toString(BYTES);
+            try (Program writer =
+                    Program.start(folder, List.of("python3", "-c", WRITER, file.toString(), go.toString(), bytes))) {
+                writer.awaitOutput("written", PATIENCE);
+                Files.move(other.resolve("from/file"), other.resolve("to/file"));
+                worker.pause();
+                Files.createFile(go);
+                Thread.sleep(FORGOTTEN.toMillis());
+                try (Program move = Program.start(
+                        folder,
+                        List.of("mv", to.toString(), one.resolve("renamed").toString()))) {
+                    Thread.sleep(1000);
+                    assertThat(writer.isAlive()).as("the writer waits").isTrue();
+                    assertThat(move.isAlive()).as("the move waits").isTrue();
+                    worker.resume();
+                    assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+                    assertThat(move.await(PATIENCE)).as(move.output()).isZero();
+                }
+            } finally {
+                worker.resume();
+            }
+            assertThat(one.resolve("renamed/file")).hasSize(BYTES).hasContent("x".repeat(BYTES));
+            assertThat(to).doesNotExist();
+        }
     }
 
-    private void mount(EmbeddedAlluxio alluxio) throws Exception {
-        mount = Files.createDirectory(folder.resolve("mnt"));
+    @AfterEach
+    void unmount() throws Exception {
+        for (Path mount : mounts) {
+            Mounts.discard(mount);
+        }
+    }
+
+    private Path mount(EmbeddedAlluxio alluxio) throws Exception {
+        int number = mounts.size();
+        Path mount = Files.createDirectory(folder.resolve("mnt" + number));
+        mounts.add(mount);
         String source = "alluxio://" + alluxio.masters() + "/";
-        String options = "short_circuit=off,spool=" + folder.resolve("spool");
+        String options = "short_circuit=off,spool=" + folder.resolve("spool" + number);
         try (Program command = Program.gateway(folder, "mount", source, mount.toString(), "-o", options)) {
             assertThat(command.await(PATIENCE)).as(command.output()).isZero();
         }
+        return mount;
     }
 
     private Program write(Path from, Path to) throws IOException {
