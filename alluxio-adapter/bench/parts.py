@@ -212,13 +212,17 @@ def first_read(site: Site, name: str, place: list) -> None:
             site.keep_cpu(row, before, place[2] / (1 << 30), "GiB")
 
 
+def read_again(site: Site, name: str, place: list) -> None:
+    for count in (1, 4):
+        site.bytes(f"{name}, read again, {count} readers", "sequential", *place, count)
+
+
 def big(site: Site) -> None:
     for name in ("one-block", "many-blocks"):
         data = site.sets[name]
         place = site.only_file(data)
         first_read(site, name, place)
-        for count in (1, 4):
-            site.bytes(f"{name}, read again, {count} readers", "sequential", *place, count)
+        read_again(site, name, place)
         for count in (1, 4):
             seen = site.load("random", *place, count, site.scale.seconds)
             site.keep(f"{name}, random 4 KiB, {count} readers", seen["done"] / seen["seconds"], "reads/s")
@@ -295,3 +299,4 @@ def remote(site: Site) -> None:
     site.load("check", *place, 4)
     place = site.only_file(site.sets["many-blocks"])
     first_read(site, "remote: many-blocks", place)
+    read_again(site, "remote: many-blocks", place)

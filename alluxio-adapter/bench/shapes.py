@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import time
 from pathlib import Path
@@ -9,24 +10,28 @@ from pathlib import Path
 from contenders import NULL_BYTES
 from parts import LOAD_LIMIT_S, Site
 
+LOAD = "fio, the kernel's pages included"
 JOBS = Path(__file__).resolve().parent / "shapes"
-KIB, MIB = 1 << 10, 1 << 20
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 def fio(site: Site, job: str, **settings) -> dict:
-    """Runs a job; what fio says of its reads, the CPUs that the server used, and what it received over the network."""
+    """Runs a job; what fio says of its reads, what it used itself, and what the server used and received."""
     environment = {**os.environ, **{name.upper(): str(value) for name, value in settings.items()}}
     command = ["fio", "--output-format=json", str(JOBS / f"{job}.fio")]
     used, received, began = site.mount.cpu_seconds(), site.mount.received_bytes(), time.monotonic()
+    load_used = loads_cpu()
     with site.watched():
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=LOAD_LIMIT_S, check=False, cwd=site.work
         )
     took = time.monotonic() - began
+    load_used = loads_cpu() - load_used
     if done.returncode != 0:
         raise RuntimeError(f"{site.mount.contender.name}: {job} {settings}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
     reads = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]
     return {
+        "load_cpu_s": load_used,
         "mb_per_s": reads["bw_bytes"] / 1e6,
         "per_s": reads["iops"],
         "p50_us": reads["clat_ns"]["percentile"]["50.000000"] / 1e3,
@@ -34,6 +39,12 @@ def fio(site: Site, job: str, **settings) -> dict:
         "server_cpus": (site.mount.cpu_seconds() - used) / took,
         "fetched_per_byte": (site.mount.received_bytes() - received) / max(1, reads["io_bytes"]),
     }
+
+
+def loads_cpu() -> float:
+    """Seconds that the loads so far have used, in user space and in the kernel."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def keep(site: Site, name: str, seen: dict, unit: str = "MB/s") -> None:
@@ -52,8 +63,13 @@ def sequential(site: Site) -> None:
     data = site.sets["shapes"]
     place = {"folder": site.mount.root / data.name, "bytes": data.sizes[0], "direct": 0}
     for block, jobs in ((128 * KIB, 1), (1 * MIB, 1), (4 * MIB, 1), (1 * MIB, 4), (1 * MIB, 16)):
+        name = f"sequential, reads of {block // KIB} KiB, {jobs} readers"
+        before = site.cpu()
         seen = fio(site, "sequential", **place, block=block, jobs=jobs)
-        keep(site, f"sequential, reads of {block // KIB} KiB, {jobs} readers", seen)
+        keep(site, name, seen)
+    gib = jobs * data.sizes[0] / GIB
+    site.keep_cpu(name, before, gib, "GiB")
+    site.keep(f"{name}: CPU time a GiB of {LOAD}", seen["load_cpu_s"] * 1000 / gib, "ms")
     checked(site)
 
 

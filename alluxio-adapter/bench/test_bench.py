@@ -30,6 +30,7 @@ from groups import FOR_SOME, GROUPS, MANY, NO_OPEN, PARTS, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
 from parts import Scale, datasets
+from shapes import LOAD
 from versions import KNOWN as KNOWN_PROGRAMS
 from versions import versions_of
 
@@ -402,6 +403,16 @@ class Shapes(unittest.TestCase):
         told = paper_says.most_fetched(report_alluxio.medians([*samples, *large]))
         self.assertEqual("Of larger reads it fetches at most 2.2 (random 4096 KiB, buffered). ", told)
         self.assertEqual("", paper_says.most_fetched({}))
+
+    def test_who_spends_what_is_told(self):
+        samples = [
+            {**SAMPLE, "load": f"sequential: CPU time a GiB of {who}", "contender": name, "value": value}
+            for who, ours, plain in (("the mount's server", 1500.0, 1750.0), (LOAD, 1250.0, 500.0))
+            for name, value in (("gateway", ours), ("alluxiofuse", plain))
+        ]
+        told = paper_says.spent(report_alluxio.medians(samples))
+        self.assertIn(f": 1.50 s (1.75 s) the mount's server; 1.25 s (0.50 s) {LOAD}. ", told)
+        self.assertEqual("", paper_says.spent({}))
 
 
 class Train(unittest.TestCase):

@@ -200,7 +200,9 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
 
     @Override
     public synchronized void onClose(Status status, Metadata trailers) {
-        end(new IOException("The worker ended the answer: " + status, status.getCause()));
+        if (!over) {
+            end(new IOException("The worker ended the answer: " + status, status.getCause()));
+        }
     }
 
     /** Does not copy. */
