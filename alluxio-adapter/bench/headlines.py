@@ -16,6 +16,7 @@ LINES = {
     "find -type f": "`find` of 100,000 files that were listed before",
     "remote: coco, first epoch, 8 readers": "pictures over loopback (short circuit off), 8 readers",
     "remote: many-blocks, first read, 1 readers": "1 GiB over loopback (short circuit off), 1 reader",
+    "remote: many-blocks, read again, 1 readers": "the same again, 1 reader",
     "create 19 KB, 8 writers": "new files, 8 writers",
 }
 
