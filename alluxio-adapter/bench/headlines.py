@@ -23,7 +23,7 @@ LINES = {
 
 OVER_URING = (
     " The gateway serves over io_uring here, which the kernel has switched off by default; volumes in Kubernetes use "
-    "`/dev/fuse` unless they say `transport: uring`: [figure 15](docs/benchmarks.md#figure15) has both."
+    "`/dev/fuse` unless they say `transport: uring`: [bench-alluxio](docs/benchmarks.md#bench-alluxio) has both."
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import latency_says
 import matplotlib
 import scaling_says
+from alluxio_says import beside_floors
 from contenders import CONTENDERS, ROOT
 from groups import GROUPS, PARTS
 from paper_says import sentences
@@ -278,6 +279,7 @@ def text_of(results: dict, group: str) -> str:
         *tables_by_kind(table, names),
         *further_tables(table, names),
         *table_of_targets(table, facts),
+        *beside_floors(table, facts),
         *table_of_footprints(table, names, facts),
     ]
     return "\n".join(lines).rstrip() + "\n"

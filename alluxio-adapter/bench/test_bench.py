@@ -15,6 +15,7 @@ import threading
 import unittest
 from pathlib import Path
 
+import alluxio_says
 import bench_alluxio
 import commits
 import footprints
@@ -58,6 +59,14 @@ CONTENDERS_BY_NAME = {each.name: each for each in CONTENDERS}
 def of(*values: float, unit: str = "files/s") -> dict:
     samples = [{**SAMPLE, "round": number, "value": value, "unit": unit} for number, value in enumerate(values, 1)]
     return {"benchmark": "alluxio", "environment": FACTS, "samples": samples}
+
+
+def rows(loads: dict[str, dict[str, float]]) -> dict:
+    """One round of these."""
+    each = [(load, name, value) for load, values in loads.items() for name, value in values.items()]
+    return report_alluxio.medians(
+        [{**SAMPLE, "load": load, "contender": name, "value": value} for load, name, value in each]
+    )
 
 
 class Schema(unittest.TestCase):
@@ -418,18 +427,8 @@ class Shapes(unittest.TestCase):
 class Train(unittest.TestCase):
     def table(self, **later: float) -> dict:
         loads = {"pictures": later["pictures"], "2 processes, 8 threads": later["records"]}
-        samples = [
-            {
-                **SAMPLE,
-                "load": f"{load}, later epochs: share of the wait",
-                "contender": name,
-                "value": value,
-                "unit": "%",
-            }
-            for load, ours in loads.items()
-            for name, value in (("gateway-uring", ours), ("tmpfs", 10.0))
-        ]
-        return report_alluxio.medians(samples)
+        waits = {load: {"gateway-uring": ours, "tmpfs": 10.0} for load, ours in loads.items()}
+        return rows({f"{load}, later epochs: share of the wait": values for load, values in waits.items()})
 
     def test_who_misses_a_target_of_the_wait_is_named_and_only_what_fits_is_supposed(self):
         self.assertEqual(
@@ -440,8 +439,25 @@ class Train(unittest.TestCase):
             "missed by: pictures, later epochs (gateway, transport=uring); 2 processes, 8 threads, later epochs (",
             told,
         )
-        self.assertNotIn("decode nothing", told)
-        self.assertIn("a supposition", paper_says.missed(self.table(pictures=10, records=12))[0])
+        self.assertIn("an OPEN and a RELEASE", told)
+        self.assertIn("a supposition", told)
+
+    def test_that_no_open_reaches_what_others_miss_is_told(self):
+        load = "pictures, later epochs: share of the wait"
+        for value, said in ((10.0, "reaches its target"), (12.0, "a supposition")):
+            values = {"gateway-uring": 12.0, "gateway-no-open": value, "tmpfs": 10.0}
+            self.assertIn(said, paper_says.missed(rows({load: values}))[0])
+
+    def test_a_wait_of_half_a_step_as_it_is_printed_asks_for_the_paper_s_speed(self):
+        for share, listed in ((49.96, True), (49.94, False)):
+            speeds = {"gateway-uring": 1.5, "alluxiofuse": 1.0, "tmpfs": 2.0}
+            waits = {"alluxiofuse": share, "tmpfs": 40.0}
+            load = "pictures, later epochs"
+            told = paper_says.slower(rows({f"{load}: speed": speeds, f"{load}: share of the wait": waits}))
+            self.assertEqual(listed, bool(told))
+            if listed:
+                self.assertIn("waits 50.0 %", told[0])
+                self.assertIn("trains 2.00 times as fast as AlluxioFuse", told[0])
 
 
 class Targets(unittest.TestCase):
@@ -475,17 +491,34 @@ class Targets(unittest.TestCase):
     def test_of_many_loads_those_that_miss_are_told_with_what_the_floor_has(self):
         seen = {"128 MiB, 1 KiB, 1 thread": (11.0, 1.0, 14.0), "128 MiB, 1 KiB, 4 threads": (9.0, 1.0, 9.5)}
         names = ("bypass-devfuse", "direct-devfuse", "tmpfs")
-        samples = [
-            {**SAMPLE, "load": load, "contender": name, "value": value, "unit": "MB/s"}
-            for load, values in seen.items()
-            for name, value in zip(names, values, strict=True)
-        ]
-        told = "\n".join(report_alluxio.table_of_targets(report_alluxio.medians(samples), {}))
+        table = rows({load: dict(zip(names, values, strict=True)) for load, values in seen.items()})
+        told = "\n".join(report_alluxio.table_of_targets(table, {}))
         self.assertIn(
             "1 KiB: 2 loads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 to 11.00 | ≥ 10 | 1 reach it", told
         )
         self.assertIn("4 threads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 (tmpfs: 9.50) | ≥ 10 | **not", told)
         self.assertNotIn("1 thread, bypass, devfuse | FUSE, O_DIRECT", told)
+
+    def test_of_a_target_that_is_missed_what_the_floor_of_that_transport_has_is_told(self):
+        values = {"gateway": 30.0, "gateway-devfuse": 60.0, "floor-uring": 60.0, "floor-devfuse": 5.0, "alluxiofuse": 1}
+        told = alluxio_says.beside_floors(
+            rows({"svhn, later epochs, 8 readers": values}), {"sessions": {"gateway": "transport uring queues 2"}}
+        )
+        self.assertEqual(
+            ["| svhn, later epochs, 8 readers | AlluxioFuse 2.9.3 | ≥ 50 | 30.00 | 60.00 | reached | 0.50 |"],
+            told[4:-1],
+        )
+
+    def test_what_the_cpus_leave_room_for_is_told(self):
+        load = alluxio_says.CREATED
+        table = {
+            load: {"gateway": 200.0, "alluxiofuse": 100.0},
+            f"{load}: CPU time a file of the mount's server": {"gateway": 4.0},
+            f"{load}: CPU time a file of Alluxio's servers": {"gateway": 5.0},
+        }
+        told = alluxio_says.alluxio(rows(table), FACTS)[0]
+        self.assertIn("2,000 ÷ 5.00 = 400, 4.0 times what AlluxioFuse makes. The target, 1,000, leaves 2.00 ms", told)
+        self.assertEqual([], alluxio_says.alluxio({}, FACTS))
 
 
 class Package(unittest.TestCase):

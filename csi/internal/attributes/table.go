@@ -113,27 +113,26 @@ const (
 // replaced answers options of other FUSE programs.
 var replaced = map[string]string{
 	"kernel_cache":  "the page cache is kept while a file's version is unchanged; for files that never change use consistency=immutable",
-	"direct_io":     "use consistency=close-to-open",
+	"direct_io":     "not needed: pages of a changed file are dropped when it is opened",
 	"attr_timeout":  "use consistency=ttl,metadata_ttl=SECONDS",
 	"entry_timeout": "use consistency=ttl,metadata_ttl=SECONDS",
-	"max_read":      "use read_ahead=SIZE",
+	"max_read":      "not needed: the kernel and the gateway agree on the size of requests",
 }
 
 // replacedProperties answers settings of AlluxioFuse and of the client that are attributes here; a trailing * stands for
 // any rest.
 var replacedProperties = map[string]string{
-	"alluxio.fuse.auth.policy.class":                 "use uid, gid and umask",
-	"alluxio.fuse.cached.paths.max":                  "use cacheEntries",
-	"alluxio.fuse.jnifuse.libfuse.version":           "use transport",
-	"alluxio.fuse.mount.alluxio.path":                "use alluxioPath",
-	"alluxio.fuse.mount.options":                     "use mountOptions",
-	"alluxio.user.file.writetype.default":            "use writeType",
-	"alluxio.user.client.cache.*":                    "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk",
-	"alluxio.user.metadata.cache.enabled":            "metadata is always cached; see consistency",
-	"alluxio.user.metadata.cache.expiration.time":    "use metadataTtl",
-	"alluxio.user.metadata.cache.max.size":           "use cacheEntries",
-	"alluxio.user.short.circuit.enabled":             "use shortCircuit",
-	"alluxio.user.streaming.reader.chunk.size.bytes": "use readAhead",
+	"alluxio.fuse.auth.policy.class":              "use uid, gid and umask",
+	"alluxio.fuse.cached.paths.max":               "use cacheEntries",
+	"alluxio.fuse.jnifuse.libfuse.version":        "use transport",
+	"alluxio.fuse.mount.alluxio.path":             "use alluxioPath",
+	"alluxio.fuse.mount.options":                  "use mountOptions",
+	"alluxio.user.file.writetype.default":         "use writeType",
+	"alluxio.user.client.cache.*":                 "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk",
+	"alluxio.user.metadata.cache.enabled":         "metadata is always cached; see consistency",
+	"alluxio.user.metadata.cache.expiration.time": "use metadataTtl",
+	"alluxio.user.metadata.cache.max.size":        "use cacheEntries",
+	"alluxio.user.short.circuit.enabled":          "use shortCircuit",
 }
 
 // properties are the Alluxio client properties a volume may set; a trailing * stands for any rest.
