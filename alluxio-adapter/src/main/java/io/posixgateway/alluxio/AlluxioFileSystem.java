@@ -81,7 +81,7 @@ public final class AlluxioFileSystem implements FileSystem {
             if (inode.unlinked()) {
                 volume.bury(inode);
             } else {
-                volume.drafts.lastWriterClosed(inode);
+                volume.drafts.lastWriterClosed(inode, false);
             }
         } catch (StoreException e) {
             failures.answer("forget", e);

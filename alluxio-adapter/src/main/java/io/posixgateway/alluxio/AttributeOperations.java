@@ -47,24 +47,27 @@ final class AttributeOperations {
             edited(inode, facts(inode), changes);
         }
         if (cuts) {
-            volume.startWriting(inode);
+            cut(inode, changes);
+        } else if (changes.has(AttributeEdit.HANDLED)) {
+            change(inode, changes);
         }
+        return volume.show(request, inode, attributes);
+    }
+
+    /** Cuts or lengthens the file, and changes what else is to be changed. */
+    private void cut(Inode inode, SetAttributes changes) throws StoreException {
+        volume.startWriting(inode);
         try {
-            if (cuts) {
-                volume.drafts.truncate(inode, changes.sizeBytes);
-            }
+            volume.drafts.truncate(inode, changes.sizeBytes);
             if (changes.has(AttributeEdit.HANDLED)) {
                 change(inode, changes);
             }
-        } finally {
-            if (cuts) {
-                inode.closed(true);
-            }
+        } catch (StoreException e) {
+            inode.closed(true);
+            volume.lastWriterFailed(inode, e);
+            throw e;
         }
-        if (cuts && inode.writers() == 0) {
-            volume.lastWriterClosed(inode);
-        }
-        return volume.show(request, inode, attributes);
+        volume.stopWriting(inode);
     }
 
     private int refuse(Inode inode, SetAttributes changes) {
@@ -82,8 +85,7 @@ final class AttributeOperations {
         boolean givesTime = changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW);
         int drafted = volume.drafts.change(inode, givesTime, facts -> edited(inode, facts, changes));
         if (drafted == Drafts.NO_DRAFT) {
-            Facts facts = volume.metadata.facts(inode);
-            put(inode, facts, edited(inode, facts, changes));
+            put(inode, facts -> edited(inode, facts, changes));
         }
     }
 
@@ -96,7 +98,15 @@ final class AttributeOperations {
         }
     }
 
-    /** Brings changed attributes to Alluxio: only what differs. */
+    /** Brings changed attributes to Alluxio, while nothing moves: only what differs. */
+    private void put(Inode inode, AttributeEdit.Edit edit) throws StoreException {
+        volume.metadata.moves().stay(inode, () -> {
+            Facts before = volume.metadata.facts(inode);
+            put(inode, before, edit.of(before));
+            return inode;
+        });
+    }
+
     private void put(Inode inode, Facts before, FileStatus after) throws StoreException {
         Map<String, byte[]> changed = new HashMap<>(after.xattrs());
         before.raw().xattrs().forEach((name, value) -> changed.remove(name, value));
@@ -160,8 +170,7 @@ final class AttributeOperations {
         byte[] bytes = new byte[value.remaining()];
         value.get(bytes);
         if (volume.drafts.change(inode, false, facts -> with(facts, key, bytes)) == Drafts.NO_DRAFT) {
-            Facts facts = volume.metadata.facts(inode);
-            put(inode, facts, with(facts, key, bytes));
+            put(inode, facts -> with(facts, key, bytes));
         }
         return 0;
     }
@@ -176,7 +185,10 @@ final class AttributeOperations {
             return -Errno.ENODATA;
         }
         volume.drafts.publish(inode, true);
-        volume.store.removeXattr(volume.metadata.pathOf(inode), key);
+        volume.metadata.moves().stay(inode, () -> {
+            volume.store.removeXattr(volume.metadata.pathOf(inode), key);
+            return inode;
+        });
         if (volume.drafts.change(inode, false, facts -> with(facts, key, null)) == Drafts.NO_DRAFT) {
             inode.forgetFacts();
         }

@@ -190,7 +190,8 @@ final class DirectoryHandle {
                 unlisted = volume.metadata.refresh(directory);
             }
             Metadata.Listed loaded = behind(page.last());
-            ahead = loaded.more() ? volume.ahead.begin(directory, loaded.last()) : null;
+            boolean goesOn = loaded.more() && volume.freshness.of(directory).fresh(volume.freshness.nowNanos());
+            ahead = goesOn ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
             pageBefore = page;
             page = loaded;

@@ -68,6 +68,9 @@ final class FileOperations {
             return lost;
         } catch (StoreException e) {
             drop(handle);
+            if (cut) {
+                volume.lastWriterFailed(inode, e);
+            }
             throw e;
         }
     }
@@ -348,6 +351,7 @@ final class FileOperations {
         return publish(request, node, handle, false);
     }
 
+    /** Of the file, whoever changed it: also by a handle that only reads. */
     int fsync(Request request, long node, long handle) throws StoreException {
         return publish(request, node, handle, true);
     }
@@ -363,7 +367,7 @@ final class FileOperations {
         if (open == null && absent(request, handle) == FileSystem.WOULD_WAIT) {
             return FileSystem.WOULD_WAIT;
         }
-        if (open == null || !open.mayWrite() || !volume.drafts.has(open.inode)) {
+        if (open == null || !(evenUntouched || open.mayWrite()) || !volume.drafts.has(open.inode)) {
             return 0;
         }
         if (!request.mayWait()) {

@@ -234,7 +234,7 @@ final class NameOperations {
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            if (e.errno() != Errno.EIO) {
+            if (!e.isOutcomeUnknown()) {
                 volume.hidden.remove(hiddenPath);
             }
             throw e;
@@ -306,6 +306,32 @@ final class NameOperations {
         if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
+        renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
+            volume.notices.askAgain(child);
+        }
+        volume.metadata.namesChanged(from.directory);
+        volume.metadata.namesChanged(to.directory);
+        return 0;
+    }
+
+    /** What others gave the name to since it was missed is seen when it is in the way. */
+    private void renameOver(Inode child, Place from, Place to, @Nullable Inode target, boolean replaces)
+            throws StoreException {
+        try {
+            rename(child, from, to, target);
+        } catch (StoreException e) {
+            boolean appeared = replaces && target == null && e.errno() == Errno.EEXIST;
+            Inode there = appeared ? volume.metadata.look(to.directory, to.name) : null;
+            if (there == null) {
+                throw e;
+            }
+            rename(child, from, to, there);
+        }
+    }
+
+    /** @param target what has the other name now, as far as is known; null: nothing */
+    private void rename(Inode child, Place from, Place to, @Nullable Inode target) throws StoreException {
         alone(child, from, to, () -> {
             if (target == null || target.isDirectory()) {
                 move(child, from, to, target);
@@ -315,12 +341,6 @@ final class NameOperations {
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
             takenAway(from);
         });
-        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
-            volume.notices.askAgain(child);
-        }
-        volume.metadata.namesChanged(from.directory);
-        volume.metadata.namesChanged(to.directory);
-        return 0;
     }
 
     /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
@@ -366,11 +386,21 @@ final class NameOperations {
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            keepContent(target);
-            volume.drafts.move(
-                    child, () -> volume.drafts.unlink(target, () -> volume.store.rename(path, newPath, true)));
-            volume.table.detach(target);
+            replace(child, target, () -> volume.store.rename(path, newPath, true));
         }
+    }
+
+    private void replace(Inode child, Inode target, Drafts.Step step) throws StoreException {
+        boolean kept = keepContent(target);
+        try {
+            volume.drafts.move(child, () -> volume.drafts.unlink(target, step));
+        } catch (StoreException e) {
+            if (kept) {
+                volume.lastWriterFailed(target, e);
+            }
+            throw e;
+        }
+        volume.table.detach(target);
     }
 
     /** To a name that nobody has. */
@@ -381,11 +411,17 @@ final class NameOperations {
         });
     }
 
-    /** Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. */
-    private void keepContent(Inode target) throws StoreException {
+    /**
+     * Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file.
+     *
+     * @return was a spool begun for that?
+     */
+    private boolean keepContent(Inode target) throws StoreException {
         volume.drafts.completeStream(target);
-        if (!volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target)) {
+        boolean keeps = !volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target);
+        if (keeps) {
             volume.drafts.begin(target, Long.MAX_VALUE);
         }
+        return keeps;
     }
 }

@@ -291,8 +291,27 @@ final class Volume implements AutoCloseable {
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
     void lastWriterClosed(Inode inode) throws StoreException {
-        drafts.lastWriterClosed(inode);
+        drafts.lastWriterClosed(inode, mayBeOpenUnseen(inode));
         buryIfClosed(inode);
+    }
+
+    /** One less who changes the file. Waits. */
+    void stopWriting(Inode inode) throws StoreException {
+        inode.closed(true);
+        if (inode.writers() == 0) {
+            lastWriterClosed(inode);
+        }
+    }
+
+    /** As {@link #lastWriterClosed}, after what the writer, or who replaces the file, wanted has failed with this, which is told. */
+    void lastWriterFailed(Inode inode, StoreException failure) {
+        try {
+            if (inode.writers() == 0) {
+                lastWriterClosed(inode);
+            }
+        } catch (StoreException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     /** A file that was deleted while open goes with its last handle; if there may be more, with the kernel's interest. */

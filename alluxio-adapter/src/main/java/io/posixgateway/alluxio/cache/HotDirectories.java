@@ -6,6 +6,8 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.jni.FreeThread;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -30,10 +32,16 @@ public final class HotDirectories implements AutoCloseable {
     private static final long LARGE_NANOS = 60_000_000_000L;
 
     private static final int MOST_PAGES = 20;
-    private static final int MOST_WATCHED = 4096;
+    /** One with more names is not read whole because some were asked for in vain. */
+    private static final int MOST_LEARNED = 4000;
+    /** So many that were asked lately are remembered, and as many from before those. */
+    private static final int MOST_WATCHED = 2048;
 
     private final Metadata metadata;
-    private final LongTable<Pulse> pulses = new LongTable<>();
+    private volatile LongTable<Pulse> pulses = new LongTable<>();
+    /** Those that were asked before; the ones that are asked again are among the former, too. */
+    private volatile LongTable<Pulse> pulsesBefore = new LongTable<>();
+
     private final ThreadPoolExecutor lister;
 
     public HotDirectories(Metadata metadata) {
@@ -47,6 +55,7 @@ public final class HotDirectories implements AutoCloseable {
                 task -> new FreeThread(task, "hot-directories"),
                 new ThreadPoolExecutor.DiscardPolicy());
         lister.allowCoreThreadTimeOut(true);
+        metadata.whenMissedOften(this::missed);
     }
 
     /** How often one directory is asked for. Guarded by itself, but for what the one lister alone knows. */
@@ -87,19 +96,68 @@ public final class HotDirectories implements AutoCloseable {
     /** Something of this directory is asked for, and is not known well enough. */
     public void asked(Inode directory) {
         long now = metadata.nowNanos();
-        Pulse pulse = pulses.get(directory.node());
-        if (pulse == null) {
-            if (pulses.size() >= MOST_WATCHED) {
-                return;
-            }
-            Pulse fresh = new Pulse(now);
-            Pulse other = pulses.putIfAbsent(directory.node(), fresh);
-            pulse = other == null ? fresh : other;
-        }
+        Pulse pulse = pulse(directory.node(), now);
         if (pulse.beats(now)) {
-            Pulse beating = pulse;
-            lister.execute(() -> freshen(directory, beating));
+            lister.execute(() -> freshen(directory, pulse));
         }
+    }
+
+    private Pulse pulse(long node, long now) {
+        Pulse known = pulses.get(node);
+        if (known != null) {
+            return known;
+        }
+        Pulse before = pulsesBefore.get(node);
+        Pulse pulse = before == null ? new Pulse(now) : before;
+        Pulse other = pulses.putIfAbsent(node, pulse);
+        if (pulses.size() >= MOST_WATCHED) {
+            turn();
+        }
+        return other == null ? pulse : other;
+    }
+
+    /** What nobody asks for any more is forgotten, one time later. */
+    private synchronized void turn() {
+        if (pulses.size() >= MOST_WATCHED) {
+            pulsesBefore = pulses;
+            pulses = new LongTable<>();
+        }
+    }
+
+    /** Names of this directory are asked for again and again, in vain: all are read, so that the next need no question. */
+    private void missed(Inode directory) {
+        if (directory.dentries().children() >= MOST_LEARNED) {
+            return;
+        }
+        lister.execute(() -> {
+            try {
+                learnAll(directory);
+            } catch (StoreException e) {
+                org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
+                        .debug("Learning the names of node {}: {}", directory.node(), e.getMessage());
+            }
+        });
+    }
+
+    private void learnAll(Inode directory) throws StoreException {
+        Facts before = metadata.refresh(directory);
+        long startedNanos = metadata.nowNanos();
+        List<Inode> all = new ArrayList<>();
+        Metadata.Listed part = metadata.list(directory, "");
+        part.page().addTo(all);
+        while (part.more() && all.size() < MOST_LEARNED) {
+            part = metadata.list(directory, part.last());
+            part.page().addTo(all);
+        }
+        if (!part.more() && (changedHere(directory, before) || metadata.stands(directory, before))) {
+            directory.dentries().keepListing(all, startedNanos);
+        }
+    }
+
+    /** Did this mount change names in a directory since Alluxio was asked for it? Then the directory's time tells nothing of others. */
+    private static boolean changedHere(Inode directory, Facts before) {
+        Facts now = directory.facts();
+        return now != null && !now.sameContent(before) && now.fetchedNanos() == before.fetchedNanos();
     }
 
     private void freshen(Inode directory, Pulse pulse) {

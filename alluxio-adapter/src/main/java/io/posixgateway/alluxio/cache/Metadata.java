@@ -11,8 +11,9 @@ import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,13 +25,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Metadata {
     private static final int PAGE = 1000;
-    /** So many names looked up in vain, and so many known at most: then it pays to know all names of a directory. */
+    /** So many names looked up in vain: then it pays to know all names of a directory. */
     private static final int IN_VAIN = 16;
 
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
     private static final int MOST_TRIES = 4;
-
-    private static final int MOST_LEARNED = 4 * PAGE;
 
     private final Store store;
     private final InodeTable table;
@@ -38,6 +37,7 @@ public final class Metadata {
     private final FactsReader reader;
     private final KernelNotices notices;
     private final Moves moves;
+    private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
 
@@ -305,50 +305,38 @@ public final class Metadata {
                 status = compared(pathOf(directory, name));
             }
             Inode found = status == null ? null : place(directory, name, status, asked);
-            boolean yesterday = status == null ? moves.directoryMovedSince(asked.moves) : found == null;
-            if (!yesterday || tries == MOST_TRIES) {
-                if (found != null) {
-                    return found;
-                }
-                return status == null ? nothing(directory, name) : table.child(directory, name);
+            boolean gone = status == null && !moves.directoryMovedSince(asked.moves) && nothing(directory, name, asked);
+            if (found != null || gone) {
+                return found;
+            }
+            if (tries == MOST_TRIES) {
+                return table.child(directory, name);
             }
         }
     }
 
-    private @Nullable Inode nothing(Inode directory, Name name) throws StoreException {
-        notices.moved(directory, table.missing(directory, name, freshness.nowNanos()));
-        Dentries dentries = directory.dentries();
-        if (paysToLearn(dentries.askedInVain()) && dentries.children() < MOST_LEARNED) {
-            learnAll(directory);
+    /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */
+    private boolean nothing(Inode directory, Name name, Asked asked) {
+        Collection<Name> dropped = table.missingSeen(directory, name, asked.nanos, freshness.nowNanos());
+        if (dropped == null) {
+            return false;
         }
-        return null;
+        notices.moved(directory, dropped);
+        Dentries dentries = directory.dentries();
+        if (paysToLearn(dentries.askedInVain())) {
+            missedOften.accept(directory);
+        }
+        return true;
+    }
+
+    /** Whom to tell of directories in which names are asked for in vain again and again; must not wait. */
+    public void whenMissedOften(Consumer<Inode> told) {
+        missedOften = told;
     }
 
     /** Ever more seldom where it did not help, as others change the directory all the time. */
     private static boolean paysToLearn(int inVain) {
         return inVain >= IN_VAIN && Integer.bitCount(inVain) == 1;
-    }
-
-    /** Reads all names of a directory in which new ones are being made, so that others that are missing need no question. */
-    private void learnAll(Inode directory) throws StoreException {
-        Facts before = refresh(directory);
-        long startedNanos = freshness.nowNanos();
-        List<Inode> all = new ArrayList<>();
-        Listed part = list(directory, "");
-        part.page().addTo(all);
-        while (part.more() && all.size() < MOST_LEARNED) {
-            part = list(directory, part.last());
-            part.page().addTo(all);
-        }
-        if (!part.more() && (changedHere(directory, before) || stands(directory, before))) {
-            directory.dentries().keepListing(all, startedNanos);
-        }
-    }
-
-    /** Did this mount change names in a directory since Alluxio was asked for it? Then the directory's time tells nothing of others. */
-    private static boolean changedHere(Inode directory, Facts before) {
-        Facts now = directory.facts();
-        return now != null && !now.sameContent(before) && now.fetchedNanos() == before.fetchedNanos();
     }
 
     /**
@@ -568,16 +556,26 @@ public final class Metadata {
         return known != null && known.fileId() == fileId ? known : recover(InodeTable.nodeOf(fileId));
     }
 
+    /** Null: each time that it was looked for, another file was where it had just been. */
+    private @Nullable Inode recoverFile(long fileId) throws StoreException {
+        for (int tries = 1; tries <= MOST_TRIES; tries++) {
+            long asked = Inode.changesSoFar();
+            String path = store.pathOf(fileId);
+            FileStatus status = store.status(path);
+            if (status.id() == fileId) {
+                Inode inode = table.of(fileId, status.directory());
+                settle(inode, path);
+                see(inode, status, asked);
+                return inode;
+            }
+        }
+        return null;
+    }
+
     /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
     public @Nullable Inode recover(long node) throws StoreException {
         try {
-            long asked = Inode.changesSoFar();
-            String path = store.pathOf(InodeTable.fileIdOf(node));
-            FileStatus status = store.status(path);
-            Inode inode = table.of(status.id(), status.directory());
-            settle(inode, path);
-            see(inode, status, asked);
-            return inode;
+            return recoverFile(InodeTable.fileIdOf(node));
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
                 return null;

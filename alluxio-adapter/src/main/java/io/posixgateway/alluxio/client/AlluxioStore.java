@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -383,6 +384,15 @@ public final class AlluxioStore implements Store {
         } catch (IOException | RuntimeException e) {
             throw ErrnoTable.exception("find blocks of " + path, e);
         }
+    }
+
+    @Override
+    public @Nullable Path localBlockFolder(long blockId) throws StoreException {
+        Optional<Path> folder = attempt(
+                "find block " + blockId + " of",
+                "the worker here",
+                () -> Optional.ofNullable(LocalBlockQuestion.folder(context, blockId)));
+        return folder.orElse(null);
     }
 
     @Override

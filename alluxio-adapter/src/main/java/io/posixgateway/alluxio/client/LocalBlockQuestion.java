@@ -42,26 +42,44 @@ final class LocalBlockQuestion {
         return null;
     }
 
+    /** The folder of this block, of the first worker here that has it; null: none has it. */
+    static @Nullable Path folder(FileSystemContext context, long block) throws IOException {
+        for (WorkerNetAddress worker : here(context)) {
+            Path folder = askIfThere(context, worker, block);
+            if (folder != null) {
+                return folder;
+            }
+        }
+        return null;
+    }
+
     /** Asks for each of them, which then counts as used; how many are there. A worker that does not answer is left alone. */
     static int use(FileSystemContext context, List<Long> blocks) throws IOException {
-        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
         int there = 0;
-        for (BlockWorkerInfo worker : context.getCachedWorkers()) {
-            if (worker.getNetAddress().getHost().equals(here)) {
-                for (long block : blocks) {
-                    there += has(context, worker.getNetAddress(), block) ? 1 : 0;
-                }
+        for (WorkerNetAddress worker : here(context)) {
+            for (long block : blocks) {
+                there += askIfThere(context, worker, block) != null ? 1 : 0;
             }
         }
         return there;
     }
 
-    private static boolean has(FileSystemContext context, WorkerNetAddress worker, long block) throws IOException {
+    private static List<WorkerNetAddress> here(FileSystemContext context) throws IOException {
+        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+        return context.getCachedWorkers().stream()
+                .map(BlockWorkerInfo::getNetAddress)
+                .filter(worker -> worker.getHost().equals(here))
+                .toList();
+    }
+
+    /** Null: the worker does not have it. */
+    private static @Nullable Path askIfThere(FileSystemContext context, WorkerNetAddress worker, long block)
+            throws IOException {
         try {
-            return ask(context, worker, block) != null;
+            return ask(context, worker, block);
         } catch (IOException e) {
             if (e.getCause() instanceof ExecutionException && !ErrnoTable.isUnanswered(e)) {
-                return false;
+                return null;
             }
             throw e;
         }

@@ -162,6 +162,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public @Nullable Path localBlockFolder(long blockId) throws StoreException {
+        return store.localBlockFolder(blockId);
+    }
+
+    @Override
     public int use(List<Long> blocks) throws StoreException {
         return store.use(blocks);
     }

@@ -88,6 +88,10 @@ public interface Store extends AutoCloseable {
     @Nullable
     Path localBlockFolder(String path) throws StoreException;
 
+    /** The folder of the file of this block, of a worker on this host; null when none has it. Waits. */
+    @Nullable
+    Path localBlockFolder(long blockId) throws StoreException;
+
     /** Tells the workers on this host that these blocks were read; returns how many of them they have. Waits. */
     int use(List<Long> blocks) throws StoreException;
 

@@ -31,6 +31,11 @@ public final class StoreException extends Exception {
         return unanswered;
     }
 
+    /** Was it a change that may have been made, or may be made yet: nobody answered, or nobody waited for the answer? */
+    public boolean isOutcomeUnknown() {
+        return errno == Errno.EIO || errno == Errno.ETIMEDOUT || errno == Errno.EINTR;
+    }
+
     /** Positive. */
     public int errno() {
         return errno;

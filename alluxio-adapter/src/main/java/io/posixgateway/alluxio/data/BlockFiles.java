@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.data;
 
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * Open block files by block id, at most so many; the least used are closed first (second chance). Any thread.
  *
  * <p>Where block files are is learned: {@link #learn} is told the folder of one block, and others are then found by their
- * ids alone.
+ * ids alone. A worker may have several folders: of blocks that are not found it is asked where they are, later.
  */
 public final class BlockFiles implements AutoCloseable {
-    /** So many kept files are looked at for each one that is opened. */
+    /** So many kept files are looked at, for deleted ones, for each one that is opened. */
     private static final int SWEPT = 4;
 
     private static final int MOST_HELD = 16;
@@ -29,6 +30,7 @@ public final class BlockFiles implements AutoCloseable {
     private final List<Path> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
+    private final MissedBlocks missed = new MissedBlocks();
     private volatile @Nullable Backings backings;
     /** Apart from the open ones: more are read between two tellings than may be open. Null: no folder is known. */
     private volatile @Nullable UntoldBlocks untold;
@@ -138,7 +140,18 @@ public final class BlockFiles implements AutoCloseable {
                         .trace("Block {} cannot be opened here: {}", blockId, e.toString());
             }
         }
+        missed.add(blockId);
         return null;
+    }
+
+    /** Looks where workers of this host have what was not found here, and learns the folders. Waits. */
+    void learnMissed(MissedBlocks.Workers workers) throws StoreException {
+        for (long blockId : missed.takeAll()) {
+            Path folder = has(blockId) ? null : workers.folder(blockId);
+            if (folder != null) {
+                learn(folder);
+            }
+        }
     }
 
     /** Those that were read since this was asked last, as far as a worker here has them. Looks for each that is not open. */
@@ -200,7 +213,7 @@ public final class BlockFiles implements AutoCloseable {
             file.give();
             return;
         }
-        dropEvicted();
+        dropEvicted(SWEPT);
         order.add(file);
         int tries = 8;
         while (open.size() > most && tries-- > 0) {
@@ -239,9 +252,13 @@ public final class BlockFiles implements AutoCloseable {
         return most;
     }
 
-    /** Lets go of some blocks that the worker has deleted, whose memory an open file keeps. */
-    private void dropEvicted() {
-        for (int i = 0; i < SWEPT; i++) {
+    /** Lets go of all blocks that the worker has deleted, whose memory an open file keeps, though nothing is opened. */
+    void dropEvicted() {
+        dropEvicted(open.size());
+    }
+
+    private void dropEvicted(int most) {
+        for (int i = 0; i < most; i++) {
             BlockFile next = order.poll();
             if (next == null) {
                 return;

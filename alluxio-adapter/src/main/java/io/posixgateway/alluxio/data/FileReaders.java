@@ -34,7 +34,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, LongSupplier clock) {
         this.store = store;
         this.blocks = blocks;
-        this.used = new UsedBlocks(blocks, store::use, clock);
+        this.used = new UsedBlocks(blocks, store::use, clock, this::lookAfterBlocks);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;
@@ -121,6 +121,16 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public void learned(Path folder) {
         blocks.learn(folder);
         used.start();
+    }
+
+    private void lookAfterBlocks() {
+        blocks.dropEvicted();
+        try {
+            blocks.learnMissed(store::localBlockFolder);
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(FileReaders.class)
+                    .debug("Where other local blocks are is not known yet: {}", e.getMessage());
+        }
     }
 
     @Override

@@ -25,6 +25,7 @@ final class UsedBlocks implements AutoCloseable {
     private final BlockFiles blocks;
     private final Workers workers;
     private final LongSupplier clock;
+    private final Runnable afterwards;
     // For the one thread that tells.
     private List<Long> used = List.of();
     /** The worker heard of those before this one. */
@@ -39,10 +40,12 @@ final class UsedBlocks implements AutoCloseable {
         int use(List<Long> read) throws StoreException;
     }
 
-    UsedBlocks(BlockFiles blocks, Workers workers, LongSupplier clock) {
+    /** @param afterwards what else is to be done with block files as often; on the thread that tells */
+    UsedBlocks(BlockFiles blocks, Workers workers, LongSupplier clock, Runnable afterwards) {
         this.blocks = blocks;
         this.workers = workers;
         this.clock = clock;
+        this.afterwards = afterwards;
     }
 
     /** There are block files here. Again and again. */
@@ -59,6 +62,7 @@ final class UsedBlocks implements AutoCloseable {
             while (!Thread.currentThread().isInterrupted()) {
                 Thread.sleep(PAUSE_MILLIS);
                 tell();
+                afterwards.run();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -328,6 +328,14 @@ public final class InodeTable {
         return directory.dentries().putMissing(name, nowNanos);
     }
 
+    /** As {@link #missing}; null: something was seen, or put, there after Alluxio was asked, and stays. */
+    public synchronized @Nullable Collection<Name> missingSeen(
+            Inode directory, Name name, long askedNanos, long nowNanos) {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        boolean later = dentry != null && dentry.child() != null && dentry.seenNanos() - askedNanos > 0;
+        return later ? null : missing(directory, name, nowNanos);
+    }
+
     /** As {@link #missing}, by this mount. */
     public synchronized Collection<Name> taken(Inode directory, Name name, long nowNanos) {
         directory.dentries().putTaken(name);

@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +56,13 @@ public final class LongTable<V> {
         for (Stripe<V> stripe : stripes) {
             stripe.snapshot().forEach(action);
         }
+    }
+
+    /** The values that there are now. */
+    public List<V> all() {
+        List<V> all = new ArrayList<>();
+        forEach(all::add);
+        return all;
     }
 
     private Stripe<V> stripe(long key) {

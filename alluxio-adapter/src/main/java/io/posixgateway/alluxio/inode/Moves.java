@@ -1,9 +1,11 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * stay again.
  */
 public final class Moves {
+    private static final long SPELL_MILLIS = 30_000;
+
     private final InodeTable table;
     private final List<Stay> stays = new ArrayList<>();
     private final List<Move> moves = new ArrayList<>();
@@ -71,7 +75,16 @@ public final class Moves {
      * @throws StoreException EINTR, or what the work throws
      */
     public <T> T stay(Inode inode, Work<T> work) throws StoreException {
-        Stay stay = begin(inode);
+        return stay(inode, true, work);
+    }
+
+    /** As {@link #stay}, but no killed program ends the wait: what is done at the end of a handle is done. */
+    public <T> T staySurely(Inode inode, Work<T> work) throws StoreException {
+        return stay(inode, false, work);
+    }
+
+    private <T> T stay(Inode inode, boolean mayGiveUp, Work<T> work) throws StoreException {
+        Stay stay = begin(inode, mayGiveUp);
         try {
             return work.run();
         } finally {
@@ -79,8 +92,15 @@ public final class Moves {
         }
     }
 
-    private synchronized Stay begin(Inode inode) throws StoreException {
-        awaitTrue(() -> mayStay(new Stay(table.path(inode))));
+    private synchronized Stay begin(Inode inode, boolean mayGiveUp) throws StoreException {
+        BooleanSupplier free = () -> mayStay(new Stay(table.path(inode)));
+        while (!free.getAsBoolean()) {
+            if (mayGiveUp) {
+                awaitRemotely(free);
+            } else {
+                awaitTrue(free, SPELL_MILLIS);
+            }
+        }
         Stay stay = new Stay(table.path(inode));
         stays.add(stay);
         return stay;
@@ -141,7 +161,7 @@ public final class Moves {
 
     private synchronized Move clear(Inode inode) throws StoreException {
         boolean directory = inode.isDirectory();
-        awaitTrue(() -> !directory || moves.stream().noneMatch(other -> other.directory));
+        awaitRemotely(() -> !directory || moves.stream().noneMatch(other -> other.directory));
         String path = table.path(inode);
         if (path == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
@@ -150,7 +170,7 @@ public final class Moves {
         moves.add(move);
         count += directory ? 1 : 0;
         try {
-            awaitTrue(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isAtOrBelow(path)));
+            awaitRemotely(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isAtOrBelow(path)));
         } catch (StoreException e) {
             end(move);
             throw e;
@@ -181,16 +201,32 @@ public final class Moves {
         }
         Thread asking = Thread.currentThread();
         synchronized (this) {
-            awaitTrue(() -> moves.stream()
+            awaitRemotely(() -> moves.stream()
                     .noneMatch(move -> move.directory && move.thread != asking && (move.begun || !stays(asking))));
         }
         return true;
     }
 
-    private synchronized void awaitTrue(BooleanSupplier condition) throws StoreException {
+    /** As in a call to Alluxio: the wait ends when the program is killed. Others may make long ones meanwhile: it begins again. */
+    private synchronized void awaitRemotely(BooleanSupplier condition) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        while (!condition.getAsBoolean()) {
+            remote.begin();
+            try {
+                awaitTrue(condition, SPELL_MILLIS);
+            } finally {
+                remote.end();
+            }
+        }
+    }
+
+    private synchronized void awaitTrue(BooleanSupplier condition, long mostMillis) throws StoreException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(mostMillis);
         try {
-            while (!condition.getAsBoolean()) {
-                wait();
+            long left = mostMillis;
+            while (left > 0 && !condition.getAsBoolean()) {
+                wait(left);
+                left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

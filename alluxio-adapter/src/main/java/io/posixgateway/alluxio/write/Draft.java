@@ -11,6 +11,7 @@ import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +25,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Draft {
     private static final Logger LOG = LoggerFactory.getLogger(Draft.class);
+    /** To wait for a long publication is no call that takes too long: it counts as one that begins again. */
+    private static final long SPELL_SECONDS = 30;
 
     final ReentrantLock lock = new ReentrantLock();
     final Inode inode;
@@ -80,14 +83,17 @@ final class Draft {
             return;
         }
         RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        try {
-            lock.lockInterruptibly();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while the file was being published", e);
-        } finally {
-            remote.end();
+        boolean locked = false;
+        while (!locked) {
+            remote.begin();
+            try {
+                locked = lock.tryLock(SPELL_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StoreException(Errno.EINTR, "Interrupted while the file was being published", e);
+            } finally {
+                remote.end();
+            }
         }
     }
 

@@ -148,7 +148,7 @@ public final class DraftRecovery {
             if (closed && draft.inode.unlinked()) {
                 drafts.discard(draft.inode);
             } else if (closed) {
-                drafts.lastWriterClosed(draft.inode);
+                drafts.lastWriterClosed(draft.inode, false);
             }
         } catch (StoreException e) {
             LOG.error("A changed file of an earlier process could not be published: {}", e.getMessage());
@@ -219,7 +219,9 @@ public final class DraftRecovery {
 
     private Inode inode(DraftRecord record) throws StoreException {
         DraftRecord.Content content = record.content();
-        Inode inode = table.restore(content.node(), content.fileId());
+        // A publication since then made another file of it, of which the record does not know.
+        long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
+        Inode inode = table.restore(content.node(), fileId);
         if (record.has(DraftRecord.UNLINKED)) {
             inode.markUnlinked();
             return inode;
@@ -241,18 +243,13 @@ public final class DraftRecovery {
         return inode;
     }
 
-    /** Where the file of this id is; null: nowhere. What a publication left that did not come to its end is removed. */
+    /**
+     * Where the file of this id is; null: nowhere, or at a hidden name: a publication left it that did not come to its end, and it
+     * is on the list of those that go; or another mount hides it, for those who have it open there.
+     */
     private @Nullable String where(long fileId) throws StoreException {
         String path = pathOf(fileId);
-        if (path == null || !HiddenNames.isOf(path)) {
-            return path;
-        }
-        try {
-            store.delete(path);
-        } catch (StoreException e) {
-            failUnlessGone(e);
-        }
-        return null;
+        return path == null || HiddenNames.isOf(path) ? null : path;
     }
 
     private @Nullable String pathOf(long fileId) throws StoreException {

@@ -16,8 +16,6 @@ import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -382,12 +380,24 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    /** No handle can write any more: publishes what is left, and ends the draft. That of a deleted file ends by discard. */
-    public void lastWriterClosed(Inode inode) throws StoreException {
-        if (!has(inode)) {
-            return;
+    /**
+     * No handle can write any more: publishes what is left, and ends the draft. That of a deleted file ends by discard.
+     *
+     * @param unseen may others have it open all the same? Then what cannot be published stays: they are to hear of it
+     */
+    public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
+        if (has(inode)) {
+            metadata.moves().staySurely(inode, () -> surely(inode, draft -> finishUnlessOpen(draft, unseen)));
         }
-        metadata.moves().stay(inode, () -> surely(inode, this::finish));
+    }
+
+    /** Somebody may have opened it for writing meanwhile. */
+    private int finishUnlessOpen(Draft draft, boolean unseen) throws StoreException {
+        boolean open = draft.inode.writers() > 0;
+        if (unseen && !open) {
+            publishNow(draft, true);
+        }
+        return open || draft.ended ? 0 : finish(draft);
     }
 
     private int finish(Draft draft) throws StoreException {
@@ -539,9 +549,7 @@ public final class Drafts implements AutoCloseable {
     public void leave() {
         publisher.hurry();
         doubtful.leave();
-        List<Draft> all = new ArrayList<>();
-        drafts.forEach(all::add);
-        for (Draft draft : all) {
+        for (Draft draft : drafts.all()) {
             draft.lock.lock();
             try {
                 completeStream(draft);
@@ -556,14 +564,10 @@ public final class Drafts implements AutoCloseable {
 
     /** While the directory of this path is being moved: what is being streamed below it is completed first. */
     public void completeStreams(String directory) throws StoreException {
-        List<Draft> below = new ArrayList<>();
-        drafts.forEach(draft -> {
+        for (Draft draft : drafts.all()) {
             if (draft.streamed != null && draft.record.content().path().startsWith(directory + "/")) {
-                below.add(draft);
+                publish(draft.inode, true);
             }
-        });
-        for (Draft draft : below) {
-            publish(draft.inode, true);
         }
     }
 
@@ -582,11 +586,9 @@ public final class Drafts implements AutoCloseable {
     @Override
     public void close() {
         publisher.hurry();
-        List<Draft> all = new ArrayList<>();
-        drafts.forEach(all::add);
-        for (Draft draft : all) {
+        for (Draft draft : drafts.all()) {
             try {
-                lastWriterClosed(draft.inode);
+                metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
                 LOG.error("A changed file could not be published at the end: {}", e.getMessage());

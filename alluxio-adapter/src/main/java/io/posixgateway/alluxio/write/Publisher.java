@@ -283,7 +283,7 @@ public final class Publisher {
         try {
             return store.create(hidden, raw.mode(), raw.xattrs(), UUID.randomUUID());
         } catch (StoreException e) {
-            if (e.errno() != Errno.EIO) {
+            if (!e.isOutcomeUnknown()) {
                 hiddenFiles.remove(hidden);
             }
             throw e;

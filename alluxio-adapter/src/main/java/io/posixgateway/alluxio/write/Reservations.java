@@ -46,7 +46,7 @@ public final class Reservations {
             settle(path);
             return taking(store, path, () -> create(store, content, draft.number()));
         } catch (StoreException e) {
-            if (!isOutcomeUnknown(e) || unsure.putIfAbsent(path, draft) != null) {
+            if (!e.isOutcomeUnknown() || unsure.putIfAbsent(path, draft) != null) {
                 draft.abandon();
             }
             throw e;
@@ -56,10 +56,6 @@ public final class Reservations {
     private static FileSink create(Store store, DraftRecord.Content content, UUID number) throws StoreException {
         FileStatus planned = content.status();
         return store.create(content.path(), planned.mode(), planned.xattrs(), number);
-    }
-
-    private static boolean isOutcomeUnknown(StoreException e) {
-        return e.errno() == Errno.EIO || e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EINTR;
     }
 
     /** Are there creations whose outcome is not known? */
@@ -108,7 +104,7 @@ public final class Reservations {
                 store.delete(content.path());
             }
         } catch (StoreException e) {
-            if (isOutcomeUnknown(e)) {
+            if (e.isOutcomeUnknown()) {
                 throw e;
             }
         }

@@ -119,6 +119,9 @@ public final class SpoolFolder {
 
     /** Takes (or with a negative number gives back) room; ENOSPC when there is none. */
     void take(long bytes) throws StoreException {
+        if (bytes > mostBytes) {
+            throw new StoreException(Errno.ENOSPC, full(), null);
+        }
         if (usedBytes.addAndGet(bytes) <= mostBytes || bytes <= 0) {
             return;
         }

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +56,37 @@ class BlockFilesTest {
         assertThat(read.read(0, content)).isEqualTo(7);
         assertThat(content.array()).isEqualTo("block 1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         read.give();
+    }
+
+    /** A program that reads what it has open, and opens nothing, holds no memory of the worker's either. */
+    @Test
+    void evictedBlocksAreLetGoThoughNothingIsOpened() throws IOException {
+        BlockFiles files = holding(100, 20);
+        for (int i = 1; i <= 15; i++) {
+            Files.delete(folder.resolve(Integer.toString(i)));
+        }
+        files.dropEvicted();
+        assertThat(files.size()).isEqualTo(5);
+        open(files, 20).give();
+    }
+
+    @Test
+    void whereBlocksAreThatAreInNoKnownFolderIsAsked(@TempDir Path other) throws Exception {
+        BlockFiles files = holding(100, 1);
+        Files.writeString(other.resolve("2"), "block 2");
+        assertThat(files.take(2)).isNull();
+        assertThat(files.take(3)).isNull();
+        List<Long> asked = new ArrayList<>();
+        MissedBlocks.Workers workers = blockId -> {
+            asked.add(blockId);
+            return Files.exists(other.resolve(Long.toString(blockId))) ? other : null;
+        };
+        files.learnMissed(workers);
+        assertThat(asked).containsExactlyInAnyOrder(2L, 3L);
+        assertThat(files.folders()).containsExactly(folder, other);
+        open(files, 2).give();
+        files.learnMissed(workers);
+        assertThat(asked).hasSize(2);
     }
 
     /** Else the worker deletes as unused what is read in every epoch. */

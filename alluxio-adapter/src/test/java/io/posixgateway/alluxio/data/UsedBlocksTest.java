@@ -27,7 +27,7 @@ class UsedBlocksTest {
     private final List<Long> heard = new ArrayList<>();
     private long nanos;
     private boolean answers = true;
-    private final UsedBlocks used = new UsedBlocks(files, this::hear, () -> nanos);
+    private final UsedBlocks used = new UsedBlocks(files, this::hear, () -> nanos, () -> {});
 
     private int hear(List<Long> blocks) throws StoreException {
         if (!answers) {

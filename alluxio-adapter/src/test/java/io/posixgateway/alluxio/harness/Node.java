@@ -246,7 +246,7 @@ public final class Node implements AutoCloseable {
 
     /** Lets the keeper mount a session. */
     public Path mount(String volume) throws IOException {
-        Path target = Files.createDirectory(folder.resolve("mnt-" + volume));
+        Path target = Files.createDirectories(folder.resolve("mnt-" + volume));
         mounts.add(target);
         JsonObject question = new JsonObject();
         question.addProperty("op", "mount");

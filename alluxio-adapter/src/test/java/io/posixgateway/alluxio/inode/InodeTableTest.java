@@ -44,6 +44,18 @@ class InodeTableTest {
         assertThat(table.path(f)).isEqualTo("/base/z/b/f");
     }
 
+    /** Who asked Alluxio for a name may hear late that it is free: this mount has taken it meanwhile. */
+    @Test
+    void aNameThatWasTakenSinceItWasAskedForIsNotMissing() {
+        Name name = Name.of("f");
+        Inode made = table.of(10, false);
+        table.attach(table.root(), name, made, 5);
+        assertThat(table.missingSeen(table.root(), name, 4, 9)).isNull();
+        assertThat(table.child(table.root(), name)).isSameAs(made);
+        assertThat(table.missingSeen(table.root(), name, 6, 9)).isEmpty();
+        assertThat(table.child(table.root(), name)).isNull();
+    }
+
     @Test
     void newContentKeepsTheNode() {
         Inode f = at(table.root(), "f", 20, false);

@@ -70,7 +70,7 @@ class MovesTest {
 
         /** It waits before its work. */
         void awaitWaiting() throws Exception {
-            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.WAITING);
+            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.TIMED_WAITING);
             assertThat(hasBegun()).isFalse();
         }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.conformance.Trees;
@@ -15,6 +16,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AlluxioFilesIT {
     private static final int SMALL_FILES = Integer.getInteger("pgw.small.files", 10_000);
     private static final int WRITERS = 8;
+    private static final int BLOCK_FILES = 500;
+    /** Connections and the like that come and go. */
+    private static final int OTHER_DESCRIPTORS = 50;
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static final int COPY_SECONDS = 240;
     private static final int PIECE_BYTES = 1 << 20;
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
@@ -79,7 +86,8 @@ class AlluxioFilesIT {
     @Test
     void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
         String folder = SharedAlluxio.folder();
-        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("metadata_ttl", "1m", "block_files", "500"));
+        Map<String, String> options = Map.of("metadata_ttl", "1m", "block_files", Integer.toString(BLOCK_FILES));
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
         try (MountedFileSystem mounted = mount(fs)) {
             inParallel(WRITERS, writer -> {
                 for (int i = writer; i < SMALL_FILES; i += WRITERS) {
@@ -103,13 +111,16 @@ class AlluxioFilesIT {
         }
     }
 
+    /** Nothing of them stays but block files for whoever reads them next. */
     private static void allAreOpenAtTheSameTime(Path root, AlluxioFileSystem fs) throws Exception {
+        Waiting.until("none is open", PATIENCE, () -> fs.counts().openFiles() == 0);
+        long before = descriptors();
         List<FileChannel> open = new ArrayList<>();
         try {
             for (int i = 0; i < SMALL_FILES; i++) {
                 open.add(FileChannel.open(root.resolve("f" + i)));
             }
-            assertThat(fs.counts().openFiles()).isGreaterThanOrEqualTo(SMALL_FILES);
+            assertThat(fs.counts().openFiles()).isEqualTo(SMALL_FILES);
             inParallel(WRITERS, reader -> {
                 for (int i = reader; i < SMALL_FILES; i += WRITERS) {
                     byte[] expected = content(i, 100 + i % 5000);
@@ -119,10 +130,20 @@ class AlluxioFilesIT {
                 }
                 return reader;
             });
+            assertThat(descriptors()).isLessThanOrEqualTo(before + SMALL_FILES + BLOCK_FILES + OTHER_DESCRIPTORS);
         } finally {
             for (FileChannel channel : open) {
                 channel.close();
             }
+        }
+        Waiting.until("none is open any more", PATIENCE, () -> fs.counts().openFiles() == 0);
+        assertThat(descriptors()).isLessThanOrEqualTo(before + BLOCK_FILES + OTHER_DESCRIPTORS);
+    }
+
+    /** Open in this process: those of the gateway, and those of the test. */
+    private static long descriptors() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
         }
     }
 

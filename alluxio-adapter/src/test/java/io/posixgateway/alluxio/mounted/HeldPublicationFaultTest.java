@@ -84,6 +84,28 @@ class HeldPublicationFaultTest {
         }
     }
 
+    @Test
+    void whoTakesItsNameAwayWaitsAndCanBeKilled() throws Exception {
+        Path source = Files.write(folder.resolve("source"), new byte[BYTES]);
+        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
+            Path file = mount(alluxio).resolve("file");
+            Files.writeString(file, "before");
+            ServerProcess worker = alluxio.workers().get(0);
+            worker.pause();
+            try (Program writer = write(source, file)) {
+                Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
+                assertThat(killed("rm", "-f", file.toString())).isLessThan(LONGEST_LIFE);
+                assertThat(killed("mv", file.toString(), file + "2")).isLessThan(LONGEST_LIFE);
+                assertThat(writer.isAlive()).as("the writer waits").isTrue();
+                worker.resume();
+                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+            } finally {
+                worker.resume();
+            }
+            assertThat(file).hasBinaryContent(new byte[BYTES]);
+        }
+    }
+
     /** Otherwise the worker would make the directory anew in the under file system, at the name that it had. */
     @Test
     void theFolderThatAnotherMountMovedTheFileToDoesNotMoveWhileTheFileIsPublishedThere() throws Exception {

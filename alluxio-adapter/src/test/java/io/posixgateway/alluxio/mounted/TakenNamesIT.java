@@ -10,13 +10,16 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.StoppableProxy;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
@@ -30,6 +33,15 @@ class TakenNamesIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Map<String, String> TRUSTING = Map.of("metadata_ttl", "1h");
     private static final Map<String, String> FORGETFUL = Map.of("metadata_ttl", "0s");
+
+    /** Says the errno. */
+    private static final String RENAME_NOREPLACE = """
+            import ctypes, errno, os, sys
+            libc = ctypes.CDLL(None, use_errno=True)
+            old, new = (os.fsencode(path) for path in sys.argv[1:])
+            answer = libc.renameat2(-100, old, -100, new, 1)
+            print(errno.errorcode[ctypes.get_errno()] if answer else "done")
+            """;
 
     private String folder = "";
 
@@ -120,6 +132,46 @@ class TakenNamesIT {
             assertThat(SharedAlluxio.ufs(folder).resolve("whole")).hasContent("o");
             assertThat(SharedAlluxio.ufs(folder).resolve("begun")).hasContent("b");
         }
+    }
+
+    /** As rename(2) has it: the name's being believed missing here does not make it one that must be free. */
+    @Test
+    void aFileThatOthersMadeSinceItsNameWasMissedIsReplacedByARename() throws Exception {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, TRUSTING));
+                Store store = store()) {
+            Path source = Files.writeString(mounted.root().resolve("source"), "source");
+            Path target = mounted.root().resolve("target");
+            assertThat(target).doesNotExist();
+            makeByOthers(store, "target");
+            Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
+            assertThat(target).hasContent("source");
+            assertThat(mounted.root().toFile().list()).containsExactly("target");
+            assertThat(SharedAlluxio.ufs(folder).resolve("target")).hasContent("source");
+            assertThat(SharedAlluxio.ufs(folder).resolve("source")).doesNotExist();
+        }
+    }
+
+    @Test
+    void aFileThatOthersMadeSinceItsNameWasMissedStaysWhereTheRenameMayNotReplace() throws Exception {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, TRUSTING));
+                Store store = store()) {
+            Path source = Files.writeString(mounted.root().resolve("source"), "source");
+            Path target = mounted.root().resolve("target");
+            assertThat(target).doesNotExist();
+            makeByOthers(store, "target");
+            assertThat(Command.run(60, "python3", "-c", RENAME_NOREPLACE, source.toString(), target.toString()))
+                    .isEqualTo("EEXIST\n");
+            assertThat(source).hasContent("source");
+            assertThat(SharedAlluxio.ufs(folder).resolve("target")).hasContent("others");
+        }
+    }
+
+    /** A whole file. */
+    private void makeByOthers(Store store, String name) throws StoreException {
+        byte[] content = "others".getBytes(StandardCharsets.UTF_8);
+        FileSink made = store.create(folder + "/" + name, 0600, Map.of(), UUID.randomUUID());
+        made.write(content, 0, content.length);
+        made.complete();
     }
 
     /** A mount whose way to the master can lose answers. */

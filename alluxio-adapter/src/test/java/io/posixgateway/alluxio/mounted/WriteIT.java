@@ -324,6 +324,62 @@ class WriteIT {
         }
     }
 
+    /** Nobody has the file open, so nobody's close would end it. */
+    @Test
+    void whatCannotBeLengthenedByItsNameTakesNoRoomAfterwards() throws Exception {
+        String folder = SharedAlluxio.folder();
+        AlluxioFileSystem alluxio = SharedAlluxio.open(folder, Map.of("spool_size", "1M"));
+        try (MountedFileSystem small = MountedFileSystem.mount(alluxio, TransportChoice.AUTO)) {
+            Path file = Files.write(small.root().resolve("f"), bytes(100_000));
+            for (String length : List.of("10_000_000", "2**63-1")) {
+                assertThat(run("python3", "-c", "import os; os.truncate('" + file + "', " + length + ")"))
+                        .isNotZero();
+                assertThat(alluxio.counts().changedFiles()).isZero();
+                assertThat(alluxio.counts().spoolBytes()).isZero();
+            }
+            assertThat(file).hasBinaryContent(bytes(100_000));
+        }
+    }
+
+    /** POSIX speaks of the file, not of the descriptor. */
+    @Test
+    void whatWasWrittenIsSafeAfterAnFsyncOfWhomeverReadsIt() throws Exception {
+        Path file = Files.write(root.resolve("f"), bytes(1000));
+        try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE);
+                FileChannel reader = FileChannel.open(file, StandardOpenOption.READ)) {
+            writer.write(ByteBuffer.wrap(bytes(5000)));
+            assertThat(ufs.resolve("f")).hasBinaryContent(bytes(1000));
+            reader.force(true);
+            assertThat(ufs.resolve("f")).hasBinaryContent(bytes(5000));
+        }
+    }
+
+    /** Its readers go on, and nothing is left of what was prepared for them. */
+    @Test
+    void whatCouldNotBeReplacedIsNotKeptForItsReaders() throws Exception {
+        String folder = SharedAlluxio.folder();
+        Path behind = Files.createDirectories(SharedAlluxio.ufs(folder).resolve("full"));
+        mountSmall(behind);
+        AlluxioFileSystem alluxio = SharedAlluxio.open(folder, Map.of("passthrough", "off"));
+        try (MountedFileSystem small = MountedFileSystem.mount(alluxio, TransportChoice.AUTO)) {
+            Path file = Files.write(small.root().resolve("full/f"), bytes(1000));
+            Path large = small.root().resolve("full/large");
+            try (FileChannel reader = FileChannel.open(file, StandardOpenOption.READ);
+                    FileChannel writer = FileChannel.open(large, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                writer.write(ByteBuffer.wrap(bytes(3_000_000)));
+                assertThatThrownBy(() -> Files.move(large, file, StandardCopyOption.ATOMIC_MOVE))
+                        .hasMessageContaining("No space left");
+                assertThat(alluxio.counts().changedFiles()).isEqualTo(1);
+                writer.truncate(0);
+                ByteBuffer seen = ByteBuffer.allocate(2000);
+                assertThat(reader.read(seen)).isEqualTo(1000);
+                assertThat(seen.flip()).isEqualTo(ByteBuffer.wrap(bytes(1000)));
+            }
+        } finally {
+            Eventually.holds("it is unmounted", () -> isUnmounted(behind));
+        }
+    }
+
     /** A disk of a mebibyte. */
     private static void mountSmall(Path at) throws Exception {
         assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", at.toString()) == 0, "may not mount");

@@ -1,0 +1,164 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Files that were being changed when the gateway was killed, and that other handles, other names and other mounts had to do with.
+ * Nothing is started while they are open: each child of this process would close, and so publish, what this one has open.
+ */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KeptDraftsFaultTest {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final String RECOVERED = "changed files of an earlier process are recovered";
+    private static final String FAILED = "Publishing failed";
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private EmbeddedAlluxio alluxio;
+    private Node node;
+    private Path ufs;
+
+    @BeforeEach
+    void serve() throws Exception {
+        Built.keeper();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        node = new Node(folder);
+        node.awaitReady();
+        ufs = Files.createDirectory(alluxio.ufs().resolve("kept"));
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        node.close();
+        alluxio.close();
+    }
+
+    private Path attach(String volume) throws Exception {
+        Path mount = node.mount(volume);
+        node.control().attach(Node.request(volume, alluxio.masters(), "/kept"));
+        return mount;
+    }
+
+    private void killAndServeAgain() throws Exception {
+        node.gateway().kill();
+        node.startNextGateway();
+        node.awaitReady();
+    }
+
+    /** Its writer may have more to say, and is to hear of what is lost: a reader that closes the file hears nothing. */
+    @Test
+    void whatCannotBePublishedWhenAReaderClosesIsStillPublishedByItsWriter() throws Exception {
+        byte[] content = new byte[300_000];
+        new Random(1).nextBytes(content);
+        Path small = Files.createDirectory(ufs.resolve("small"));
+        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", small.toString()) == 0, "may not mount");
+        try {
+            Path published = Files.write(small.resolve("f"), new byte[10_000]);
+            Path file = attach("one").resolve("small/f");
+            try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                FileChannel reader = FileChannel.open(file, StandardOpenOption.READ);
+                assertThat(writer.write(ByteBuffer.wrap(content))).isEqualTo(content.length);
+                Path filler = small.resolve("filler");
+                assertThatThrownBy(() -> Files.write(filler, new byte[2 << 20])).hasMessageContaining("No space left");
+                killAndServeAgain();
+                reader.close();
+                Waiting.until("its publication fails", LIMIT, () -> occurrences(FAILED) > 0);
+                Files.delete(filler);
+                writer.force(true);
+                assertThat(published).hasBinaryContent(content);
+            }
+        } finally {
+            Mounts.discard(small);
+        }
+    }
+
+    @Test
+    void aRenamedFileIsPublishedWhereItIsThoughItsMountIsNoMore() throws Exception {
+        Files.writeString(ufs.resolve("log"), "before");
+        Path mount = attach("one");
+        FileChannel writer = FileChannel.open(mount.resolve("log"), StandardOpenOption.WRITE);
+        try {
+            writer.write(bytes("first, "));
+            Files.move(mount.resolve("log"), mount.resolve("log.1"));
+            Files.writeString(mount.resolve("log"), "new");
+            writer.write(bytes("second"));
+            node.gateway().kill();
+            node.unmount("one");
+            node.startNextGateway();
+            node.awaitReady();
+            attach("one");
+            Waiting.until("it is published", LIMIT, () -> Files.readString(ufs.resolve("log.1"))
+                    .equals("first, second"));
+            assertThat(ufs.resolve("log")).hasContent("new");
+            assertThat(mount.resolve("log")).hasContent("new");
+            assertThat(mount.resolve("log.1")).hasContent("first, second");
+        } finally {
+            assertThatThrownBy(writer::close).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void whatAnotherMountHidesForItsReadersStaysThere() throws Exception {
+        Files.writeString(ufs.resolve("f"), "before");
+        Path one = attach("one");
+        Path other = attach("other");
+        try (FileChannel reader = FileChannel.open(other.resolve("f"), StandardOpenOption.READ);
+                FileChannel writer = FileChannel.open(one.resolve("f"), StandardOpenOption.WRITE)) {
+            writer.write(bytes("afterwards"));
+            Files.delete(other.resolve("f"));
+            assertThat(hidden()).isEqualTo(1);
+            killAndServeAgain();
+            Waiting.until("the draft is recovered", LIMIT, () -> occurrences(RECOVERED) > 0);
+            assertThat(hidden()).isEqualTo(1);
+            ByteBuffer seen = ByteBuffer.allocate(100);
+            assertThat(reader.read(seen, 0)).isEqualTo("before".length());
+            assertThat(seen.flip()).isEqualTo(bytes("before"));
+        }
+        Waiting.until("nothing hidden is left", LIMIT, () -> hidden() == 0);
+        assertThat(ufs.resolve("f")).hasContent("afterwards");
+    }
+
+    private long hidden() throws IOException {
+        try (Stream<Path> all = Files.list(ufs)) {
+            return all.filter(file -> file.getFileName().toString().startsWith(".pgw~"))
+                    .count();
+        }
+    }
+
+    private int occurrences(String text) throws IOException {
+        return node.gateway().output().split(text, -1).length - 1;
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
+    }
+
+    private static ByteBuffer bytes(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+}
