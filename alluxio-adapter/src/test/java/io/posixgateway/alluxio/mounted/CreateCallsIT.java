@@ -30,12 +30,7 @@ class CreateCallsIT {
         try (MountedFileSystem mounted = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h")), TransportChoice.AUTO)) {
             Path made = Files.createDirectory(mounted.root().resolve("made"));
-            Files.write(made.resolve("first"), content(0));
-            Map<String, Long> before = MasterCalls.counts();
-            for (int i = 0; i < FILES; i++) {
-                Files.write(made.resolve("f" + i), content(i));
-            }
-            assertThat(MasterCalls.since(before))
+            assertThat(askedWhenWrittenIn(made))
                     .containsOnly(Map.entry("CreateFile", (long) FILES), Map.entry("CompleteFile", (long) FILES));
             for (int i = 0; i < FILES; i++) {
                 assertThat(made.resolve("f" + i)).hasBinaryContent(content(i));
@@ -49,6 +44,33 @@ class CreateCallsIT {
                     .as("cached in the worker")
                     .isNotNull();
         }
+    }
+
+    @Test
+    void aSmallFileThatGoesToWorkersAloneTakesOneMoreForTheNumberOfItsBlock() throws Exception {
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "write_type", "MUST_CACHE");
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(SharedAlluxio.folder(), options), TransportChoice.AUTO)) {
+            Path made = Files.createDirectory(mounted.root().resolve("made"));
+            assertThat(askedWhenWrittenIn(made))
+                    .containsOnly(
+                            Map.entry("CreateFile", (long) FILES),
+                            Map.entry("GetNewBlockIdForFile", (long) FILES),
+                            Map.entry("CompleteFile", (long) FILES));
+            for (int i = 0; i < FILES; i++) {
+                assertThat(made.resolve("f" + i)).hasBinaryContent(content(i));
+            }
+        }
+    }
+
+    /** What the master is asked for while files are made in a directory that this mount made. */
+    private static Map<String, Long> askedWhenWrittenIn(Path made) throws Exception {
+        Files.write(made.resolve("first"), content(0));
+        Map<String, Long> before = MasterCalls.counts();
+        for (int i = 0; i < FILES; i++) {
+            Files.write(made.resolve("f" + i), content(i));
+        }
+        return MasterCalls.since(before);
     }
 
     @Test
