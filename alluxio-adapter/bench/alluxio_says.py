@@ -2,14 +2,17 @@
 
 import statistics
 
-from targets_alluxio import LABELS, OURS, PLAIN, Verdict, ratio, ratios_by_round, verdicts
+from targets_alluxio import LABELS, OURS, PLAIN, TARGETS, Verdict, ratio, ratios_by_round, verdicts
 
 URING, DEVFUSE = "floor-uring", "floor-devfuse"
 CREATED = "create 19 KB, 8 writers"
 REMOTE = "remote: many-blocks, first read, 1 readers"
-REMOTE_TARGET = 2  # × AlluxioFuse
-CREATED_TARGET = 10
 GIB_MB = (1 << 30) / 1e6
+
+
+def wanted_of(load: str) -> float:
+    """So many times what AlluxioFuse has."""
+    return next(target.least for target in TARGETS if load in target.loads and target.against == PLAIN)
 
 
 def with_rounds(row: dict, one: str, other: str) -> str:
@@ -66,13 +69,14 @@ def creations(table: dict, facts: dict) -> list[str]:
     if own is None or servers is None or PLAIN not in row:
         return []
     have, plain, made = facts["cpus"] * 1000, row[PLAIN]["median"], row["gateway"]["median"]
+    wanted = wanted_of(CREATED) * plain
     return [
         f"**Creations**, on paper, from the medians: a file takes {own:.2f} ms of CPU time in the gateway and "
         f"{servers:.2f} ms in Alluxio's servers, and {facts['cpus']} CPUs have {have:,} ms a second: {have:,} ÷ "
         f"({own:.2f} + {servers:.2f}) = {have / (own + servers):.0f} files a second, if the program took none "
         f"({made:.0f} were made). A gateway that took none itself would leave time for {have:,} ÷ {servers:.2f} = "
         f"{have / servers:.0f}, {have / servers / plain:.1f} times what AlluxioFuse makes. The target, "
-        f"{CREATED_TARGET * plain:,.0f}, leaves {have / (CREATED_TARGET * plain):.2f} ms for a file."
+        f"{wanted:,.0f}, leaves {have / wanted:.2f} ms for a file."
     ]
 
 
@@ -83,11 +87,12 @@ def remote(table: dict, facts: dict) -> list[str]:
     if own is None or None in servers:
         return []
     takes = GIB_MB / table[REMOTE][PLAIN]["median"]
-    wanted, cpus = takes / REMOTE_TARGET, facts["cpus"]
+    times, cpus = wanted_of(REMOTE), facts["cpus"]
+    wanted = takes / times
     ours, theirs = (value / 1000 for value in servers)
     return [
         f"**1 GiB as from another host, 1 reader**, on paper, from the medians: AlluxioFuse takes {takes:.2f} s for "
-        f"it. The target allows {takes:.2f} ÷ {REMOTE_TARGET} = {wanted:.2f} s, in which {cpus} CPUs have "
+        f"it. The target allows {takes:.2f} ÷ {times:g} = {wanted:.2f} s, in which {cpus} CPUs have "
         f"{wanted * cpus:.2f} s of CPU time. Alluxio's servers take {ours:.2f} s of these with the gateway "
         f"({theirs:.2f} s with AlluxioFuse): {max(0.0, wanted * cpus - ours):.2f} s are left to the gateway, which "
         f"takes {own / 1000:.2f} s, and to the program and the kernel's pages."

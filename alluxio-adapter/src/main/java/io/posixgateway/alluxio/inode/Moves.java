@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * stay again.
  */
 public final class Moves {
+    /** So long a wait is one; shorter than what a call to Alluxio may take. */
     private static final long SPELL_MILLIS = 30_000;
 
     private final InodeTable table;
@@ -94,12 +95,11 @@ public final class Moves {
 
     private synchronized Stay begin(Inode inode, boolean mayGiveUp) throws StoreException {
         BooleanSupplier free = () -> mayStay(new Stay(table.path(inode)));
+        if (mayGiveUp) {
+            awaitRemotely(free);
+        }
         while (!free.getAsBoolean()) {
-            if (mayGiveUp) {
-                awaitRemotely(free);
-            } else {
-                awaitTrue(free, SPELL_MILLIS);
-            }
+            awaitTrue(free, SPELL_MILLIS);
         }
         Stay stay = new Stay(table.path(inode));
         stays.add(stay);
@@ -220,6 +220,7 @@ public final class Moves {
         }
     }
 
+    /** Returns when it is true, or after so long. */
     private synchronized void awaitTrue(BooleanSupplier condition, long mostMillis) throws StoreException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(mostMillis);
         try {
