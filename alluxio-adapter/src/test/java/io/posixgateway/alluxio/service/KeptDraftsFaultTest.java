@@ -54,8 +54,12 @@ class KeptDraftsFaultTest {
 
     @AfterEach
     void end() throws Exception {
-        node.close();
-        alluxio.close();
+        if (node != null) {
+            node.close();
+        }
+        if (alluxio != null) {
+            alluxio.close();
+        }
     }
 
     private Path attach(String volume) throws Exception {
