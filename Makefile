@@ -20,7 +20,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -72,6 +72,9 @@ fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byt
 	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) \
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
+
+mutants: ## Which of the known faults in .ci/mutants the tests catch, put in one at a time; .ci/mutants.py --help (ONLY=03,07 TESTS=all)
+	@python3 -u .ci/mutants.py --only '$(ONLY)' --tests '$(TESTS)' --commit '$(or $(COMMIT),HEAD)' $(ARGS)
 
 bench-requests: ## What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300)
 	@$(MVN) -Dquick package -pl fuse-core -Dtest=HitBenchTest -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.jmh.millis=$(or $(MILLIS),300) $(ARGS)
