@@ -2,6 +2,7 @@ package io.posixgateway.fuse.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -36,9 +36,9 @@ class LeftoversIT {
         for (int i = 0; i < ROUNDS; i++) {
             mountOnce(choice, mountPoint);
         }
-        await(() -> sessionThreads() <= threads, "the threads of ended sessions");
-        await(() -> entries("/proc/self/fd") <= descriptors + 5, "the descriptors of ended sessions");
-        await(() -> mappings() <= mappings + ROUNDS, "the mappings of ended sessions");
+        Eventually.holds("the threads of ended sessions", () -> sessionThreads() <= threads);
+        Eventually.holds("the descriptors of ended sessions", () -> entries("/proc/self/fd") <= descriptors + 5);
+        Eventually.holds("the mappings of ended sessions", () -> mappings() <= mappings + ROUNDS);
     }
 
     private static void mountOnce(TransportChoice choice, Path mountPoint) throws IOException {
@@ -82,7 +82,7 @@ class LeftoversIT {
                 users.add(user);
                 user.start();
             }
-            await(() -> calls.get() > 500, "the load to begin");
+            Eventually.holds("the load to begin", () -> calls.get() > 500);
             end.run();
             assertThat(session.await(Duration.ofSeconds(60))).isTrue();
         } finally {
@@ -93,7 +93,7 @@ class LeftoversIT {
             assertThat(user.isAlive()).isFalse();
         }
         assertThat(MountTable.at(mountPoint.toRealPath())).isNull();
-        await(() -> session.metrics().workersAlive() == 0, "the threads of the session");
+        Eventually.holds("the threads of the session", () -> session.metrics().workersAlive() == 0);
     }
 
     /** Until an error, or until the file of the mount is gone. */
@@ -130,24 +130,12 @@ class LeftoversIT {
             server.destroyForcibly();
             server.waitFor();
         }
-        await(() -> !mounted(mountPoint), "the guard to unmount " + mountPoint);
+        Eventually.holds("the guard to unmount " + mountPoint, () -> !mounted(mountPoint));
     }
 
     private static boolean mounted(Path mountPoint) throws IOException {
         Path parent = mountPoint.toAbsolutePath().getParent();
         return parent != null && MountTable.at(parent.toRealPath().resolve(mountPoint.getFileName())) != null;
-    }
-
-    private interface Condition {
-        boolean holds() throws IOException;
-    }
-
-    private static void await(Condition condition, String what) throws IOException, InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.holds()) {
-            assertThat(System.nanoTime()).as("waited too long for " + what).isLessThan(end);
-            Thread.sleep(20);
-        }
     }
 
     private static long entries(String folder) throws IOException {

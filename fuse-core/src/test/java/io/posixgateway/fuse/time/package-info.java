@@ -1,0 +1,5 @@
+/** A clock for tests. */
+@NullMarked
+package io.posixgateway.fuse.time;
+
+import org.jspecify.annotations.NullMarked;
