@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.gatewaymetrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import io.prometheus.metrics.config.EscapingScheme;
 import io.prometheus.metrics.expositionformats.PrometheusProtobufWriter;
@@ -15,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SamplesTest {
-    private final SessionMetrics session = new SessionMetrics();
+    private final SessionMetrics session = new SessionMetrics(Clock.system());
 
     private static String text(Samples samples) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -187,7 +187,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         metrics.requestEnded(call.opcode, -error, nanos);
         Consumer<RequestRecord> listening = listener;
         if (listening != null) {
-            listening.accept(Recorder.record(call, error < 0 ? error : result, nanos));
+            listening.accept(Recorder.record(
+                    call, error < 0 ? error : result, nanos, metrics.clock().instant()));
         }
         call.end();
         if (call.opcode.answered()) {

@@ -23,29 +23,36 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class HandoverPool {
     private static final long IDLE_SECONDS = 60;
-    private static final long STUCK_NANOS = 1_000_000_000L;
-    private static final int MOST_TIMES = 8;
+    static final long STUCK_NANOS = 1_000_000_000L;
+    static final int MOST_TIMES = 8;
     /** Of all pools; without work it is not there. */
     private static final ScheduledThreadPoolExecutor RELIEF = relief();
 
     private final int threads;
     private final SessionMetrics metrics;
-    private final long stuckNanos;
+    private final Later later;
     private final AtomicInteger made = new AtomicInteger();
     private final Set<Worker> alive = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean watched = new AtomicBoolean();
     private final IdleFirst queue = new IdleFirst();
     private final ThreadPoolExecutor executor;
 
-    HandoverPool(int threads, SessionMetrics metrics) {
-        this(threads, metrics, STUCK_NANOS);
+    /** Does something in a while, on a thread that is not the pool's. */
+    @FunctionalInterface
+    interface Later {
+        void run(Runnable work, long delayNanos);
     }
 
-    /** @param stuckNanos after so long a thread that waits does not count */
-    HandoverPool(int threads, SessionMetrics metrics, long stuckNanos) {
+    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
+    HandoverPool(int threads, SessionMetrics metrics) {
+        this(threads, metrics, (work, delayNanos) -> RELIEF.schedule(work, delayNanos, TimeUnit.NANOSECONDS));
+    }
+
+    /** @param later looks after threads that are stuck */
+    HandoverPool(int threads, SessionMetrics metrics, Later later) {
         this.threads = threads;
         this.metrics = metrics;
-        this.stuckNanos = stuckNanos;
+        this.later = later;
         executor = new Timed(threads, queue, Worker::new, (work, full) -> queue(work));
     }
 
@@ -89,7 +96,7 @@ final class HandoverPool {
     }
 
     /** Notes when work begins and ends. */
-    private static final class Timed extends ThreadPoolExecutor {
+    private final class Timed extends ThreadPoolExecutor {
         Timed(int threads, IdleFirst queue, ThreadFactory factory, RejectedExecutionHandler full) {
             super(0, threads, IDLE_SECONDS, TimeUnit.SECONDS, queue, factory, full);
         }
@@ -97,7 +104,7 @@ final class HandoverPool {
         @Override
         protected void beforeExecute(Thread thread, Runnable work) {
             if (thread instanceof Worker worker) {
-                worker.sinceNanos = System.nanoTime() | 1;
+                worker.sinceNanos = metrics.clock().nanos() | 1;
             }
         }
 
@@ -121,10 +128,9 @@ final class HandoverPool {
         watch();
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
     private void watch() {
         if (watched.compareAndSet(false, true)) {
-            RELIEF.schedule(this::relieve, stuckNanos / 4, TimeUnit.NANOSECONDS);
+            later.run(this::relieve, STUCK_NANOS / 4);
         }
     }
 
@@ -158,12 +164,17 @@ final class HandoverPool {
         return executor.getMaximumPoolSize();
     }
 
+    /** Threads made so far. */
+    int made() {
+        return made.get();
+    }
+
     private int stuck() {
-        long now = System.nanoTime();
+        long now = metrics.clock().nanos();
         int count = 0;
         for (Worker worker : alive) {
             long since = worker.sinceNanos;
-            count += since != 0 && now - since > stuckNanos ? 1 : 0;
+            count += since != 0 && now - since > STUCK_NANOS ? 1 : 0;
         }
         return count;
     }

@@ -11,8 +11,7 @@ final class Recorder {
 
     private Recorder() {}
 
-    static RequestRecord record(Call call, int result, long nanos) {
-        Instant now = Instant.now();
+    static RequestRecord record(Call call, int result, long nanos, Instant now) {
         boolean placed = hasPlace(call.opcode) && call.complete();
         return new RequestRecord(
                 now.getEpochSecond() * MICROS + now.getNano() / 1000,

@@ -11,8 +11,8 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.spi.StatFs;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
-import java.time.Clock;
 import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +47,7 @@ public final class MemoryFileSystem implements FileSystem {
 
     /** A file system that holds this many bytes, whose root anyone may write to, and whose answers hold for a second. */
     public MemoryFileSystem(long capacityBytes) {
-        this(capacityBytes, DEFAULT_VALID_NANOS, Clock.systemUTC());
+        this(capacityBytes, DEFAULT_VALID_NANOS, Clock.system());
     }
 
     /**
@@ -310,7 +310,7 @@ public final class MemoryFileSystem implements FileSystem {
         long stamp = inode.lock.readLock();
         try {
             bytes = inode.content.read(offset, into);
-            accessIsOld = inode.accessIsOld(clock.millis() / 1000);
+            accessIsOld = inode.accessIsOld(clock.epochMillis() / 1000);
         } finally {
             inode.lock.unlockRead(stamp);
         }

@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.memory;
 
-import java.time.Clock;
+import io.posixgateway.fuse.time.Clock;
 import java.time.Instant;
 
 /** A time of the day as files keep it. */

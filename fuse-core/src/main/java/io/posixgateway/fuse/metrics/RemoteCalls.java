@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.metrics;
 
-import java.util.function.LongSupplier;
+import io.posixgateway.fuse.time.Clock;
 
 /**
  * The calls that a thread makes to the store behind a file system: how long they take together, and whether the one under
@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
  */
 public final class RemoteCalls {
     private static final ThreadLocal<RemoteCalls> OF_THREAD = ThreadLocal.withInitial(() -> {
-        return new RemoteCalls(Thread.currentThread(), System::nanoTime);
+        return new RemoteCalls(Thread.currentThread(), Clock.system());
     });
 
     private final Thread thread;
-    private final LongSupplier nanoClock;
+    private final Clock clock;
 
     // Of the thread itself.
     private String session = "";
@@ -29,9 +29,9 @@ public final class RemoteCalls {
     private long totalNanos;
     private boolean interrupted;
 
-    RemoteCalls(Thread thread, LongSupplier nanoClock) {
+    RemoteCalls(Thread thread, Clock clock) {
         this.thread = thread;
-        this.nanoClock = nanoClock;
+        this.clock = clock;
     }
 
     /** Those of the calling thread. */
@@ -58,7 +58,7 @@ public final class RemoteCalls {
     /** A call begins; one inside another is part of it. */
     public synchronized void begin() {
         if (depth++ == 0) {
-            beganNanos = nanoClock.getAsLong();
+            beganNanos = clock.nanos();
         }
     }
 
@@ -71,7 +71,7 @@ public final class RemoteCalls {
         if (--depth > 0) {
             return false;
         }
-        totalNanos += nanoClock.getAsLong() - beganNanos;
+        totalNanos += clock.nanos() - beganNanos;
         boolean was = interrupted;
         if (was) {
             interrupted = false;
@@ -89,7 +89,7 @@ public final class RemoteCalls {
 
     /** For how long the call under way is under way; 0: none is. */
     public synchronized long runningNanos() {
-        return depth == 0 ? 0 : Math.max(1, nanoClock.getAsLong() - beganNanos);
+        return depth == 0 ? 0 : Math.max(1, clock.nanos() - beganNanos);
     }
 
     /** Interrupts the call under way if it has been for at least so long; false: it has not. */

@@ -1,9 +1,9 @@
 package io.posixgateway.fuse.metrics;
 
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
 
 /**
  * The counters of one session.
@@ -35,23 +35,23 @@ public final class SessionMetrics {
     private static final int ROW_BUCKETS = 3;
     private static final int ROW = ROW_BUCKETS + LatencyBuckets.COUNT;
 
-    private final LongSupplier nanoClock;
+    private final Clock clock;
     private final AtomicLongArray[] stripes;
     private final AtomicLongArray errors = new AtomicLongArray(Opcode.CODES * (MAX_ERRNO + 1));
     private final LongAdder workersCreated = new LongAdder();
     private final LongAdder workersDestroyed = new LongAdder();
 
-    /** Counters that take the time from the system. */
-    public SessionMetrics() {
-        this(System::nanoTime, Runtime.getRuntime().availableProcessors());
+    /** Counters for as many threads as this machine runs at once. */
+    public SessionMetrics(Clock clock) {
+        this(clock, Runtime.getRuntime().availableProcessors());
     }
 
     /**
-     * @param nanoClock the time in nanoseconds from any origin
+     * @param clock the session's, see {@link #clock}
      * @param parallelism how many threads are expected to count at the same moment
      */
-    public SessionMetrics(LongSupplier nanoClock, int parallelism) {
-        this.nanoClock = nanoClock;
+    public SessionMetrics(Clock clock, int parallelism) {
+        this.clock = clock;
         int count = Integer.highestOneBit(Math.max(1, Math.min(parallelism, 8)) * 2 - 1);
         stripes = new AtomicLongArray[count];
         for (int i = 0; i < count; i++) {
@@ -61,7 +61,12 @@ public final class SessionMetrics {
 
     /** The time that {@link #requestEnded} is to be given. */
     public long nanos() {
-        return COUNTING ? nanoClock.getAsLong() : 0;
+        return COUNTING ? clock.nanos() : 0;
+    }
+
+    /** The one clock of the session: its other parts, which all count here, take it from here. */
+    public Clock clock() {
+        return clock;
     }
 
     /** A thread that carries requests came into being. Called on it. */

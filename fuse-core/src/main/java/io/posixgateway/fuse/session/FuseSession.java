@@ -10,6 +10,7 @@ import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.transport.Transport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -35,7 +36,7 @@ public final class FuseSession implements AutoCloseable {
     private final Connection connection;
     private final KernelLink kernel;
     private final Handshake handshake;
-    private final SessionMetrics metrics = new SessionMetrics();
+    private final SessionMetrics metrics;
     private final Transport transport;
     private final Dispatcher dispatcher;
     private final List<String> refused;
@@ -50,6 +51,7 @@ public final class FuseSession implements AutoCloseable {
     }
 
     private FuseSession(FileSystem fileSystem, Connection connection, Setup setup, TransportMaker maker) {
+        this.metrics = new SessionMetrics(setup.clock);
         this.fileSystem = fileSystem;
         this.connection = connection;
         this.kernel = setup.kernel;
@@ -79,7 +81,8 @@ public final class FuseSession implements AutoCloseable {
     }
 
     /** What is there before the connection is. */
-    private record Setup(SessionOptions options, KernelLink kernel, Handshake handshake, List<String> refused) {}
+    private record Setup(
+            SessionOptions options, KernelLink kernel, Handshake handshake, List<String> refused, Clock clock) {}
 
     /**
      * Mounts, and returns when the mount answers.
@@ -88,6 +91,12 @@ public final class FuseSession implements AutoCloseable {
      * @throws MountException saying what to do; nothing stays mounted then
      */
     public static FuseSession mount(FileSystem fileSystem, Path mountPoint, SessionOptions options)
+            throws MountException {
+        return mount(fileSystem, mountPoint, options, Clock.system());
+    }
+
+    /** As {@link #mount(FileSystem, Path, SessionOptions)}, with a clock for all that the session measures. */
+    public static FuseSession mount(FileSystem fileSystem, Path mountPoint, SessionOptions options, Clock clock)
             throws MountException {
         options.check();
         requireNative();
@@ -103,7 +112,7 @@ public final class FuseSession implements AutoCloseable {
                 FuseSession session = new FuseSession(
                         fileSystem,
                         connection,
-                        new Setup(options, kernel, handshake, refused),
+                        new Setup(options, kernel, handshake, refused, clock),
                         (fd, metrics) -> chooser.make(choice, fd, metrics));
                 try {
                     session.begin();
@@ -132,6 +141,12 @@ public final class FuseSession implements AutoCloseable {
      */
     public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options)
             throws MountException {
+        return serve(fileSystem, kept, options, Clock.system());
+    }
+
+    /** As {@link #serve(FileSystem, KeptSession, SessionOptions)}, with a clock for all that the session measures. */
+    public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options, Clock clock)
+            throws MountException {
         requireNative();
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
@@ -150,8 +165,8 @@ public final class FuseSession implements AutoCloseable {
             memory.store(outcome);
             kernel.negotiated(outcome);
         });
-        FuseSession session =
-                new FuseSession(journaled, connection, new Setup(fitting, kernel, handshake, List.of()), way::make);
+        FuseSession session = new FuseSession(
+                journaled, connection, new Setup(fitting, kernel, handshake, List.of(), clock), way::make);
         try {
             session.resume(earlier, kept.takes() > 0);
             return session;

@@ -37,7 +37,7 @@ public final class DevFuseTransport implements Transport {
         for (int i = 1; i < sizes.threads(); i++) {
             descriptors.add(kept ? fd : cloneOrSame());
         }
-        slots = new MessageSlots(sizes.threads() + HANDOVER_SLOTS, sizes.maxWriteBytes());
+        slots = new MessageSlots(sizes.threads() + HANDOVER_SLOTS, sizes.maxWriteBytes(), metrics.clock());
         readers = new DeviceReaders("pgw-devfuse", descriptors, slots, metrics, slot -> ready.countDown());
     }
 

@@ -73,13 +73,13 @@ final class DeviceReaders {
     /** Ends the threads; false: one of them is still busy with a request when the time is over. */
     boolean stop(long timeoutNanos) throws InterruptedException {
         stopping = true;
-        long end = System.nanoTime() + timeoutNanos;
+        long end = metrics.clock().nanos() + timeoutNanos;
         do {
             readers.forEach(Reader::wake);
             if (running.await(PAUSE_NANOS, TimeUnit.NANOSECONDS)) {
                 return true;
             }
-        } while (System.nanoTime() - end < 0);
+        } while (metrics.clock().nanos() - end < 0);
         return false;
     }
 

@@ -39,7 +39,7 @@ public final class LibfuseTransport implements Transport {
     public LibfuseTransport(int fd, Sizes sizes, SessionMetrics metrics) {
         this.fd = fd;
         this.metrics = metrics;
-        slots = new MessageSlots(MAX_LANES + HANDOVER_SLOTS, sizes.maxWriteBytes());
+        slots = new MessageSlots(MAX_LANES + HANDOVER_SLOTS, sizes.maxWriteBytes(), metrics.clock());
         for (int i = 0; i < MAX_LANES; i++) {
             freeLanes.add(i);
         }
@@ -120,9 +120,9 @@ public final class LibfuseTransport implements Transport {
     }
 
     private boolean stop(long timeoutNanos) throws InterruptedException {
-        long end = System.nanoTime() + timeoutNanos;
+        long end = metrics.clock().nanos() + timeoutNanos;
         while (!running.await(PAUSE_NANOS, TimeUnit.NANOSECONDS)) {
-            if (System.nanoTime() - end >= 0) {
+            if (metrics.clock().nanos() - end >= 0) {
                 return false;
             }
             Libfuse.stop(handle);

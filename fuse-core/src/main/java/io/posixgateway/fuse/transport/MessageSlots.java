@@ -1,8 +1,8 @@
 package io.posixgateway.fuse.transport;
 
 import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteOrder;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +13,7 @@ final class MessageSlots {
     /** The kernel wants room for the largest write and its header; the reply lies behind the first page. */
     private static final int EXTRA_BYTES = 8192;
 
+    private final Clock clock;
     private final long address;
     private final int stride;
     private final MessageSlot[] free;
@@ -21,7 +22,8 @@ final class MessageSlots {
 
     private int outstanding;
 
-    MessageSlots(int count, int maxWriteBytes) {
+    MessageSlots(int count, int maxWriteBytes, Clock clock) {
+        this.clock = clock;
         stride = maxWriteBytes + EXTRA_BYTES;
         address = Native.map((long) count * stride);
         if (address < 0) {
@@ -68,13 +70,13 @@ final class MessageSlots {
 
     /** Waits until no slot is handed over; false on time-out. */
     synchronized boolean awaitAnswered(long timeoutNanos) throws InterruptedException {
-        long end = System.nanoTime() + timeoutNanos;
+        long end = clock.nanos() + timeoutNanos;
         while (outstanding > 0) {
-            long left = end - System.nanoTime();
+            long left = end - clock.nanos();
             if (left <= 0) {
                 return false;
             }
-            TimeUnit.NANOSECONDS.timedWait(this, left);
+            clock.waitOn(this, left);
         }
         return true;
     }

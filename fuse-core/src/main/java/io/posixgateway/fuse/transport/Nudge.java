@@ -2,6 +2,7 @@ package io.posixgateway.fuse.transport;
 
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.slf4j.Logger;
@@ -27,8 +28,9 @@ final class Nudge {
      * On the queue's thread, pinned to its CPU, once all its entries are registered.
      *
      * @param files to be tried one after the other: the kernel may have forgotten them, and refuses folders
+     * @param clock makes numbers that no earlier process used
      */
-    static void send(int fd, long[] files, int times) {
+    static void send(int fd, long[] files, int times, Clock clock) {
         ByteBuffer message = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
         message.putInt(0, BYTES);
         message.putInt(4, RETRIEVE);
@@ -37,7 +39,7 @@ final class Nudge {
             message.putLong(24, file);
             int result = 0;
             while (sent < times && result >= 0) {
-                message.putLong(16, FIRST_UNIQUE | (System.nanoTime() << 8 & (FIRST_UNIQUE - 1)) | (sent & 0x7f) << 1);
+                message.putLong(16, FIRST_UNIQUE | (clock.nanos() << 8 & (FIRST_UNIQUE - 1)) | (sent & 0x7f) << 1);
                 result = Native.write(fd, message, BYTES);
                 sent += result < 0 ? 0 : 1;
             }

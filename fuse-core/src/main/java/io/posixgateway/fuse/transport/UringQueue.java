@@ -86,7 +86,7 @@ final class UringQueue implements Runnable {
             }
             transport.queueReady();
             if (transport.taken()) {
-                Nudge.send(transport.fd(), transport.files(), depth);
+                Nudge.send(transport.fd(), transport.files(), depth, metrics.clock());
             }
             serve();
         } finally {

@@ -55,7 +55,7 @@ public final class UringTransport implements Transport {
         this.metrics = metrics;
         this.memory = memory == null ? RingMemory.own(memoryBytes(sizes)) : memory;
         payloadBytes = payloadBytes(sizes);
-        slots = new MessageSlots(DEVICE_SLOTS, sizes.maxWriteBytes());
+        slots = new MessageSlots(DEVICE_SLOTS, sizes.maxWriteBytes(), metrics.clock());
         readers = new DeviceReaders("pgw-uring-device", List.of(fd), slots, metrics, this::initAnswered);
     }
 
@@ -235,9 +235,9 @@ public final class UringTransport implements Transport {
     }
 
     private boolean each(Predicate<UringQueue> condition, long timeoutNanos) {
-        long end = System.nanoTime() + timeoutNanos;
+        long end = metrics.clock().nanos() + timeoutNanos;
         while (!queues.stream().allMatch(condition)) {
-            if (System.nanoTime() - end >= 0) {
+            if (metrics.clock().nanos() - end >= 0) {
                 return false;
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));

@@ -13,6 +13,7 @@ import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DispatcherTest {
-    private final SessionMetrics metrics = new SessionMetrics();
+    private final SessionMetrics metrics = new SessionMetrics(Clock.system());
 
     private Dispatcher dispatcher(FileSystem fileSystem, boolean readOnly) {
         return new Dispatcher(fileSystem, exchange -> 64, metrics, new DispatchOptions(readOnly, 4));

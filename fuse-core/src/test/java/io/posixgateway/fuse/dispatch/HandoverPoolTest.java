@@ -2,9 +2,13 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.time.ManualClock;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,11 +17,22 @@ import org.junit.jupiter.api.Test;
 class HandoverPoolTest {
     private static final int THREADS = 4;
 
-    /** Longer than a loaded machine keeps a thread from running. */
-    private static final long STUCK_NANOS = 300_000_000;
-
-    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics(), Long.MAX_VALUE / 2);
+    private final ManualClock clock = new ManualClock();
+    private final Queue<Runnable> planned = new ConcurrentLinkedQueue<>();
+    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan);
     private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
+
+    private void plan(Runnable work, long delayNanos) {
+        planned.add(work);
+    }
+
+    /** So much later, what was planned until then is done. */
+    private void after(long nanos) {
+        clock.advanceNanos(nanos);
+        for (int count = planned.size(); count > 0; count--) {
+            planned.remove().run();
+        }
+    }
 
     private void await(CountDownLatch latch) {
         try {
@@ -60,9 +75,7 @@ class HandoverPoolTest {
             });
             await(done);
             Thread first = seen.iterator().next();
-            while (first.getState() != Thread.State.TIMED_WAITING) {
-                Thread.sleep(1);
-            }
+            Eventually.holds("it is idle", () -> first.getState() == Thread.State.TIMED_WAITING);
         }
         assertThat(pool.finish(30)).isTrue();
         assertThat(seen).hasSize(1);
@@ -70,42 +83,52 @@ class HandoverPoolTest {
 
     @Test
     void whatIsStuckIsReplacedAsLongAsItLasts() throws InterruptedException {
-        HandoverPool relieved = new HandoverPool(THREADS, new SessionMetrics(), STUCK_NANOS);
+        CountDownLatch stuck = new CountDownLatch(THREADS);
         CountDownLatch go = new CountDownLatch(1);
-        for (int i = 0; i < 2 * THREADS; i++) {
-            relieved.execute(() -> await(go));
+        for (int i = 0; i < THREADS; i++) {
+            pool.execute(() -> {
+                stuck.countDown();
+                await(go);
+            });
         }
+        await(stuck);
         CountDownLatch others = new CountDownLatch(3 * THREADS);
         for (int i = 0; i < 3 * THREADS; i++) {
-            relieved.execute(others::countDown);
+            pool.execute(others::countDown);
         }
+        after(HandoverPool.STUCK_NANOS - 1);
+        assertThat(pool.most()).isEqualTo(THREADS);
+        after(3);
         await(others);
-        assertThat(relieved.most()).isBetween(2 * THREADS, 4 * THREADS);
+        assertThat(pool.most()).isEqualTo(2 * THREADS);
         go.countDown();
-        while (relieved.most() > THREADS) {
-            Thread.sleep(1);
-        }
-        assertThat(relieved.finish(30)).isTrue();
+        Eventually.holds("nothing is stuck", () -> {
+            after(0);
+            return pool.most() == THREADS;
+        });
+        assertThat(pool.finish(30)).isTrue();
     }
 
     @Test
     void thereIsABoundOfWhatIsReplaced() throws InterruptedException {
-        HandoverPool relieved = new HandoverPool(1, new SessionMetrics(), 1_000_000);
+        HandoverPool one = new HandoverPool(1, new SessionMetrics(clock), this::plan);
         CountDownLatch go = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
         for (int i = 0; i < 20; i++) {
-            relieved.execute(() -> {
+            one.execute(() -> {
                 running.incrementAndGet();
                 await(go);
             });
         }
-        while (running.get() < 8) {
-            Thread.sleep(1);
+        for (int threads = 1; threads <= HandoverPool.MOST_TIMES; threads++) {
+            int expected = threads;
+            Eventually.holds(expected + " threads are at work", () -> running.get() == expected);
+            after(2 * HandoverPool.STUCK_NANOS);
         }
-        Thread.sleep(50);
-        assertThat(running).hasValue(8);
+        assertThat(one.most()).isEqualTo(HandoverPool.MOST_TIMES);
         go.countDown();
-        assertThat(relieved.finish(30)).isTrue();
+        assertThat(one.finish(30)).isTrue();
         assertThat(running).hasValue(20);
+        assertThat(one.made()).isEqualTo(HandoverPool.MOST_TIMES);
     }
 }

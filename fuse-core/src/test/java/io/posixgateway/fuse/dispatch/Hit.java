@@ -6,6 +6,7 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.stream.Stream;
 
@@ -27,7 +28,8 @@ final class Hit implements AutoCloseable {
         this.opcode = opcode;
         this.arguments = arguments(opcode);
         this.data = data(opcode, file);
-        this.dispatcher = new Dispatcher(fileSystem, e -> 0, new SessionMetrics(), new DispatchOptions(false, 1));
+        this.dispatcher =
+                new Dispatcher(fileSystem, e -> 0, new SessionMetrics(Clock.system()), new DispatchOptions(false, 1));
         this.exchange = MemoryExchange.of(shape, HandOver.NONE);
     }
 

@@ -7,6 +7,7 @@ import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +26,7 @@ class MalformedRequestTest {
     void everyRequestIsAnsweredOnce(Shape shape) {
         Random random = new Random(SEED);
         MemoryExchange exchange = MemoryExchange.of(shape, HandOver.NONE);
-        SessionMetrics metrics = new SessionMetrics();
+        SessionMetrics metrics = new SessionMetrics(Clock.system());
         try (Dispatcher dispatcher =
                 new Dispatcher(new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(false, 1))) {
             for (int i = 0; i < REQUESTS; i++) {

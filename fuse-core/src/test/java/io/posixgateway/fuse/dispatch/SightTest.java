@@ -10,6 +10,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What can be seen of requests from outside. */
 class SightTest {
-    private final SessionMetrics metrics = new SessionMetrics();
+    private final SessionMetrics metrics = new SessionMetrics(Clock.system());
 
     private Dispatcher dispatcher(FileSystem fileSystem) {
         return new Dispatcher(fileSystem, exchange -> 64, metrics, new DispatchOptions(false, 2, "vol"));

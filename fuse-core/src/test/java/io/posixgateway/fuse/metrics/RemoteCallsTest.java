@@ -2,13 +2,13 @@ package io.posixgateway.fuse.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.atomic.AtomicLong;
+import io.posixgateway.fuse.time.ManualClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RemoteCallsTest {
-    private final AtomicLong nanos = new AtomicLong();
-    private final RemoteCalls calls = new RemoteCalls(Thread.currentThread(), nanos::get);
+    private final ManualClock clock = new ManualClock();
+    private final RemoteCalls calls = new RemoteCalls(Thread.currentThread(), clock);
 
     @AfterEach
     void noInterruptIsLeft() {
@@ -19,9 +19,9 @@ class RemoteCallsTest {
     void aThreadIsInterruptedInsideACallOnlyAndNotBeforeItsTime() {
         assertThat(calls.interrupt(0)).isFalse();
         calls.begin();
-        nanos.addAndGet(5);
+        clock.advanceNanos(5);
         assertThat(calls.interrupt(10)).isFalse();
-        nanos.addAndGet(5);
+        clock.advanceNanos(5);
         assertThat(calls.interrupt(10)).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
         assertThat(calls.end()).isTrue();
@@ -31,7 +31,7 @@ class RemoteCallsTest {
     @Test
     void theInterruptOfOneCallDoesNotReachTheNext() {
         calls.begin();
-        nanos.addAndGet(1);
+        clock.advanceNanos(1);
         assertThat(calls.interrupt(1)).isTrue();
         assertThat(calls.end()).isTrue();
         calls.begin();
@@ -42,9 +42,9 @@ class RemoteCallsTest {
     @Test
     void aCallInsideAnotherIsCountedOnce() {
         calls.begin();
-        nanos.addAndGet(3);
+        clock.advanceNanos(3);
         calls.begin();
-        nanos.addAndGet(4);
+        clock.advanceNanos(4);
         assertThat(calls.runningNanos()).isEqualTo(7);
         calls.end();
         calls.end();

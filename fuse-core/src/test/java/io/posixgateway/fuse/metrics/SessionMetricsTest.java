@@ -2,6 +2,7 @@ package io.posixgateway.fuse.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,7 @@ class SessionMetricsTest {
 
     @Test
     void quantilesAreKnownToAQuarter() {
-        SessionMetrics metrics = new SessionMetrics();
+        SessionMetrics metrics = new SessionMetrics(Clock.system());
         for (int i = 1; i <= 1000; i++) {
             metrics.requestBegan();
             metrics.requestEnded(Opcode.READ, 0, i * 1000L);
@@ -37,7 +38,7 @@ class SessionMetricsTest {
 
     @Test
     void aRequestInThePoolsQueueKeepsNoThreadBusy() {
-        SessionMetrics metrics = new SessionMetrics();
+        SessionMetrics metrics = new SessionMetrics(Clock.system());
         metrics.requestBegan();
         assertThat(metrics.workersBusy()).isEqualTo(1);
         metrics.requestHandedOver();
@@ -52,7 +53,7 @@ class SessionMetricsTest {
 
     @Test
     void whatManyThreadsCountAddsUp() throws InterruptedException {
-        SessionMetrics metrics = new SessionMetrics(System::nanoTime, 4);
+        SessionMetrics metrics = new SessionMetrics(Clock.system(), 4);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             Thread thread = new Thread(() -> {

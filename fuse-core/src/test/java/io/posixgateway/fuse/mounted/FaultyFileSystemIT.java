@@ -11,9 +11,9 @@ import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.FaultyFileSystem.Fault;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.file.Files;
-import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +34,7 @@ class FaultyFileSystemIT {
         AtomicBoolean found = new AtomicBoolean(true);
         Fault thrown = FaultyFileSystem.throwing();
         FaultyFileSystem fileSystem = new FaultyFileSystem(
-                new MemoryFileSystem(64 << 20, VALID_NANOS, Clock.systemUTC()), (operation, request) -> {
+                new MemoryFileSystem(64 << 20, VALID_NANOS, Clock.system()), (operation, request) -> {
                     boolean passes = !broken.get() || (found.get() && FINDING.contains(operation));
                     return passes ? 0 : thrown.strike(operation, request);
                 });

@@ -14,6 +14,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
+import io.posixgateway.fuse.time.ManualClock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,10 +24,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.io.TempDir;
@@ -129,13 +128,13 @@ class KernelFeaturesIT {
     /** stat(1) asks for the time of birth, so that all it prints came by STATX. */
     @EachTransport
     void aFileKeepsItsTimeOfBirth(TransportChoice transport) throws Exception {
-        SetClock clock = new SetClock(1_000_000_000);
+        ManualClock clock = new ManualClock(Instant.ofEpochSecond(1_000_000_000));
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(new MemoryFileSystem(64 << 20, MINUTE_NANOS, clock), transport)) {
             Path file = Files.writeString(mounted.root().resolve("file"), "1234567");
             String device = mounted.root().resolve("device").toString();
             Command.run(60, "mknod", device, "c", "1000", "300000");
-            clock.seconds = 1_000_000_100;
+            clock.advance(Duration.ofSeconds(100));
             Files.writeString(file, "12345678");
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
             String told = Command.run(60, "stat", "-c", "%W %Y %s %f %h", file.toString());
@@ -143,29 +142,6 @@ class KernelFeaturesIT {
             assertThat(told.strip()).isEqualTo("1000000000 1000000100 8 81a0 1");
             assertThat(Command.run(60, "stat", "-c", "%W %t %T", device).strip())
                     .isEqualTo("1000000000 3e8 493e0");
-        }
-    }
-
-    private static final class SetClock extends Clock {
-        volatile long seconds;
-
-        SetClock(long seconds) {
-            this.seconds = seconds;
-        }
-
-        @Override
-        public Instant instant() {
-            return Instant.ofEpochSecond(seconds);
-        }
-
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            return this;
         }
     }
 
