@@ -18,11 +18,11 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.spi.StatFs;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +41,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private final LongTable<DirectoryHandle> directories = new LongTable<>();
     private final HandleNumbers directoryNumbers = new HandleNumbers();
 
-    AlluxioFileSystem(Volume volume, String rootPath, LongSupplier clock) {
+    AlluxioFileSystem(Volume volume, String rootPath, Clock clock) {
         this.volume = volume;
         this.failures = new Failures(rootPath, clock);
         this.names = new NameOperations(volume);

@@ -7,6 +7,8 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Opens paths of Alluxio as file systems. */
@@ -20,7 +22,19 @@ public final class AlluxioMount {
      *     EACCES (refused), EINVAL (properties)
      */
     public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
-        return open(connect(alluxio, options), alluxio, options, null, false);
+        return open(alluxio, options, Clock.system());
+    }
+
+    /** The same with another clock. */
+    public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options, Clock clock)
+            throws StoreException {
+        return open(connect(alluxio, options, clock), alluxio, options, null, false, clock);
+    }
+
+    /** The same over a store that is connected already, the file system's from here on, and with another clock. */
+    public static AlluxioFileSystem open(Store store, String path, AdapterOptions options, Clock clock)
+            throws StoreException {
+        return open(store, new AlluxioOptions("", path, "", Map.of()), options, null, false, clock);
     }
 
     /**
@@ -32,10 +46,17 @@ public final class AlluxioMount {
      */
     public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how)
             throws StoreException {
+        return openKept(alluxio, options, how, Clock.system());
+    }
+
+    /** The same with another clock. */
+    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock)
+            throws StoreException {
         Store client = how.client();
         VolumeFolder folder = folder(options, client);
         try {
-            return open(client == null ? connect(alluxio, options) : client, alluxio, options, folder, how.goesOn());
+            Store store = client == null ? connect(alluxio, options, clock) : client;
+            return open(store, alluxio, options, folder, how.goesOn(), clock);
         } catch (StoreException e) {
             folder.close();
             throw e;
@@ -62,7 +83,12 @@ public final class AlluxioMount {
     public record Opening(@Nullable Store client, boolean goesOn) {}
 
     private static AlluxioFileSystem open(
-            Store store, AlluxioOptions alluxio, AdapterOptions options, @Nullable VolumeFolder kept, boolean goesOn)
+            Store store,
+            AlluxioOptions alluxio,
+            AdapterOptions options,
+            @Nullable VolumeFolder kept,
+            boolean goesOn,
+            Clock clock)
             throws StoreException {
         try {
             long rootId = kept != null && goesOn ? kept.rootId() : 0;
@@ -73,8 +99,8 @@ public final class AlluxioMount {
                 }
             }
             Volume.Place place = new Volume.Place(store, alluxio.path(), rootId);
-            Volume volume = new Volume(place, options, System::nanoTime, kept);
-            return new AlluxioFileSystem(volume, alluxio.path(), System::nanoTime);
+            Volume volume = new Volume(place, options, clock, kept);
+            return new AlluxioFileSystem(volume, alluxio.path(), clock);
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);
@@ -91,8 +117,19 @@ public final class AlluxioMount {
 
     /** The client alone, for work that needs no mount. */
     public static Store connect(AlluxioOptions alluxio, AdapterOptions options) throws StoreException {
-        return AlluxioStore.open(new StoreOptions(
-                alluxio.masters(), alluxio.user(), options.writeType(), options.shortCircuit(), alluxio.properties()));
+        return connect(alluxio, options, Clock.system());
+    }
+
+    /** The same with another clock. */
+    public static Store connect(AlluxioOptions alluxio, AdapterOptions options, Clock clock) throws StoreException {
+        return AlluxioStore.open(
+                new StoreOptions(
+                        alluxio.masters(),
+                        alluxio.user(),
+                        options.writeType(),
+                        options.shortCircuit(),
+                        alluxio.properties()),
+                clock);
     }
 
     private static StoreException explained(AlluxioOptions alluxio, StoreException failure) {

@@ -92,7 +92,7 @@ final class AttributeOperations {
     /** As it is to be; the failure tells where the file is. */
     private FileStatus edited(Inode inode, Facts facts, SetAttributes changes) throws StoreException {
         try {
-            return AttributeEdit.apply(facts, changes);
+            return AttributeEdit.apply(facts, changes, volume.clock.instant());
         } catch (StoreException e) {
             throw new StoreException(e.errno(), volume.metadata.pathOf(inode) + ": " + e.getMessage(), e);
         }

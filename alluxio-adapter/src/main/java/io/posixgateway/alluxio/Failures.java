@@ -2,9 +2,9 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +16,7 @@ final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
     private static final long QUIET_NANOS = 10_000_000_000L;
 
-    private final LongSupplier clock;
+    private final Clock clock;
     private final String volume;
     private final Map<Integer, Logged> logged;
 
@@ -32,10 +32,10 @@ final class Failures {
         }
     }
 
-    Failures(String volume, LongSupplier clock) {
+    Failures(String volume, Clock clock) {
         this.volume = volume;
         this.clock = clock;
-        long now = clock.getAsLong();
+        long now = clock.nanos();
         this.logged = Map.of(Errno.EIO, new Logged("EIO", now), Errno.EOPNOTSUPP, new Logged("EOPNOTSUPP", now));
     }
 
@@ -46,7 +46,7 @@ final class Failures {
             LOG.debug("{} on {}: {}", operation, volume, failure.getMessage());
             return -failure.errno();
         }
-        long now = clock.getAsLong();
+        long now = clock.nanos();
         long due = errno.nextNanos.get();
         if (now - due >= 0 && errno.nextNanos.compareAndSet(due, now + QUIET_NANOS)) {
             LOG.warn(

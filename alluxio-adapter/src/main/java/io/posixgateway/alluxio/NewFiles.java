@@ -36,7 +36,7 @@ final class NewFiles {
             extras.present |= PosixExtras.SPECIAL;
         }
         String user = volume.store.user();
-        long now = System.currentTimeMillis();
+        long now = volume.clock.epochMillis();
         Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
         return new FileStatus(
                 0, "", type == Stat.S_IFDIR, true, 0, 0, making.mode() & 0777, user, user, now, now, xattrs);

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -12,19 +12,21 @@ import java.util.function.BooleanSupplier;
  * long; an Alluxio that is merely slow, as on a busy machine, makes no call fail. Any thread.
  */
 final class RecoveryGate {
-    private static final long LOOK_MILLIS = 100;
+    private static final long LOOK_NANOS = 100_000_000L;
 
     private final CountDownLatch opened = new CountDownLatch(1);
     private final BooleanSupplier refused;
     private final Duration whenRefused;
     private final Duration otherwise;
+    private final Clock clock;
 
     /**
      * @param refused has an attempt failed, as Alluxio does not answer?
      * @param whenRefused how long a call waits then
      * @param otherwise how long while every answer came
      */
-    RecoveryGate(BooleanSupplier refused, Duration whenRefused, Duration otherwise) {
+    RecoveryGate(BooleanSupplier refused, Duration whenRefused, Duration otherwise, Clock clock) {
+        this.clock = clock;
         this.refused = refused;
         this.whenRefused = whenRefused;
         this.otherwise = otherwise;
@@ -40,15 +42,14 @@ final class RecoveryGate {
 
     /** Waits for a time; false: it is still shut. */
     boolean await(Duration limit) throws InterruptedException {
-        return opened.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+        return clock.await(opened, limit.toNanos());
     }
 
     /** Waits until it is open, with the limits above. */
     void pass() throws StoreException {
         try {
-            for (long waited = 0; !opened.await(LOOK_MILLIS, TimeUnit.MILLISECONDS); ) {
-                waited += LOOK_MILLIS;
-                if (waited >= (refused.getAsBoolean() ? whenRefused : otherwise).toMillis()) {
+            for (long began = clock.nanos(); !clock.await(opened, LOOK_NANOS); ) {
+                if (clock.nanos() - began >= (refused.getAsBoolean() ? whenRefused : otherwise).toNanos()) {
                     throw new StoreException(
                             Errno.EIO,
                             "The files that an earlier process was changing are not recovered yet: Alluxio does not answer",

@@ -49,9 +49,9 @@ final class UnopenedFiles {
             return !over;
         }
 
-        private synchronized boolean leave(boolean done) {
+        private synchronized boolean leave(boolean done, long nowNanos) {
             requests--;
-            idleSinceNanos = System.nanoTime();
+            idleSinceNanos = nowNanos;
             over = done && requests == 0;
             return over;
         }
@@ -86,7 +86,7 @@ final class UnopenedFiles {
 
     /** @param done nobody is expected to read on; waits if the file is streamed */
     void leave(InUse used, boolean done) {
-        if (used.leave(done)) {
+        if (used.leave(done, volume.clock.nanos())) {
             end(used);
         }
     }
@@ -105,7 +105,7 @@ final class UnopenedFiles {
     }
 
     private void sweep() {
-        long now = System.nanoTime();
+        long now = volume.clock.nanos();
         files.forEach(used -> {
             if (used.expire(now)) {
                 end(used);

@@ -34,6 +34,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -41,8 +42,6 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,12 +57,13 @@ final class Volume implements AutoCloseable {
     private static final Duration SLOW = Duration.ofMinutes(1);
 
     final AdapterOptions options;
+    final Clock clock;
     final Store store;
     final InodeTable table;
     final FreshnessByPath freshness;
     final FactsReader factsReader;
     final Identities identities;
-    final KernelNotices notices = new KernelNotices();
+    final KernelNotices notices;
     final Metadata metadata;
     final HotDirectories hot;
     final ListingAhead ahead;
@@ -86,13 +86,15 @@ final class Volume implements AutoCloseable {
     /**
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
-    Volume(Place place, AdapterOptions options, LongSupplier clock, @Nullable VolumeFolder kept) {
+    Volume(Place place, AdapterOptions options, Clock clock, @Nullable VolumeFolder kept) {
         Store store = place.store;
+        this.clock = clock;
+        this.notices = new KernelNotices(clock);
         this.options = options;
         this.store = store;
-        this.identities = Identities.ofHost();
+        this.identities = Identities.ofHost(clock);
         CacheBytes bytes = new CacheBytes(options.cacheBytes());
-        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes);
+        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, clock);
         this.freshness = new FreshnessByPath(
                 options.consistency(),
                 options.metadataTtlNanos(),
@@ -186,12 +188,12 @@ final class Volume implements AutoCloseable {
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
-        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW);
+        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
         Thread thread = new Thread(
                 () -> {
                     while (!closing && !recovery.tried(drafts)) {
-                        LockSupport.parkNanos(RETRY_NANOS);
+                        clock.pause(RETRY_NANOS);
                     }
                     recovering = null;
                     gate.open();

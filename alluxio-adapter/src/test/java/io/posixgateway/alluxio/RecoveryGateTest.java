@@ -5,41 +5,54 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.ManualClock;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class RecoveryGateTest {
-    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration SHORT = Duration.ofSeconds(8);
     private static final Duration LONG = Duration.ofMinutes(5);
+
+    private final ManualClock clock = new ManualClock();
+    /** For a call that nobody else would end. */
+    private final ManualClock own = ManualClock.advancedByWaits();
 
     @Test
     void a_call_waits_for_a_recovery_that_is_merely_slow() throws Exception {
-        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, LONG);
-        CompletableFuture.delayedExecutor(3 * SHORT.toMillis(), TimeUnit.MILLISECONDS)
-                .execute(gate::open);
-        gate.pass();
-        assertThat(gate.isOpen()).isTrue();
+        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, LONG, clock);
+        FutureTask<Boolean> call = new FutureTask<>(() -> {
+            gate.pass();
+            return gate.isOpen();
+        });
+        new Thread(call).start();
+        clock.awaitWaiting(1);
+        clock.advance(LONG.minusMillis(1));
+        clock.awaitWaiting(1);
+        gate.open();
+        assertThat(call.get(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
     void and_fails_before_long_where_alluxio_refuses() {
-        RecoveryGate gate = new RecoveryGate(() -> true, SHORT, LONG);
+        RecoveryGate gate = new RecoveryGate(() -> true, SHORT, LONG, own);
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EIO));
+        assertThat(own.nanos()).isEqualTo(SHORT.toNanos());
     }
 
     @Test
     void it_does_not_wait_for_ever() {
-        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, SHORT);
+        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, LONG, own);
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EIO));
+        assertThat(own.nanos()).isEqualTo(LONG.toNanos());
     }
 
     @Test
     void an_interrupted_call_ends() {
-        RecoveryGate gate = new RecoveryGate(() -> false, LONG, LONG);
+        RecoveryGate gate = new RecoveryGate(() -> false, LONG, LONG, clock);
         Thread.currentThread().interrupt();
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EINTR));

@@ -4,6 +4,7 @@ import io.posixgateway.fuse.jni.Bypass;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,13 +38,17 @@ public final class BypassServer implements AutoCloseable {
     private final Supplier<List<BypassVolume>> volumes;
     private final Thread thread = new Thread(this::run, "bypass");
     private final ReadOnlyFolders folders = new ReadOnlyFolders();
-    private final PeerLimit limit = new PeerLimit(QUESTIONS_PER_SECOND, System::nanoTime);
+    private final Clock clock;
+    private final PeerLimit limit;
     private final LongAdder strangers = new LongAdder();
     private final ThreadPoolExecutor closers = closers();
-    private long foldersNanos = System.nanoTime();
+    private long foldersNanos;
     private boolean closed;
 
-    private BypassServer(long server, Supplier<List<BypassVolume>> volumes) {
+    private BypassServer(long server, Supplier<List<BypassVolume>> volumes, Clock clock) {
+        this.clock = clock;
+        this.limit = new PeerLimit(QUESTIONS_PER_SECOND, clock);
+        this.foldersNanos = clock.nanos();
         this.server = server;
         this.volumes = volumes;
         thread.setDaemon(true);
@@ -55,12 +60,13 @@ public final class BypassServer implements AutoCloseable {
      * @param volumes those with bypass now
      * @throws IOException nobody can listen there
      */
-    public static BypassServer start(Path socket, Supplier<List<BypassVolume>> volumes) throws IOException {
+    public static BypassServer start(Path socket, Supplier<List<BypassVolume>> volumes, Clock clock)
+            throws IOException {
         long server = Bypass.listen(Native.pathBytes(socket.toString()));
         if (server < 0) {
             throw new IOException("cannot listen at " + socket + ": " + Native.errorText(server));
         }
-        BypassServer started = new BypassServer(server, volumes);
+        BypassServer started = new BypassServer(server, volumes, clock);
         started.thread.start();
         return started;
     }
@@ -186,9 +192,9 @@ public final class BypassServer implements AutoCloseable {
         long[] file = {blocks.content(), blocks.lengthBytes(), blocks.blockBytes(), blocks.blocks(), blocks.firstBlock()
         };
         Verdict given = Verdict.of(Bypass.give(connection, file, fds));
-        if (given != Verdict.GIVEN && System.nanoTime() - foldersNanos > FOLDERS_NANOS) {
+        if (given != Verdict.GIVEN && clock.nanos() - foldersNanos > FOLDERS_NANOS) {
             folders.forget();
-            foldersNanos = System.nanoTime();
+            foldersNanos = clock.nanos();
         }
         return given;
     }

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.bypass;
 
-import java.util.function.LongSupplier;
+import io.posixgateway.fuse.time.Clock;
 
 /**
  * How many questions a peer may ask: so many in a second, and as many at once. Peers share one of a fixed number of places,
@@ -11,20 +11,20 @@ final class PeerLimit {
 
     private final long intervalNanos;
     private final long burstNanos;
-    private final LongSupplier clock;
+    private final Clock clock;
     /** When the place will be as good as unused. */
     private final long[] paidNanos = new long[PLACES];
 
-    PeerLimit(int perSecond, LongSupplier clock) {
+    PeerLimit(int perSecond, Clock clock) {
         this.intervalNanos = 1_000_000_000L / perSecond;
         this.burstNanos = 1_000_000_000L;
         this.clock = clock;
-        java.util.Arrays.fill(paidNanos, clock.getAsLong() - burstNanos);
+        java.util.Arrays.fill(paidNanos, clock.nanos() - burstNanos);
     }
 
     boolean allows(long uid, long pid) {
         int place = (int) (((uid * 31 + pid) * 0x9E37_79B9_7F4A_7C15L) >>> 54);
-        long now = clock.getAsLong();
+        long now = clock.nanos();
         long paid = paidNanos[place];
         if (paid - now < 0) {
             paid = now;

@@ -50,7 +50,7 @@ public final class AttributeEdit {
     }
 
     /** The file after the change; its attributes hold all that Alluxio's model lacks. */
-    public static FileStatus apply(Facts facts, SetAttributes changes) throws StoreException {
+    public static FileStatus apply(Facts facts, SetAttributes changes, Instant now) throws StoreException {
         FileStatus raw = facts.raw();
         PosixExtras extras = toChange(raw);
         int mode = raw.mode();
@@ -61,8 +61,7 @@ public final class AttributeEdit {
             special(extras, extras.special & Stat.S_ISVTX);
         }
         owners(facts, changes, extras);
-        times(raw, changes, extras);
-        Instant now = Instant.now();
+        times(raw, changes, extras, now);
         extras.present |= PosixExtras.CHANGED;
         extras.changedSeconds = now.getEpochSecond();
         extras.changedNanos = now.getNano();
@@ -93,8 +92,7 @@ public final class AttributeEdit {
         }
     }
 
-    private static void times(FileStatus raw, SetAttributes changes, PosixExtras extras) {
-        Instant now = Instant.now();
+    private static void times(FileStatus raw, SetAttributes changes, PosixExtras extras, Instant now) {
         if (changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW)) {
             boolean isNow = changes.has(SetAttributes.MODIFY_TIME_NOW);
             extras.present |= PosixExtras.MODIFIED;

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.cache;
 
-import java.util.function.LongSupplier;
+import io.posixgateway.fuse.time.Clock;
 
 /** How long what was seen is believed. Immutable. */
 public final class Freshness {
@@ -22,26 +22,30 @@ public final class Freshness {
     private final Consistency consistency;
     private final long ttlNanos;
     private final long openNanos;
-    private final LongSupplier clock;
+    private final Clock clock;
 
     /**
      * @param openNanos how old may be what an open with close-to-open believes
      * @param clock nanoseconds that only go forward
      */
-    public Freshness(Consistency consistency, long ttlNanos, long openNanos, LongSupplier clock) {
+    public Freshness(Consistency consistency, long ttlNanos, long openNanos, Clock clock) {
         this.consistency = consistency;
         this.ttlNanos = consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : ttlNanos;
         this.openNanos = consistency == Consistency.CLOSE_TO_OPEN ? Math.min(openNanos, this.ttlNanos) : this.ttlNanos;
         this.clock = clock;
     }
 
+    Clock clock() {
+        return clock;
+    }
+
     public long nowNanos() {
-        return clock.getAsLong();
+        return clock.nanos();
     }
 
     /** For how long what was seen then may still be believed, in nanoseconds; 0 or less: no longer. */
     public long leftNanos(long seenNanos) {
-        return seenNanos + ttlNanos - clock.getAsLong();
+        return seenNanos + ttlNanos - clock.nanos();
     }
 
     public boolean fresh(long seenNanos) {
@@ -50,7 +54,7 @@ public final class Freshness {
 
     /** May an open believe what was seen then? */
     public boolean freshAtOpen(long seenNanos) {
-        return seenNanos + openNanos - clock.getAsLong() > 0;
+        return seenNanos + openNanos - clock.nanos() > 0;
     }
 
     /** Is there anything that an open believes? */
@@ -60,7 +64,7 @@ public final class Freshness {
 
     /** Will the next open soon believe it as well? */
     boolean youngAtOpen(long seenNanos) {
-        return openNanos == 0 || seenNanos + openNanos / 2 - clock.getAsLong() > 0;
+        return openNanos == 0 || seenNanos + openNanos / 2 - clock.nanos() > 0;
     }
 
     /** Will what was seen then soon be too old, for opens too? */

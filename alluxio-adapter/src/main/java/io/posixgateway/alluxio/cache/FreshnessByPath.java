@@ -4,10 +4,10 @@ import io.posixgateway.alluxio.cache.Freshness.Consistency;
 import io.posixgateway.alluxio.inode.ByPath;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongFunction;
-import java.util.function.LongSupplier;
 
 /** How long what was seen is believed, wherever in the mount it is. Immutable. */
 public final class FreshnessByPath {
@@ -21,11 +21,7 @@ public final class FreshnessByPath {
      * @param clock nanoseconds that only go forward
      */
     public FreshnessByPath(
-            Consistency consistency,
-            long ttlNanos,
-            Map<String, Long> ttlNanosByPath,
-            long openNanos,
-            LongSupplier clock) {
+            Consistency consistency, long ttlNanos, Map<String, Long> ttlNanosByPath, long openNanos, Clock clock) {
         LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, clock);
         everywhere = of.apply(ttlNanos);
         long least = ttlNanos;
@@ -50,6 +46,11 @@ public final class FreshnessByPath {
     /** May what is moved from one name to the other, or something below it, be believed longer or shorter than before? */
     public boolean differs(Inode directory, Name name, Inode otherDirectory, Name otherName) {
         return paths.differs(directory, name, otherDirectory, otherName);
+    }
+
+    /** What it goes by. */
+    public Clock clock() {
+        return everywhere.clock();
     }
 
     public long nowNanos() {

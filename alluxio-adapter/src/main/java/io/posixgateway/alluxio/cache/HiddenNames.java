@@ -1,14 +1,15 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.fuse.spi.Name;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Names that the gateway uses for its own files in Alluxio, next to the users'; never shown, and not to be made by users. */
 public final class HiddenNames {
     private static final String PREFIX = ".pgw~";
     private static final AtomicLong COUNT = new AtomicLong();
-    private static final String PROCESS =
-            Long.toHexString(ProcessHandle.current().pid() ^ System.nanoTime());
+    private static final String PROCESS = Long.toHexString(
+            ProcessHandle.current().pid() ^ ThreadLocalRandom.current().nextLong());
 
     private HiddenNames() {}
 

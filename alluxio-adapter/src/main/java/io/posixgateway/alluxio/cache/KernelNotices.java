@@ -7,6 +7,7 @@ import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
@@ -34,10 +35,13 @@ public final class KernelNotices implements AutoCloseable {
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
     private final ThreadPoolExecutor teller;
-    private final AtomicLong prunedNanos = new AtomicLong(System.nanoTime() - PRUNING_NANOS);
+    private final Clock clock;
+    private final AtomicLong prunedNanos;
     private volatile @Nullable Kernel kernel;
 
-    public KernelNotices() {
+    public KernelNotices(Clock clock) {
+        this.clock = clock;
+        this.prunedNanos = new AtomicLong(clock.nanos() - PRUNING_NANOS);
         teller = new ThreadPoolExecutor(
                 1,
                 1,
@@ -124,7 +128,7 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Too many files are known to the kernel: it is to let go of some, so many a second. */
     public void crowded(InodeTable table) {
-        long now = System.nanoTime();
+        long now = clock.nanos();
         long before = prunedNanos.get();
         if (now - before >= PRUNING_NANOS && prunedNanos.compareAndSet(before, now)) {
             later(new Crowded(table));

@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
@@ -48,7 +49,7 @@ public final class Metadata {
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
-        this.moves = new Moves(table);
+        this.moves = new Moves(table, freshness.clock());
     }
 
     /** Renames of directories, and who must not meet one. */
@@ -142,7 +143,7 @@ public final class Metadata {
         Facts before = directory.facts();
         if (before != null) {
             FileStatus raw = before.raw();
-            long now = Math.max(raw.modifiedMillis(), System.currentTimeMillis());
+            long now = Math.max(raw.modifiedMillis(), clock().epochMillis());
             directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()), Inode.changesSoFar());
         }
     }
@@ -241,6 +242,11 @@ public final class Metadata {
     }
 
     /** By the volume's clock. */
+    /** The volume's. */
+    public Clock clock() {
+        return freshness.clock();
+    }
+
     public long nowNanos() {
         return freshness.nowNanos();
     }

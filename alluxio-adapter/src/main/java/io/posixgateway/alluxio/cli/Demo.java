@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,7 +54,7 @@ final class Demo implements AutoCloseable {
 
     /** Mounts the whole Alluxio. */
     FuseSession mount(EmbeddedAlluxio running, OptionValues options) throws ServiceException {
-        AlluxioVolumes volumes = new AlluxioVolumes(null, null);
+        AlluxioVolumes volumes = new AlluxioVolumes(null, null, Clock.system());
         AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
         FuseSession mounted = MountedSession.start(
                 volumes.open(place, options), mountPoint, MountOptions.mounted(options, "alluxio-demo"));

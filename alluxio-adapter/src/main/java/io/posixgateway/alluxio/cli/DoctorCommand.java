@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.DiagnoseRequest;
 import io.posixgateway.alluxio.service.Redactor;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -67,7 +68,7 @@ final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
-        Instant now = Instant.now();
+        Instant now = Clock.system().instant();
         Path file = output == null ? Path.of("posix-gateway-doctor-" + STAMP.format(now) + ".tar.gz") : output;
         Map<String, String> texts = new LinkedHashMap<>();
         String trouble = ask(texts);

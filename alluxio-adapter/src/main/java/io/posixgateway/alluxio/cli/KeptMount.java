@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.Volumes;
+import io.posixgateway.fuse.time.Clock;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +21,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +60,7 @@ final class KeptMount {
                 ? Path.of("/run/posix-gateway/mount-"
                         + Integer.toHexString(target.toString().hashCode()) + ".sock")
                 : Path.of(where);
-        this.keeper = new KeeperClient(socket, TIMEOUT_MILLIS);
+        this.keeper = new KeeperClient(socket, TIMEOUT_MILLIS, Clock.system());
     }
 
     /** Serves until the mount has ended. */
@@ -162,12 +162,12 @@ final class KeptMount {
         } catch (IOException e) {
             throw new CommandException("the keeper cannot be started: " + e.getMessage(), e);
         }
-        long end = System.nanoTime() + BEGIN_NANOS;
+        long end = Clock.system().nanos() + BEGIN_NANOS;
         while (!answers()) {
-            if (System.nanoTime() - end >= 0) {
+            if (Clock.system().nanos() - end >= 0) {
                 throw new CommandException("the keeper does not answer; its log is " + log + ".keeper");
             }
-            LockSupport.parkNanos(STEP_NANOS);
+            Clock.system().pause(STEP_NANOS);
         }
     }
 

@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.WatchLimits;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.time.Clock;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -110,7 +111,7 @@ final class MountCommand implements Callable<Integer> {
             Map<String, String> given = flags.given();
             String spool = given.remove("spool");
             Path folder = spool == null ? null : Path.of(spool);
-            mount.serve(new AlluxioVolumes(siteProperties, folder), place, options, given);
+            mount.serve(new AlluxioVolumes(siteProperties, folder, Clock.system()), place, options, given);
             return 0;
         } catch (ServiceException | KeeperException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
@@ -148,7 +149,7 @@ final class MountCommand implements Callable<Integer> {
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {
         try {
-            return new AlluxioVolumes(siteProperties, null).openToServe(place, options);
+            return new AlluxioVolumes(siteProperties, null, Clock.system()).openToServe(place, options);
         } catch (ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

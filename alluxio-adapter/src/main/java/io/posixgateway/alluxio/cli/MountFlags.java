@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.BypassEndpoint;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +56,7 @@ final class MountFlags {
 
     /** Where programs find block files. */
     BypassEndpoint bypass() {
-        return new BypassEndpoint(bypassSocket == null ? MountSocket.bypass() : bypassSocket);
+        return new BypassEndpoint(bypassSocket == null ? MountSocket.bypass() : bypassSocket, Clock.system());
     }
 
     /** The options, checked against the table. */

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.GatewayService;
 import io.posixgateway.alluxio.service.Rehearsal;
 import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -89,8 +90,8 @@ final class ServeCommand implements Callable<Integer> {
         }
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
-        try (GatewayService service =
-                GatewayService.start(new AlluxioVolumes(siteProperties, spool), addresses, Main.version(), standby)) {
+        try (GatewayService service = GatewayService.start(
+                new AlluxioVolumes(siteProperties, spool, Clock.system()), addresses, Main.version(), standby)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.MetricsRequest;
+import io.posixgateway.fuse.time.Clock;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.Objects;
@@ -61,14 +62,14 @@ final class StatsCommand implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         try (Target.Found found = target.find(path)) {
             MetricsText before = read(found);
-            long beforeNanos = System.nanoTime();
+            long beforeNanos = Clock.system().nanos();
             for (long line = 0; count == 0 || line < count; line++) {
                 if (line % HEADER_EVERY == 0) {
                     header(out);
                 }
                 Thread.sleep(interval * 1000L);
                 MetricsText now = read(found);
-                long nowNanos = System.nanoTime();
+                long nowNanos = Clock.system().nanos();
                 show(out, before, now, (nowNanos - beforeNanos) / 1e9);
                 before = now;
                 beforeNanos = nowNanos;

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.ListRequest;
 import io.posixgateway.alluxio.control.Volume;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,7 +59,7 @@ final class Target {
         }
         Path whole = MountTable.withoutLinks(Path.of(path));
         MountTable.Mount mount = mountOf(whole);
-        long end = System.nanoTime() + PATIENCE_NANOS;
+        long end = Clock.system().nanos() + PATIENCE_NANOS;
         do {
             for (Path candidate : candidates(mount)) {
                 ControlClient client = new ControlClient(candidate);
@@ -69,7 +70,7 @@ final class Target {
                 client.close();
             }
             pause();
-        } while (System.nanoTime() < end);
+        } while (Clock.system().nanos() - end < 0);
         throw new CommandException("no gateway that answers serves " + mount.target()
                 + "; if it is served in a container, run this command there, or give --socket");
     }

@@ -32,6 +32,7 @@ import alluxio.util.network.NetworkAddressUtils;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,6 +53,7 @@ public final class AlluxioStore implements Store {
     private static final int MOST_ASKING = 2;
 
     private final FileSystemContext context;
+    private final Clock clock;
     private final ClusterSettings settings;
     private final FileSystem files;
     private final Loader loader;
@@ -67,7 +69,7 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
-    private final RecentStatuses recent = new RecentStatuses(System::nanoTime, open);
+    private final RecentStatuses recent;
     /** Are there files that no local worker has? */
     private volatile boolean streams;
 
@@ -83,9 +85,11 @@ public final class AlluxioStore implements Store {
         }
     };
 
-    private AlluxioStore(FileSystemContext context, StoreOptions options) {
+    private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
         this.context = context;
-        this.settings = new ClusterSettings(context);
+        this.clock = clock;
+        this.recent = new RecentStatuses(clock, open);
+        this.settings = new ClusterSettings(context, clock);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(context, files);
@@ -93,7 +97,7 @@ public final class AlluxioStore implements Store {
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-        this.workers = new WorkerWatch(System::nanoTime, new WorkerPulse(context), (question, delayNanos) -> {
+        this.workers = new WorkerWatch(clock, new WorkerPulse(context, clock), (question, delayNanos) -> {
             var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
         });
         this.maker = new FileMaker(context, workers, writeType);
@@ -101,7 +105,7 @@ public final class AlluxioStore implements Store {
     }
 
     /** Sets the client up; the first connection is made by the first call. */
-    public static Store open(StoreOptions options) throws StoreException {
+    public static Store open(StoreOptions options, Clock clock) throws StoreException {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
             ChannelTable.makeRoom();
@@ -110,7 +114,8 @@ public final class AlluxioStore implements Store {
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));
             }
-            return new MeteredStore(new AlluxioStore(FileSystemContext.create(subject, configuration), options));
+            return new MeteredStore(
+                    new AlluxioStore(FileSystemContext.create(subject, configuration), options, clock), clock);
         } catch (RuntimeException e) {
             throw new StoreException(
                     Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
@@ -316,12 +321,12 @@ public final class AlluxioStore implements Store {
         streams = true;
         StreamSource.Asked known = recent.find(fileId);
         StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
-        return new StreamSource(opening, open, asked, asking(path, fileId), false);
+        return new StreamSource(opening, open, asked, asking(path, fileId), false, clock);
     }
 
     @Override
     public FileSource openToKeep(String path, long fileId) throws StoreException {
-        return new StreamSource(opening, open, askToOpen(path, fileId), asking(path, fileId), true);
+        return new StreamSource(opening, open, askToOpen(path, fileId), asking(path, fileId), true, clock);
     }
 
     private StreamSource.Asking asking(String path, long fileId) {

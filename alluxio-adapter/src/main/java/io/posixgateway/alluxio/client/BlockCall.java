@@ -11,6 +11,7 @@ import alluxio.shaded.client.io.grpc.Metadata;
 import alluxio.shaded.client.io.grpc.MethodDescriptor;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.internal.ReadableBuffer;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -39,6 +40,7 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     private final ReadRequest request;
     private final FileSource.Rooms rooms;
     private final Runnable heard;
+    private final Clock clock;
 
     // Guarded by this.
     private @Nullable ClientCall<ReadRequest, ReadableBuffer> call;
@@ -46,7 +48,8 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     private @Nullable IOException failure;
     private boolean over;
 
-    private BlockCall(ReadRequest request, FileSource.Rooms rooms, Runnable heard) {
+    private BlockCall(ReadRequest request, FileSource.Rooms rooms, Runnable heard, Clock clock) {
+        this.clock = clock;
         this.request = request;
         this.rooms = rooms;
         this.heard = heard;
@@ -59,9 +62,10 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
      * @param heard run whenever something came
      * @param silentMillis most time without anything
      */
-    static void read(Channel worker, ReadRequest request, FileSource.Rooms rooms, Runnable heard, long silentMillis)
+    static void read(
+            Channel worker, ReadRequest request, FileSource.Rooms rooms, Runnable heard, long silentMillis, Clock clock)
             throws IOException {
-        BlockCall call = new BlockCall(request, rooms, heard);
+        BlockCall call = new BlockCall(request, rooms, heard, clock);
         call.begin(worker);
         call.await(silentMillis);
     }
@@ -112,9 +116,9 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     }
 
     private void awaitEnd(long millis) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        for (long left = millis; !over && left > 0; left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())) {
-            wait(left);
+        long end = clock.nanos() + TimeUnit.MILLISECONDS.toNanos(millis);
+        for (long left = end - clock.nanos(); !over && left > 0; left = end - clock.nanos()) {
+            clock.waitOn(this, left);
         }
     }
 

@@ -190,7 +190,8 @@ final class BlockRanges {
                 .build();
         WorkerNetAddress worker = place.getLocations().get(0).getWorkerAddress();
         try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-            BlockCall.read(BlockCall.channelOf(client.get()), request, rooms, choice::heard, silentMillis);
+            BlockCall.read(
+                    BlockCall.channelOf(client.get()), request, rooms, choice::heard, silentMillis, watch.clock());
         }
     }
 }

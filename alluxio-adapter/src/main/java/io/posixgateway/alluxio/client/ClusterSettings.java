@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.client;
 import alluxio.client.file.FileSystemContext;
 import alluxio.exception.status.AlluxioStatusException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +18,16 @@ import org.jspecify.annotations.Nullable;
 final class ClusterSettings {
     private static final Duration PATIENCE = Duration.ofSeconds(3);
     private static final Duration LIMIT = Duration.ofSeconds(8);
-    private static final long PAUSE_MILLIS = 100;
+    private static final long PAUSE_NANOS = 100_000_000L;
 
     private final FileSystemContext context;
+    private final Clock clock;
     private @Nullable Question question;
     private volatile boolean known;
 
-    ClusterSettings(FileSystemContext context) {
+    ClusterSettings(FileSystemContext context, Clock clock) {
         this.context = context;
+        this.clock = clock;
     }
 
     private final class Question {
@@ -52,7 +54,7 @@ final class ClusterSettings {
 
         /** Returns when it is over, at the latest when nobody should wait for it any longer. */
         void await() throws InterruptedException {
-            if (!over.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!clock.await(over, PATIENCE.toNanos())) {
                 thread.interrupt();
                 over.countDown();
             }
@@ -72,17 +74,17 @@ final class ClusterSettings {
         if (known) {
             return;
         }
-        long began = System.nanoTime();
+        long began = clock.nanos();
         try {
             for (Question asked = ask(); !known; asked = ask()) {
                 asked.await();
                 if (known) {
                     return;
                 }
-                if (System.nanoTime() - began > LIMIT.toNanos()) {
+                if (clock.nanos() - began > LIMIT.toNanos()) {
                     throw failure(asked.failure);
                 }
-                Thread.sleep(PAUSE_MILLIS);
+                clock.sleep(PAUSE_NANOS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import io.posixgateway.alluxio.client.RpcMetrics.Method;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,10 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class MeteredStore implements Store {
     private final Store store;
+    private final Clock clock;
     private final RpcMetrics metrics = new RpcMetrics();
 
-    MeteredStore(Store store) {
+    MeteredStore(Store store, Clock clock) {
         this.store = store;
+        this.clock = clock;
     }
 
     private interface Call<T> {
@@ -47,7 +50,7 @@ final class MeteredStore implements Store {
     private final class Timing {
         private final Method method;
         private final RemoteCalls remote = RemoteCalls.ofThread();
-        private final long beganNanos = System.nanoTime();
+        private final long beganNanos = clock.nanos();
 
         Timing(Method method) {
             this.method = method;
@@ -59,7 +62,7 @@ final class MeteredStore implements Store {
         boolean end(int errno) {
             boolean interrupted = remote.end();
             int told = interrupted && errno != 0 ? Errno.ETIMEDOUT : errno;
-            metrics.ended(method, System.nanoTime() - beganNanos, told);
+            metrics.ended(method, clock.nanos() - beganNanos, told);
             return interrupted;
         }
     }

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.URIStatus;
+import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,11 +19,11 @@ final class RecentStatuses {
     private static final int MOST_BLOCKS = 4;
     private static final int SEQUENCE_BITS = 24;
 
-    private final LongSupplier clock;
+    private final Clock clock;
     private final OpenStreams streams;
     private final AtomicReferenceArray<StreamSource.@Nullable Asked> places = new AtomicReferenceArray<>(PLACES);
 
-    RecentStatuses(LongSupplier clock, OpenStreams streams) {
+    RecentStatuses(Clock clock, OpenStreams streams) {
         this.clock = clock;
         this.streams = streams;
     }
@@ -53,7 +53,7 @@ final class RecentStatuses {
 
     /** For {@link StreamSource.Asked#nanos}. */
     long nowNanos() {
-        return clock.getAsLong();
+        return clock.nanos();
     }
 
     private static int place(long fileId) {

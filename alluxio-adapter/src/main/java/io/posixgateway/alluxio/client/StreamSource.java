@@ -5,6 +5,7 @@ import alluxio.exception.AlluxioException;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.ReadPType;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -33,6 +34,7 @@ final class StreamSource implements FileSource {
     private final OpenStreams others;
     private final Asking asking;
     private final boolean keeps;
+    private final Clock clock;
     /** Null: to be asked for. */
     private @Nullable Asked asked;
 
@@ -70,7 +72,8 @@ final class StreamSource implements FileSource {
     }
 
     /** @param keeps do workers keep what they fetch even of a young file? */
-    StreamSource(Opening opening, OpenStreams others, Asked asked, Asking asking, boolean keeps) {
+    StreamSource(Opening opening, OpenStreams others, Asked asked, Asking asking, boolean keeps, Clock clock) {
+        this.clock = clock;
         this.opening = opening;
         this.keeps = keeps;
         this.others = others;
@@ -216,7 +219,7 @@ final class StreamSource implements FileSource {
         if (others.movedSince(known.renames, path)) {
             moved = true;
         }
-        long age = Math.abs(System.currentTimeMillis() - known.status.getLastModificationTimeMs());
+        long age = Math.abs(clock.epochMillis() - known.status.getLastModificationTimeMs());
         how = !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED;
         BlockRanges open = opening.ranges(known.status, how);
         ranges = open;

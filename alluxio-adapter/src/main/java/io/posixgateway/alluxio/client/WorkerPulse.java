@@ -7,22 +7,24 @@ import alluxio.grpc.OpenLocalBlockResponse;
 import alluxio.resource.CloseableResource;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
 import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
- * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for {@value #ANSWER_SECONDS} seconds at
+ * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for two seconds at
  * most; a connection that has to be made first may take longer, so the question has a thread of its own.
  */
 final class WorkerPulse implements WorkerWatch.Pulse {
-    private static final long ANSWER_SECONDS = 2;
+    private static final long ANSWER_NANOS = 2_000_000_000L;
     private static final long NO_BLOCK = Long.MAX_VALUE;
 
     private final FileSystemContext context;
+    private final Clock clock;
 
-    WorkerPulse(FileSystemContext context) {
+    WorkerPulse(FileSystemContext context, Clock clock) {
         this.context = context;
+        this.clock = clock;
     }
 
     @Override
@@ -32,7 +34,7 @@ final class WorkerPulse implements WorkerWatch.Pulse {
         thread.setDaemon(true);
         thread.start();
         try {
-            return answer.came.await(ANSWER_SECONDS, TimeUnit.SECONDS) && !answer.unreached;
+            return clock.await(answer.came, ANSWER_NANOS) && !answer.unreached;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return true; // nothing is known

@@ -1,13 +1,12 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 
 /**
  * Which workers answer. Any thread.
@@ -43,7 +42,7 @@ final class WorkerWatch {
 
     static final long NOT_BEGUN = -1;
 
-    private final LongSupplier nanoClock;
+    private final Clock nanoClock;
     private final Pulse pulse;
     private final Later later;
     private final ConcurrentMap<WorkerNetAddress, Worker> workers = new ConcurrentHashMap<>();
@@ -59,14 +58,18 @@ final class WorkerWatch {
         void run(Runnable work, long delayNanos);
     }
 
-    WorkerWatch(LongSupplier nanoClock, Pulse pulse, Later later) {
+    WorkerWatch(Clock nanoClock, Pulse pulse, Later later) {
         this.nanoClock = nanoClock;
         this.pulse = pulse;
         this.later = later;
     }
 
+    Clock clock() {
+        return nanoClock;
+    }
+
     long nanos() {
-        return nanoClock.getAsLong();
+        return nanoClock.nanos();
     }
 
     Worker of(WorkerNetAddress address) {
@@ -120,7 +123,7 @@ final class WorkerWatch {
         private void beSilent() {
             if (!silent) {
                 silent = true;
-                silentSince = nanoClock.getAsLong();
+                silentSince = nanoClock.nanos();
                 tryAfter = FIRST_TRY_NANOS;
                 nextTry = silentSince + tryAfter;
             }
@@ -150,7 +153,7 @@ final class WorkerWatch {
         private void beLost() {
             beSilent();
             if (silentNanos() < SILENT_NANOS) {
-                silentSince = nanoClock.getAsLong() - SILENT_NANOS;
+                silentSince = nanoClock.nanos() - SILENT_NANOS;
             }
             if (!lost) {
                 lost = true;
@@ -160,7 +163,7 @@ final class WorkerWatch {
 
         /** From now on this call waits for it; ends with {@link #leave}. */
         synchronized void enter(WorkerCall call) {
-            calls.put(call, nanoClock.getAsLong());
+            calls.put(call, nanoClock.nanos());
             lookIn(SILENT_NANOS);
         }
 
@@ -169,7 +172,7 @@ final class WorkerWatch {
         }
 
         private void lookIn(long nanos) {
-            long at = nanoClock.getAsLong() + nanos;
+            long at = nanoClock.nanos() + nanos;
             if (!looking || at - nextLook < 0) {
                 looking = true;
                 nextLook = at;
@@ -223,7 +226,7 @@ final class WorkerWatch {
         }
 
         private synchronized boolean isAnyOverdue() {
-            long now = nanoClock.getAsLong();
+            long now = nanoClock.nanos();
             return calls.values().stream().anyMatch(since -> now - since >= SILENT_NANOS);
         }
 
@@ -242,7 +245,7 @@ final class WorkerWatch {
         }
 
         private long silentNanos() {
-            return silent ? nanoClock.getAsLong() - silentSince : 0;
+            return silent ? nanoClock.nanos() - silentSince : 0;
         }
 
         private boolean isFree() {
@@ -260,9 +263,9 @@ final class WorkerWatch {
          * @param elsewhere is there another place to read from? Then one that hangs is not waited for
          */
         synchronized long await(boolean elsewhere) {
-            long since = nanoClock.getAsLong();
+            long since = nanoClock.nanos();
             while (!isFree()) {
-                long now = nanoClock.getAsLong();
+                long now = nanoClock.nanos();
                 if (elsewhere && hangs()) {
                     return mayTry(now) ? begin() : NOT_BEGUN;
                 }
@@ -270,7 +273,7 @@ final class WorkerWatch {
                     return NOT_BEGUN;
                 }
                 try {
-                    TimeUnit.NANOSECONDS.timedWait(this, Math.max(1_000_000, since + CROWD_NANOS - now));
+                    nanoClock.waitOn(this, Math.max(1_000_000, since + CROWD_NANOS - now));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt(); // ends the call that follows
                     return begin();

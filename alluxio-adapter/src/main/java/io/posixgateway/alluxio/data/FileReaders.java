@@ -4,10 +4,10 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader.Extent;
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the readers of one volume; holds what they share. Any thread. */
@@ -25,20 +25,20 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private final Helpers helpers = new Helpers(MOST_AHEAD, "read-ahead");
     private final UsedBlocks used;
     private final long readAheadBytes;
-    private final LongSupplier clock;
+    private final Clock clock;
     private final AtomicLong askedNanos;
     private final LongAdder localBytes = new LongAdder();
     private final LongAdder remoteBytes = new LongAdder();
 
     /** @param readAheadBytes the window of each stream; 0: no reading ahead */
-    public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, LongSupplier clock) {
+    public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, Clock clock) {
         this.store = store;
         this.blocks = blocks;
         this.used = new UsedBlocks(blocks, store::use, clock, this::lookAfterBlocks);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;
-        this.askedNanos = new AtomicLong(clock.getAsLong() - ASK_NANOS);
+        this.askedNanos = new AtomicLong(clock.nanos() - ASK_NANOS);
     }
 
     /** Where a path is found when a stream is opened. */
@@ -97,17 +97,17 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     /** Should {@link #learn} be called before this file is read? Never waits. */
     public boolean wantsToLearn() {
-        return blocks.enabled() && !blocks.knowsFolders() && clock.getAsLong() - askedNanos.get() >= ASK_NANOS;
+        return blocks.enabled() && !blocks.knowsFolders() && clock.nanos() - askedNanos.get() >= ASK_NANOS;
     }
 
     /** Asks where the block files of a local worker are, if one has this file; null, and no failure, if not. Waits. */
     public @Nullable Path learn(String path) {
-        askedNanos.set(clock.getAsLong());
+        askedNanos.set(clock.nanos());
         try {
             Path folder = store.localBlockFolder(path);
             if (folder != null) {
                 learned(folder);
-                askedNanos.set(clock.getAsLong() - ASK_NANOS);
+                askedNanos.set(clock.nanos() - ASK_NANOS);
             }
             return folder;
         } catch (StoreException e) {

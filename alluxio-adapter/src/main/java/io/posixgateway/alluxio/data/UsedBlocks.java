@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.time.Clock;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,14 +17,14 @@ import org.slf4j.LoggerFactory;
  */
 final class UsedBlocks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UsedBlocks.class);
-    private static final long PAUSE_MILLIS = 5_000;
+    private static final long PAUSE_NANOS = 5_000_000_000L;
     private static final long MOST_NANOS = 1_000_000_000L;
     /** So many are told before it is asked how long that took. */
     private static final int TOGETHER = 32;
 
     private final BlockFiles blocks;
     private final Workers workers;
-    private final LongSupplier clock;
+    private final Clock clock;
     private final Runnable afterwards;
     // For the one thread that tells.
     private List<Long> used = List.of();
@@ -41,7 +41,7 @@ final class UsedBlocks implements AutoCloseable {
     }
 
     /** @param afterwards what else is to be done with block files as often; on the thread that tells */
-    UsedBlocks(BlockFiles blocks, Workers workers, LongSupplier clock, Runnable afterwards) {
+    UsedBlocks(BlockFiles blocks, Workers workers, Clock clock, Runnable afterwards) {
         this.blocks = blocks;
         this.workers = workers;
         this.clock = clock;
@@ -60,7 +60,7 @@ final class UsedBlocks implements AutoCloseable {
     private void run() {
         try {
             while (!Thread.currentThread().isInterrupted()) {
-                Thread.sleep(PAUSE_MILLIS);
+                clock.sleep(PAUSE_NANOS);
                 tell();
                 afterwards.run();
             }
@@ -71,13 +71,13 @@ final class UsedBlocks implements AutoCloseable {
 
     /** For about a second. A worker that does not answer is left alone, and does not hear of what was read so far. */
     void tell() {
-        long begun = clock.getAsLong();
+        long begun = clock.nanos();
         if (next == used.size()) {
             used = blocks.takeUsed();
             next = 0;
         }
         try {
-            while (next < used.size() && clock.getAsLong() - begun < MOST_NANOS) {
+            while (next < used.size() && clock.nanos() - begun < MOST_NANOS) {
                 int end = Math.min(next + TOGETHER, used.size());
                 blocks.told(workers.use(used.subList(next, end)));
                 next = end;

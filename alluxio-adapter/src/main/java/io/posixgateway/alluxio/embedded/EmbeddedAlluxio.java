@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.embedded;
 
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -88,7 +89,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     /** Waits until the master serves and the workers started since are registered with it, at most three minutes. */
     public void awaitReady() throws IOException {
-        long deadline = System.nanoTime() + START_LIMIT.toNanos();
+        long deadline = Clock.system().nanos() + START_LIMIT.toNanos();
         for (ServerProcess server : servers()) {
             server.awaitPort(deadline);
         }

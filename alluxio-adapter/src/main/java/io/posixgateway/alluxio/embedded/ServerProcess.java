@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.embedded;
 
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -151,7 +152,7 @@ public final class ServerProcess {
                     return;
                 }
             } catch (IOException e) {
-                if (System.nanoTime() - deadlineNanos > 0) {
+                if (Clock.system().nanos() - deadlineNanos > 0) {
                     throw new IOException(
                             "Alluxio's " + name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
                 }

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -50,6 +51,7 @@ public final class InodeTable {
 
     private final int most;
     private final CacheBytes bytes;
+    private final Clock clock;
     private final String rootPath;
     private final Inode root;
     private final NodeTable nodes = new NodeTable();
@@ -72,7 +74,8 @@ public final class InodeTable {
      * @param rootFileId its file id
      * @param bytes of this table alone; what the facts of its inodes take is counted there
      */
-    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes) {
+    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, Clock clock) {
+        this.clock = clock;
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
@@ -511,7 +514,7 @@ public final class InodeTable {
                 evicted.increment();
             }
         }
-        if (isCrowded() && !(inVain && System.nanoTime() - inVainNanos < IN_VAIN_NANOS)) {
+        if (isCrowded() && !(inVain && clock.nanos() - inVainNanos < IN_VAIN_NANOS)) {
             crowded.run();
         }
     }
@@ -544,7 +547,7 @@ public final class InodeTable {
                 }
             }
         }
-        inVainNanos = System.nanoTime();
+        inVainNanos = clock.nanos();
         inVain = found.size() < wanted; // what makes the crowd is open, or directories
         return found;
     }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -24,16 +25,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Moves {
     /** So long a wait is one; shorter than what a call to Alluxio may take. */
-    private static final long SPELL_MILLIS = 30_000;
+    private static final long SPELL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final InodeTable table;
+    private final Clock clock;
     private final List<Stay> stays = new ArrayList<>();
     private final List<Move> moves = new ArrayList<>();
     /** Odd while a directory is being moved. */
     private volatile long count;
 
-    public Moves(InodeTable table) {
+    public Moves(InodeTable table, Clock clock) {
         this.table = table;
+        this.clock = clock;
     }
 
     /** What is done meanwhile. */
@@ -99,7 +102,7 @@ public final class Moves {
             awaitRemotely(free);
         }
         while (!free.getAsBoolean()) {
-            awaitTrue(free, SPELL_MILLIS);
+            awaitTrue(free, SPELL_NANOS);
         }
         Stay stay = new Stay(table.path(inode));
         stays.add(stay);
@@ -213,7 +216,7 @@ public final class Moves {
         while (!condition.getAsBoolean()) {
             remote.begin();
             try {
-                awaitTrue(condition, SPELL_MILLIS);
+                awaitTrue(condition, SPELL_NANOS);
             } finally {
                 remote.end();
             }
@@ -221,13 +224,13 @@ public final class Moves {
     }
 
     /** Returns when it is true, or after so long. */
-    private synchronized void awaitTrue(BooleanSupplier condition, long mostMillis) throws StoreException {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(mostMillis);
+    private synchronized void awaitTrue(BooleanSupplier condition, long mostNanos) throws StoreException {
+        long deadline = clock.nanos() + mostNanos;
         try {
-            long left = mostMillis;
+            long left = mostNanos;
             while (left > 0 && !condition.getAsBoolean()) {
-                wait(left);
-                left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+                clock.waitOn(this, left);
+                left = deadline - clock.nanos();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.posix;
 
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -8,7 +9,6 @@ import java.nio.file.attribute.FileTime;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,14 +27,14 @@ public final class Identities {
     private final Table groups;
 
     /** @param clock nanoseconds that only go forward */
-    public Identities(Path passwd, Path group, LongSupplier clock) {
+    public Identities(Path passwd, Path group, Clock clock) {
         users = new Table(passwd, clock);
         groups = new Table(group, clock);
     }
 
     /** Those of this host. */
-    public static Identities ofHost() {
-        return new Identities(Path.of("/etc/passwd"), Path.of("/etc/group"), System::nanoTime);
+    public static Identities ofHost(Clock clock) {
+        return new Identities(Path.of("/etc/passwd"), Path.of("/etc/group"), clock);
     }
 
     public int uid(String user) {
@@ -58,14 +58,14 @@ public final class Identities {
     /** One file: immutable content, replaced as a whole. */
     private static final class Table {
         private final Path file;
-        private final LongSupplier clock;
+        private final Clock clock;
         private volatile Content content = new Content(Map.of(), Map.of(), FileTime.fromMillis(0));
         private volatile long lookedNanos;
         private volatile boolean looked;
 
         private record Content(Map<String, Integer> numbers, Map<Integer, String> names, FileTime time) {}
 
-        Table(Path file, LongSupplier clock) {
+        Table(Path file, Clock clock) {
             this.file = file;
             this.clock = clock;
         }
@@ -84,7 +84,7 @@ public final class Identities {
         }
 
         private Content content() {
-            long now = clock.getAsLong();
+            long now = clock.nanos();
             if (!looked || now - lookedNanos > LOOK_NANOS) {
                 lookedNanos = now;
                 looked = true;

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,8 @@ public final class HiddenFiles implements AutoCloseable {
     private static final String PREFIX = "hidden-";
     private static final AtomicLong COUNT = new AtomicLong();
     private static final String PROCESS =
-            Long.toHexString(ProcessHandle.current().pid()) + "." + Long.toHexString(System.currentTimeMillis());
+            Long.toHexString(ProcessHandle.current().pid()) + "."
+                    + Long.toHexString(ThreadLocalRandom.current().nextLong());
 
     private final Path folder;
     private final String prefix;

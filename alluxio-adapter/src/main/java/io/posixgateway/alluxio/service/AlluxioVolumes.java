@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -43,15 +44,22 @@ public final class AlluxioVolumes {
 
     private final Map<String, String> siteProperties;
     private final @Nullable Path spool;
+    private final Clock clock;
 
     /**
      * @param siteProperties client settings for every volume; null: none but those Alluxio's client finds by itself
      * @param spool where changed files of all volumes go; null: as the option says
      * @throws ServiceException the file cannot be read
      */
-    public AlluxioVolumes(@Nullable Path siteProperties, @Nullable Path spool) throws ServiceException {
+    public AlluxioVolumes(@Nullable Path siteProperties, @Nullable Path spool, Clock clock) throws ServiceException {
+        this.clock = clock;
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
         this.spool = spool;
+    }
+
+    /** Of all volumes of the process. */
+    Clock clock() {
+        return clock;
     }
 
     /** What a file says that may be made for other programs, and other versions of Alluxio: names may be unknown. */
@@ -114,7 +122,7 @@ public final class AlluxioVolumes {
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
-            return AlluxioMount.open(whole, adapter(whole, values));
+            return AlluxioMount.open(whole, adapter(whole, values), clock);
         } catch (StoreException e) {
             throw failure(e);
         }
@@ -138,7 +146,7 @@ public final class AlluxioVolumes {
         Path folder = adapter(whole, values).spoolFolder().resolve(name.replace('.', ','));
         try {
             AdapterOptions options = AdapterOptions.of(heeded(whole, values).with("spool", folder.toString()));
-            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how);
+            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, clock);
             new OptionProperties(whole.properties()).tell(values);
             return files;
         } catch (StoreException e) {
@@ -161,7 +169,7 @@ public final class AlluxioVolumes {
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
-            Store store = AlluxioMount.connect(whole, adapter(whole, values));
+            Store store = AlluxioMount.connect(whole, adapter(whole, values), clock);
             try {
                 store.connect(CONNECTIONS);
                 store.status(place.path());

@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.bypass.BypassServer;
 import io.posixgateway.alluxio.bypass.BypassVolume;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.session.KernelConnection;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ public final class BypassEndpoint implements AutoCloseable {
     private static final String LIBRARY = "libposixgw-bypass.so";
 
     private final Path socket;
+    private final Clock clock;
     private final List<Bypassed> volumes = new CopyOnWriteArrayList<>();
     /** Guarded by this. */
     private @Nullable BypassServer server;
@@ -31,7 +33,8 @@ public final class BypassEndpoint implements AutoCloseable {
     private boolean closed;
 
     /** @param socket in a folder of its own, which pods may see */
-    public BypassEndpoint(Path socket) {
+    public BypassEndpoint(Path socket, Clock clock) {
+        this.clock = clock;
         this.socket = socket.toAbsolutePath();
     }
 
@@ -82,7 +85,7 @@ public final class BypassEndpoint implements AutoCloseable {
             if (folder != null) {
                 install(folder.resolve(LIBRARY));
             }
-            server = BypassServer.start(socket, () -> List.copyOf(volumes));
+            server = BypassServer.start(socket, () -> List.copyOf(volumes), clock);
             LOG.info("Programs with libposixgw-bypass.so find block files at {}", socket);
         } catch (IOException e) {
             LOG.warn("Programs cannot bypass FUSE: {}", e.toString());

@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.StatFs;
+import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +21,13 @@ final class Capacity {
 
     private final FileSystem files;
     private final Executor executor;
-    private final LongSupplier nanoClock;
+    private final Clock nanoClock;
     private long askedAtNanos = NOT_ASKED;
     private long answeredAtNanos = NOT_ASKED;
     private int error;
     private @Nullable Figures last;
 
-    Capacity(FileSystem files, Executor executor, LongSupplier nanoClock) {
+    Capacity(FileSystem files, Executor executor, Clock nanoClock) {
         this.files = files;
         this.executor = executor;
         this.nanoClock = nanoClock;
@@ -37,7 +37,7 @@ final class Capacity {
 
     /** The last answer, at once; zeros before there is one. */
     synchronized VolumeStats now() {
-        long now = nanoClock.getAsLong();
+        long now = nanoClock.nanos();
         if (askedAtNanos == NOT_ASKED && (answeredAtNanos == NOT_ASKED || now - answeredAtNanos > REFRESH_NANOS)) {
             ask(now);
         }
@@ -77,7 +77,7 @@ final class Capacity {
         }
         synchronized (this) {
             askedAtNanos = NOT_ASKED;
-            answeredAtNanos = nanoClock.getAsLong();
+            answeredAtNanos = nanoClock.nanos();
             error = -Math.min(result, 0);
             if (result >= 0) {
                 long unit = Math.max(1, figures.fragmentSizeBytes);

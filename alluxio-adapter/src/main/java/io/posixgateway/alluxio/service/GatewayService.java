@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -48,6 +49,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
             Path bypassSocket) {}
 
     private final ExecutorService background = backgroundPool();
+    private final Clock clock;
     private final BypassEndpoint bypass;
     private final Volumes volumes;
     private final Takeover takeover;
@@ -67,11 +69,12 @@ public final class GatewayService implements Gateway, AutoCloseable {
 
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         this.version = version;
-        KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS);
-        this.bypass = new BypassEndpoint(addresses.bypassSocket());
+        this.clock = source.clock();
+        KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS, clock);
+        this.bypass = new BypassEndpoint(addresses.bypassSocket(), clock);
         this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
-        this.watchdog = new Watchdog(volumes::all);
-        this.takeover = new Takeover(keeper, volumes, background, () -> ending);
+        this.watchdog = new Watchdog(volumes::all, clock);
+        this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
         this.lead = Lead.of(addresses.lead());
@@ -134,7 +137,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     /** On one host with the process that leads, the address is that one's. */
     private void pagesIfFree() {
         try {
-            HttpPages free = new HttpPages(addresses.http(), metricsPage(), this::ready);
+            HttpPages free = new HttpPages(addresses.http(), metricsPage(), this::ready, clock);
             pages = free;
             free.start();
         } catch (IOException e) {
@@ -160,8 +163,8 @@ public final class GatewayService implements Gateway, AutoCloseable {
         if (pages == null) {
             MetricsPage metrics = metricsPage();
             HttpPages own = afterAnother
-                    ? HttpPages.inTurn(addresses.http(), metrics, this::ready)
-                    : new HttpPages(addresses.http(), metrics, this::ready);
+                    ? HttpPages.inTurn(addresses.http(), metrics, this::ready, clock)
+                    : new HttpPages(addresses.http(), metrics, this::ready, clock);
             pages = own;
             own.start();
         }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,12 +42,12 @@ final class HttpPages implements AutoCloseable {
     private final Gathered text;
     private final Gathered protobuf;
 
-    HttpPages(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
+    HttpPages(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready, Clock clock) throws IOException {
         System.setProperty("sun.net.httpserver.maxReqTime", LIMIT_SECONDS);
         System.setProperty("sun.net.httpserver.maxRspTime", LIMIT_SECONDS);
         this.metrics = metrics;
-        this.text = new Gathered(() -> Page.text(200, MetricsPage.CONTENT_TYPE, metrics.text()));
-        this.protobuf = new Gathered(() -> new Page(200, MetricsPage.PROTOBUF_TYPE, metrics.protobuf()));
+        this.text = new Gathered(() -> Page.text(200, MetricsPage.CONTENT_TYPE, metrics.text()), clock);
+        this.protobuf = new Gathered(() -> new Page(200, MetricsPage.PROTOBUF_TYPE, metrics.protobuf()), clock);
         this.ready = ready;
         this.server = bind(address);
         this.threads = new ThreadPoolExecutor(
@@ -78,17 +78,19 @@ final class HttpPages implements AutoCloseable {
     /** A page that is made at most once a second. */
     private static final class Gathered {
         private final PageMaker maker;
+        private final Clock clock;
         // Guarded by this.
         private @Nullable Page last;
         private long lastNanos;
 
-        Gathered(PageMaker maker) {
+        Gathered(PageMaker maker, Clock clock) {
             this.maker = maker;
+            this.clock = clock;
         }
 
         synchronized Page page() throws IOException {
             Page page = last;
-            long now = System.nanoTime();
+            long now = clock.nanos();
             if (page == null || now - lastNanos >= METRICS_NANOS) {
                 page = maker.make();
                 last = page;
@@ -108,15 +110,16 @@ final class HttpPages implements AutoCloseable {
     }
 
     /** Listens as soon as the address is free, where an earlier process on this host is about to give it up. */
-    static HttpPages inTurn(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready) throws IOException {
+    static HttpPages inTurn(InetSocketAddress address, MetricsPage metrics, BooleanSupplier ready, Clock clock)
+            throws IOException {
         for (int tries = 0; ; tries++) {
             try {
-                return new HttpPages(address, metrics, ready);
+                return new HttpPages(address, metrics, ready, clock);
             } catch (IOException e) {
                 if (tries == TURN_TRIES) {
                     throw e;
                 }
-                LockSupport.parkNanos(TURN_PAUSE_NANOS);
+                clock.pause(TURN_PAUSE_NANOS);
             }
         }
     }

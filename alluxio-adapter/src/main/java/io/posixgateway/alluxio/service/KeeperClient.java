@@ -6,6 +6,7 @@ import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -35,12 +36,14 @@ public final class KeeperClient {
 
     private final Path socket;
     private final int timeoutMillis;
+    private final Clock clock;
 
     /**
      * @param socket empty: there is no keeper, which holds no sessions, and every question but for these fails
      * @param timeoutMillis most that a call takes
      */
-    public KeeperClient(Path socket, int timeoutMillis) {
+    public KeeperClient(Path socket, int timeoutMillis, Clock clock) {
+        this.clock = clock;
         this.socket = socket;
         this.timeoutMillis = timeoutMillis;
     }
@@ -117,7 +120,7 @@ public final class KeeperClient {
                 answer.get("read_only").getAsBoolean(),
                 answer.get("takes").getAsInt(),
                 device,
-                new KeeperNotices(this, id, device == null ? "" : device));
+                new KeeperNotices(this, id, device == null ? "" : device, clock));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.fuse.session.NoticeCarrier;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -14,13 +15,15 @@ final class KeeperNotices implements NoticeCarrier {
     private final KeeperClient keeper;
     private final String session;
     private final String device;
+    private final Clock clock;
     /** When it refused last, and whether it did. A later keeper may take the place of one that is too old. */
     private volatile long refusedNanos;
 
     private volatile boolean tooOld;
 
     /** @param device "major:minor" of the mount; empty: not known */
-    KeeperNotices(KeeperClient keeper, String session, String device) {
+    KeeperNotices(KeeperClient keeper, String session, String device, Clock clock) {
+        this.clock = clock;
         this.keeper = keeper;
         this.session = session;
         this.device = device;
@@ -28,7 +31,7 @@ final class KeeperNotices implements NoticeCarrier {
 
     @Override
     public int carry(ByteBuffer messages, int bytes) {
-        if (tooOld && System.nanoTime() - refusedNanos < AGAIN_NANOS) {
+        if (tooOld && clock.nanos() - refusedNanos < AGAIN_NANOS) {
             return AWAY;
         }
         byte[] notices = new byte[bytes];
@@ -49,7 +52,7 @@ final class KeeperNotices implements NoticeCarrier {
                         session,
                         e.getMessage());
             }
-            refusedNanos = System.nanoTime();
+            refusedNanos = clock.nanos();
             tooOld = true;
         } else {
             LOG.debug("A notice of session {} is written without the keeper: {}", session, e.getMessage());

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.time.Clock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,8 +45,10 @@ final class MasterLoad {
     private final String path;
     private final Warmup.Progress progress;
     private final Patience patience;
+    private final Clock clock;
 
-    MasterLoad(Store store, String path, Warmup.Progress progress, Patience patience) {
+    MasterLoad(Store store, String path, Warmup.Progress progress, Patience patience, Clock clock) {
+        this.clock = clock;
         this.store = store;
         this.path = path;
         this.progress = progress;
@@ -72,12 +75,12 @@ final class MasterLoad {
 
     private End follow(boolean ours) throws InterruptedException {
         LoadState state = new LoadState(false, 0, 0, 0, "");
-        long heardNanos = System.nanoTime();
+        long heardNanos = clock.nanos();
         long movedNanos = heardNanos;
         while (true) {
             LoadState now = look();
             if (now != null) {
-                heardNanos = System.nanoTime();
+                heardNanos = clock.nanos();
                 movedNanos = now.loadedBytes() > state.loadedBytes() ? heardNanos : movedNanos;
                 state = now;
             }
@@ -93,12 +96,12 @@ final class MasterLoad {
                 stop(ours);
                 return End.FAILED;
             }
-            Thread.sleep(patience.pause().toMillis());
+            clock.sleep(patience.pause().toNanos());
         }
     }
 
-    private static boolean isOver(long sinceNanos, Duration patience) {
-        return System.nanoTime() - sinceNanos > patience.toNanos();
+    private boolean isOver(long sinceNanos, Duration patience) {
+        return clock.nanos() - sinceNanos > patience.toNanos();
     }
 
     /** Null: the master does not tell; it may be starting. */

@@ -28,7 +28,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
         this.version = version;
         this.socket = socket;
         this.metrics = new MetricsPage(this);
-        this.watchdog = new Watchdog(this::all);
+        this.watchdog = new Watchdog(this::all, volume.session().metrics().clock());
         this.control = new ControlServer(socket, this, null);
     }
 

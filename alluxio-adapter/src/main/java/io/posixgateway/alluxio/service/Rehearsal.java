@@ -11,6 +11,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
@@ -47,13 +48,13 @@ public final class Rehearsal {
      * Does what programs will do with a volume, some hundred calls within a few seconds: attributes of a few files of its
      * root, or of the first folders in it, and their beginning. What fails is left out.
      */
-    static void use(FileSystem files) {
-        long end = System.nanoTime() + MOST_NANOS;
+    static void use(FileSystem files, Clock clock) {
+        long end = clock.nanos() + MOST_NANOS;
         List<Place> few = new ArrayList<>();
         gather(files, FileSystem.ROOT, LEVELS, few);
         ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
-        for (int round = 0; round < ROUNDS && System.nanoTime() - end < 0; round++) {
-            few.removeIf(file -> System.nanoTime() - end < 0 && !visited(files, file, bytes.clear()));
+        for (int round = 0; round < ROUNDS && clock.nanos() - end < 0; round++) {
+            few.removeIf(file -> clock.nanos() - end < 0 && !visited(files, file, bytes.clear()));
         }
     }
 
@@ -179,7 +180,7 @@ public final class Rehearsal {
 
     private static Store openNobody() {
         try {
-            return AlluxioStore.open(new StoreOptions(NOBODY, "", "CACHE_THROUGH", true, Map.of()));
+            return AlluxioStore.open(new StoreOptions(NOBODY, "", "CACHE_THROUGH", true, Map.of()), Clock.system());
         } catch (StoreException e) {
             throw new IllegalStateException("fixed properties are refused", e);
         }

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -29,19 +30,21 @@ final class Takeover implements Runnable {
 
     private static final long MOST_PAUSE_MILLIS = 500;
     /** How old a session may be, at most, for which nothing is prepared yet. */
-    private static final long LOOK_MILLIS = 2000;
+    private static final long LOOK_NANOS = 2_000_000_000L;
 
     private final KeeperClient keeper;
     private final Volumes volumes;
     private final Executor executor;
     private final BooleanSupplier ending;
+    private final Clock clock;
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
     private final CountDownLatch tried = new CountDownLatch(1);
     private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean prepared;
     private volatile boolean done;
 
-    Takeover(KeeperClient keeper, Volumes volumes, Executor executor, BooleanSupplier ending) {
+    Takeover(KeeperClient keeper, Volumes volumes, Executor executor, BooleanSupplier ending, Clock clock) {
+        this.clock = clock;
         this.keeper = keeper;
         this.volumes = volumes;
         this.executor = executor;
@@ -50,7 +53,7 @@ final class Takeover implements Runnable {
 
     /** Waits until each session was tried once, or the time is over. */
     void awaitFirstTry(long millis) throws InterruptedException {
-        if (!tried.await(millis, TimeUnit.MILLISECONDS)) {
+        if (!clock.await(tried, TimeUnit.MILLISECONDS.toNanos(millis))) {
             LOG.warn("Taking sessions over takes long; orders are taken meanwhile");
         }
     }
@@ -63,18 +66,18 @@ final class Takeover implements Runnable {
     @Override
     public void run() {
         begun.countDown();
-        long began = System.nanoTime();
+        long began = clock.nanos();
         long pauseMillis = FIRST_PAUSE_MILLIS;
         while (!done && !ending.getAsBoolean()) {
             Set<String> ids = served();
             done = ids != null && each(ids, volumes::resume, executor);
             tried.countDown();
             if (!done) {
-                pause(pauseMillis);
+                clock.pause(TimeUnit.MILLISECONDS.toNanos(pauseMillis));
                 pauseMillis = Math.min(2 * pauseMillis, MOST_PAUSE_MILLIS);
             }
         }
-        LOG.info("Taking over took {} ms", (System.nanoTime() - began) / 1_000_000);
+        LOG.info("Taking over took {} ms", (clock.nanos() - began) / 1_000_000);
         volumes.endPreparation();
     }
 
@@ -101,7 +104,7 @@ final class Takeover implements Runnable {
                 prepared = true;
                 LOG.info("Ready; waiting for the end of the process that serves");
             }
-        } while (!begun.await(LOOK_MILLIS, TimeUnit.MILLISECONDS) && !ending.getAsBoolean());
+        } while (!clock.await(begun, LOOK_NANOS) && !ending.getAsBoolean());
     }
 
     /** Was everything prepared that can be? */
@@ -153,14 +156,6 @@ final class Takeover implements Runnable {
     private void complain(String about, String text) {
         if (complained.add(about)) {
             LOG.warn("{}; trying again", text);
-        }
-    }
-
-    private static void pause(long millis) {
-        try {
-            Thread.sleep(millis);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -10,10 +10,10 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 
 /** A volume that is being served. Any thread; closing is the business of {@link Volumes}. */
@@ -52,8 +52,12 @@ public final class Volume {
             FuseSession session,
             WatchLimits limits,
             Path accessLogFile) {
-        Capacity capacity = new Capacity(files, Volume::ask, System::nanoTime);
+        Capacity capacity = new Capacity(files, Volume::ask, session.metrics().clock());
         return new Volume(new Parts(request, files, session, accessLogFile), capacity, limits, 0);
+    }
+
+    private Clock clock() {
+        return session.metrics().clock();
     }
 
     private static void ask(Runnable question) {
@@ -128,7 +132,7 @@ public final class Volume {
         takeoverMillis = ProcessHandle.current()
                 .info()
                 .startInstant()
-                .map(start -> Duration.between(start, Instant.now()).toMillis())
+                .map(start -> Duration.between(start, clock().instant()).toMillis())
                 .orElse(0L);
     }
 
@@ -203,6 +207,6 @@ public final class Volume {
     }
 
     private Warmup warmup(Warmup.Progress progress) {
-        return new Warmup(new FileTree(files), files.store(), request.getAlluxioPath(), progress);
+        return new Warmup(new FileTree(files), files.store(), request.getAlluxioPath(), progress, clock());
     }
 }

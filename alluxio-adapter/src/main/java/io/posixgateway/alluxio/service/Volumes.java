@@ -43,7 +43,7 @@ public final class Volumes {
     private static final int REHEARSALS = 2;
 
     private static final int EARLY_TRIES = 30;
-    private static final long EARLY_PAUSE_MILLIS = 2000;
+    private static final long EARLY_PAUSE_NANOS = 2_000_000_000L;
 
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
@@ -133,7 +133,7 @@ public final class Volumes {
             Target target = target(request);
             if (rehearsals.getAndIncrement() < REHEARSALS) {
                 try (AlluxioFileSystem files = source.openBeside(target.place(), target.options())) {
-                    Rehearsal.use(files);
+                    Rehearsal.use(files, source.clock());
                 }
             }
             Store client = source.connect(target.place(), target.options());
@@ -160,7 +160,7 @@ public final class Volumes {
                 LOG.debug("Alluxio does not answer yet", e);
             }
             try {
-                Thread.sleep(EARLY_PAUSE_MILLIS);
+                source.clock().sleep(EARLY_PAUSE_NANOS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -221,13 +221,13 @@ public final class Volumes {
     /** Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. */
     public int drain() {
         draining = true;
-        long began = System.nanoTime();
+        long began = source.clock().nanos();
         List<Volume> volumes = all();
         CompletableFuture.allOf(volumes.stream()
                         .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
-        long tookMillis = (System.nanoTime() - began) / 1_000_000;
+        long tookMillis = (source.clock().nanos() - began) / 1_000_000;
         if (!volumes.isEmpty()) {
             LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), tookMillis);
         }
@@ -236,7 +236,7 @@ public final class Volumes {
 
     private Volume serve(AttachRequest request, Target target, boolean goesOn) throws ServiceException {
         String name = request.getVolume();
-        long began = System.nanoTime();
+        long began = source.clock().nanos();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
         AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
         if (goesOn) {
@@ -245,8 +245,11 @@ public final class Volumes {
         try {
             KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(
-                    files, kept, MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()));
-            Capacity capacity = new Capacity(files, background, System::nanoTime);
+                    files,
+                    kept,
+                    MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()),
+                    source.clock());
+            Capacity capacity = new Capacity(files, background, source.clock());
             Volume volume = new Volume(
                     new Volume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
                     capacity,
@@ -254,7 +257,7 @@ public final class Volumes {
                     kept.takes());
             served.put(name, volume);
             bypass.add(volume);
-            long tookMillis = (System.nanoTime() - began) / 1_000_000;
+            long tookMillis = (source.clock().nanos() - began) / 1_000_000;
             LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
             return volume;
         } catch (KeeperException e) {

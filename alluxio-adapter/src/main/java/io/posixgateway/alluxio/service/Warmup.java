@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 
 /**
@@ -20,6 +21,7 @@ public final class Warmup {
     private final Store store;
     private final String root;
     private final Progress progress;
+    private final Clock clock;
 
     /** Is told how far it is. */
     public interface Progress {
@@ -37,7 +39,8 @@ public final class Warmup {
     }
 
     /** @param root the volume's path in Alluxio */
-    Warmup(FileTree tree, Store store, String root, Progress progress) {
+    Warmup(FileTree tree, Store store, String root, Progress progress, Clock clock) {
+        this.clock = clock;
         this.tree = tree;
         this.store = store;
         this.root = root;
@@ -87,7 +90,7 @@ public final class Warmup {
 
     private MasterLoad.End load(String path) throws ServiceException {
         try {
-            return new MasterLoad(store, path, progress, MasterLoad.Patience.USUAL).run();
+            return new MasterLoad(store, path, progress, MasterLoad.Patience.USUAL, clock).run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ServiceException(Kind.ABORTED, "interrupted", e);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -8,12 +9,14 @@ import org.slf4j.LoggerFactory;
 /** Looks after all volumes of a process, once a second, on a thread of its own that no request and no page can hold up. */
 final class Watchdog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
-    private static final long PAUSE_MILLIS = 1000;
+    private static final long PAUSE_NANOS = 1_000_000_000L;
 
     private final Supplier<List<Volume>> volumes;
+    private final Clock clock;
     private final Thread thread = new Thread(this::run, "watchdog");
 
-    Watchdog(Supplier<List<Volume>> volumes) {
+    Watchdog(Supplier<List<Volume>> volumes, Clock clock) {
+        this.clock = clock;
         this.volumes = volumes;
         thread.setDaemon(true);
     }
@@ -25,7 +28,7 @@ final class Watchdog implements AutoCloseable {
     private void run() {
         try {
             while (!thread.isInterrupted()) {
-                Thread.sleep(PAUSE_MILLIS);
+                clock.sleep(PAUSE_NANOS);
                 lookAtAll();
             }
         } catch (InterruptedException e) {

@@ -120,9 +120,11 @@ final class Doubtful implements AutoCloseable {
     }
 
     private synchronized void awaitEnd() throws InterruptedException {
-        long end = System.nanoTime() + LOOK_NANOS;
-        for (long left = LOOK_NANOS; !closed && left > 0; left = end - System.nanoTime()) {
-            TimeUnit.NANOSECONDS.timedWait(this, left);
+        long end = metadata.clock().nanos() + LOOK_NANOS;
+        for (long left = LOOK_NANOS;
+                !closed && left > 0;
+                left = end - metadata.clock().nanos()) {
+            metadata.clock().waitOn(this, left);
         }
     }
 
@@ -145,7 +147,7 @@ final class Doubtful implements AutoCloseable {
                 return dropped(kept);
             }
             kept.notBeforeNanos = now + AGAIN_NANOS;
-            return published(new Draft(inode, kept.spool, kept.record, facts));
+            return published(new Draft(inode, kept.spool, kept.record, facts, metadata.clock()));
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;

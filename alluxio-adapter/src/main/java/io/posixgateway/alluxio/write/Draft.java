@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +59,7 @@ final class Draft {
     /** No longer in use: begin anew. */
     volatile boolean ended;
 
+    private final Clock clock;
     private @Nullable Instant changed;
     private volatile Shown shown;
 
@@ -65,7 +67,8 @@ final class Draft {
     private record Shown(
             Facts facts, long lengthBytes, @Nullable Instant changed) {}
 
-    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts) {
+    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts, Clock clock) {
+        this.clock = clock;
         this.inode = inode;
         this.spool = spool;
         this.record = record;
@@ -125,7 +128,7 @@ final class Draft {
     void touch() throws StoreException {
         record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
         dirty = true;
-        changed = Instant.now();
+        changed = clock.instant();
     }
 
     /** The attributes change. */

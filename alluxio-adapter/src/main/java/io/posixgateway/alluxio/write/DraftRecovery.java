@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
@@ -73,7 +74,7 @@ public final class DraftRecovery {
         for (Path file : folder.records()) {
             DraftRecord record = DraftRecord.read(file);
             if (record != null && record.has(DraftRecord.DOUBTFUL)) {
-                drafts.doubtful().inherit(record, System.currentTimeMillis() - record.storedMillis());
+                drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
             }
             if (record != null && isOnlyDoubtful(record)) {
                 left.addLast(file);
@@ -178,7 +179,8 @@ public final class DraftRecovery {
         boolean gone = record.isDoubtful() && where(inode.fileId()) == null;
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
-        Draft draft = new Draft(inode, content, record, reader.read(status, metadata.nowNanos()));
+        Facts facts = reader.read(status, metadata.nowNanos());
+        Draft draft = new Draft(inode, content, record, facts, metadata.clock());
         draft.restore();
         if (gone) {
             draft.doubtAt = null;

@@ -99,7 +99,7 @@ public final class Drafts implements AutoCloseable {
         made.record.identify(inode.node(), inode.fileId());
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
-        Draft draft = new Draft(inode, made.spool, made.record, facts);
+        Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock());
         draft.reserve(reserved, metadata.nowNanos());
         drafts.put(inode.node(), draft);
     }
@@ -141,7 +141,7 @@ public final class Drafts implements AutoCloseable {
         try {
             DraftRecord.Content content =
                     new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
-            return new Draft(inode, spool, folder.record(spool, content), facts);
+            return new Draft(inode, spool, folder.record(spool, content), facts, metadata.clock());
         } catch (StoreException e) {
             spool.close(false);
             throw e;

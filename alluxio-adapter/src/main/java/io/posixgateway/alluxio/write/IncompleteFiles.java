@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,12 +19,14 @@ final class IncompleteFiles {
     private static final Logger LOG = LoggerFactory.getLogger(IncompleteFiles.class);
 
     /** A worker says nothing when it has cancelled. */
-    private static final long CANCELLED_MILLIS = 1000;
+    private static final long CANCELLED_NANOS = 1_000_000_000L;
 
     private final Store store;
+    private final Clock clock;
 
-    IncompleteFiles(Store store) {
+    IncompleteFiles(Store store, Clock clock) {
         this.store = store;
+        this.clock = clock;
     }
 
     /** Is the file still there, and not complete? */
@@ -76,7 +79,7 @@ final class IncompleteFiles {
     }
 
     private void putBack(String hidden, String path) {
-        boolean interrupted = wasInterruptedFor(CANCELLED_MILLIS);
+        boolean interrupted = wasInterruptedFor(CANCELLED_NANOS);
         try {
             store.rename(hidden, path, false);
         } catch (StoreException e) {
@@ -91,11 +94,11 @@ final class IncompleteFiles {
         }
     }
 
-    private static boolean wasInterruptedFor(long millis) {
+    private boolean wasInterruptedFor(long nanos) {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
         try {
-            Thread.sleep(millis);
+            clock.sleep(nanos);
             return false;
         } catch (InterruptedException e) {
             return true;

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.time.Clock;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,10 +25,10 @@ final class LateWrites {
     /** A worker that does not answer for so long will not. */
     static final long GONE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    private final LongSupplier nanoClock;
+    private final Clock nanoClock;
     private final Queue<Doubt> doubts = new ConcurrentLinkedQueue<>();
 
-    LateWrites(LongSupplier nanoClock) {
+    LateWrites(Clock nanoClock) {
         this.nanoClock = nanoClock;
     }
 
@@ -60,7 +60,7 @@ final class LateWrites {
         if (sink.isOver()) {
             return;
         }
-        doubts.add(new Doubt(path, sink, nanoClock.getAsLong()));
+        doubts.add(new Doubt(path, sink, nanoClock.nanos()));
         try {
             draft.record.put(DraftRecord.DOUBTFUL, 0);
         } catch (StoreException e) {
@@ -70,7 +70,7 @@ final class LateWrites {
 
     /** An earlier process was in doubt so long ago: of which worker, nobody knows any more. */
     void inherit(String path, long ageNanos) {
-        doubts.add(new Doubt(path, null, nanoClock.getAsLong() - ageNanos));
+        doubts.add(new Doubt(path, null, nanoClock.nanos() - ageNanos));
     }
 
     /** Is what is published there not safe yet? */
@@ -78,7 +78,7 @@ final class LateWrites {
         if (doubts.isEmpty()) {
             return false;
         }
-        long now = nanoClock.getAsLong();
+        long now = nanoClock.nanos();
         doubts.removeIf(doubt -> doubt.isOver(now));
         return doubts.stream().anyMatch(doubt -> doubt.path.equals(path));
     }

@@ -34,7 +34,7 @@ public final class Publisher {
     /** So long after a publication began a failure is not yet told. */
     private static final long PATIENCE_NANOS = 12_000_000_000L;
 
-    private static final long PAUSE_MILLIS = 250;
+    private static final long PAUSE_NANOS = 250_000_000L;
     private static final int MOST_DOUBLINGS = 3;
     /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
     private static final long SURELY_OURS_NANOS = 100_000_000L;
@@ -63,8 +63,8 @@ public final class Publisher {
         this.reader = reader;
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
-        this.late = new LateWrites(metadata::nowNanos);
-        this.incomplete = new IncompleteFiles(store);
+        this.late = new LateWrites(metadata.clock());
+        this.incomplete = new IncompleteFiles(store, metadata.clock());
     }
 
     /** Where what is published is not safe at once. */
@@ -136,7 +136,7 @@ public final class Publisher {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
         try {
-            Thread.sleep(PAUSE_MILLIS << Math.min(pauses, MOST_DOUBLINGS));
+            metadata.clock().sleep(PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -31,7 +31,7 @@ final class Streams {
     Streams(Store store, Metadata metadata, LateWrites late, long fromBytes) {
         this.metadata = metadata;
         this.late = late;
-        this.incomplete = new IncompleteFiles(store);
+        this.incomplete = new IncompleteFiles(store, metadata.clock());
         this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
     }
 

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.fuse.time.Clock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -95,7 +96,8 @@ public final class AlluxioHost {
     private long warm(String path, long seconds) throws StoreException, ExecutionException, InterruptedException {
         long until = System.nanoTime() + seconds * 1_000_000_000L;
         ExecutorService users = Executors.newFixedThreadPool(WRITERS);
-        try (Store store = AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", false, Map.of()))) {
+        try (Store store =
+                AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", false, Map.of()), Clock.system())) {
             store.makeDirectory(path, 0755, Map.of());
             List<Future<Long>> all = new ArrayList<>();
             for (int i = 0; i < WRITERS; i++) {
@@ -140,7 +142,7 @@ public final class AlluxioHost {
                 "1MB",
                 "alluxio.user.block.write.location.policy.class",
                 "alluxio.client.block.policy.RoundRobinPolicy");
-        return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties));
+        return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties), Clock.system());
     }
 
     private long put(Path folder, String path, String blockBytes)

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.AlluxioStore;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ public final class MasterCalls {
         String most = Integer.toString(CALLERS[CALLERS.length - 1]);
         Map<String, String> properties = Map.of("alluxio.user.file.master.client.pool.size.max", most);
         StoreOptions options = new StoreOptions(arguments[0], "", "MUST_CACHE", true, properties);
-        try (Store store = AlluxioStore.open(options)) {
+        try (Store store = AlluxioStore.open(options, Clock.system())) {
             MasterCalls calls = new MasterCalls(store, arguments[1], Double.parseDouble(arguments[4]));
             StringJoiner all = new StringJoiner(", ", "[", "]");
             calls.measure("attributes of a file", () -> store.status(arguments[2]), all);

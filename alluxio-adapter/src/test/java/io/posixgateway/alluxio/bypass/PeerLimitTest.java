@@ -2,12 +2,12 @@ package io.posixgateway.alluxio.bypass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.concurrent.atomic.AtomicLong;
+import io.posixgateway.fuse.time.ManualClock;
 import org.junit.jupiter.api.Test;
 
 class PeerLimitTest {
-    private final AtomicLong now = new AtomicLong(-5);
-    private final PeerLimit limit = new PeerLimit(100, now::get);
+    private final ManualClock clock = new ManualClock();
+    private final PeerLimit limit = new PeerLimit(100, clock);
 
     private int allowed(int questions, long pid) {
         int allowed = 0;
@@ -21,9 +21,9 @@ class PeerLimitTest {
     void whoAsksTooMuchIsRefusedUntilTimeHasPassedAndOthersAreNot() {
         assertThat(allowed(1000, 1)).isBetween(100, 101);
         assertThat(allowed(50, 2)).isEqualTo(50);
-        now.addAndGet(500_000_000);
+        clock.advanceNanos(500_000_000);
         assertThat(allowed(1000, 1)).isBetween(49, 51);
-        now.addAndGet(3_600_000_000_000L);
+        clock.advanceNanos(3_600_000_000_000L);
         assertThat(allowed(1000, 1)).isBetween(100, 101);
     }
 }

@@ -11,6 +11,8 @@ import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.time.Clock;
+import java.time.Instant;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -18,10 +20,12 @@ import org.junit.jupiter.api.Test;
 /** What becomes of the attributes of a file that changes. */
 class AttributeEditTest {
     private static final byte[] LATER = {2, 1, 4, 7};
+    private static final Instant NOW = Instant.ofEpochSecond(1_000_000_000, 7);
 
     private static Facts facts(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
-        return new FactsReader(Identities.ofHost(), -1, -1, 0, new CacheBytes(Long.MAX_VALUE)).read(status, 0);
+        return new FactsReader(Identities.ofHost(Clock.system()), -1, -1, 0, new CacheBytes(Long.MAX_VALUE))
+                .read(status, 0);
     }
 
     private static SetAttributes chmod() {
@@ -41,7 +45,7 @@ class AttributeEditTest {
     @Test
     void whatALaterVersionWroteIsCarriedAlongOrTheChangeRefused() throws Exception {
         Facts later = facts(Map.of(PosixExtras.XATTR, LATER));
-        isRefused(() -> AttributeEdit.apply(later, chmod()));
+        isRefused(() -> AttributeEdit.apply(later, chmod(), NOW));
         isRefused(() -> AttributeEdit.ownedBy(later, "bob"));
         assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixExtras.XATTR, LATER);
         assertThat(AttributeEdit.withoutTime(later.raw()).xattrs()).containsEntry(PosixExtras.XATTR, LATER);
@@ -49,11 +53,13 @@ class AttributeEditTest {
 
     @Test
     void whatThisVersionWroteIsChanged() throws Exception {
-        FileStatus changed = AttributeEdit.apply(facts(Map.of()), chmod());
+        FileStatus changed = AttributeEdit.apply(facts(Map.of()), chmod(), NOW);
         assertThat(changed.mode()).isEqualTo(0600);
         PosixExtras extras = PosixExtras.decode(changed.xattrs().get(PosixExtras.XATTR));
         assertThat(extras.foreign).isFalse();
         assertThat(extras.special).isEqualTo(02000);
+        assertThat(Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos))
+                .isEqualTo(NOW);
         FileStatus anew = AttributeEdit.ownedBy(facts(changed.xattrs()), "bob");
         extras = PosixExtras.decode(anew.xattrs().get(PosixExtras.XATTR));
         assertThat(extras.special).isEqualTo(02000);

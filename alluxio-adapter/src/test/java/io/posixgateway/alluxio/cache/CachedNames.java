@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.Reference;
 import java.util.Map;
@@ -19,12 +20,12 @@ public final class CachedNames {
     static final int FILES_A_DIRECTORY = 1000;
 
     private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
-    private final FactsReader reader = new FactsReader(Identities.ofHost(), -1, -1, 0, bytes);
+    private final FactsReader reader = new FactsReader(Identities.ofHost(Clock.system()), -1, -1, 0, bytes);
     private final InodeTable table;
     private Inode directory;
 
     CachedNames(int most) {
-        table = new InodeTable("/", 0, most, bytes);
+        table = new InodeTable("/", 0, most, bytes, Clock.system());
         directory = table.root();
     }
 

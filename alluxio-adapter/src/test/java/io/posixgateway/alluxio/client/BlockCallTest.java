@@ -15,6 +15,8 @@ import alluxio.shaded.client.io.grpc.netty.NettyChannelBuilder;
 import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.Test;
 
 /** Against a worker on the loopback that does what a real one would never do. What real ones do, ReadPathsIT and others see. */
 class BlockCallTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int PART_BYTES = 100_000;
     private final byte[] content = new byte[1_000_000];
     private final AtomicInteger heard = new AtomicInteger();
@@ -104,22 +108,26 @@ class BlockCallTest {
         }
     }
 
-    private void read(int offset, ByteBuffer into, long silentMillis) throws IOException {
+    private void read(int offset, ByteBuffer into) throws IOException {
+        read(offset, into, 60_000, Clock.system());
+    }
+
+    private void read(int offset, ByteBuffer into, long silentMillis, Clock clock) throws IOException {
         ReadRequest request = ReadRequest.newBuilder()
                 .setBlockId(1)
                 .setOffset(offset)
                 .setLength(into.remaining())
                 .build();
-        BlockCall.read(channel, request, FileSource.Rooms.of(into), heard::incrementAndGet, silentMillis);
+        BlockCall.read(channel, request, FileSource.Rooms.of(into), heard::incrementAndGet, silentMillis, clock);
     }
 
     @Test
     void bringsWhatIsAskedForAndTellsTheWorkerHowFarItIs() throws Exception {
         ByteBuffer into = ByteBuffer.allocateDirect(450_000);
-        read(123_456, into, 20_000);
+        read(123_456, into);
         assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, 123_456, 450_000));
         assertThat(heard).hasValue(5);
-        Waiting.until("all is acknowledged", Duration.ofSeconds(20), () -> acknowledged.size() == 4);
+        Waiting.until("all is acknowledged", LIMIT, () -> acknowledged.size() == 4);
         assertThat(acknowledged).containsExactly(223_456L, 323_456L, 423_456L, 523_456L);
     }
 
@@ -127,7 +135,7 @@ class BlockCallTest {
     void aWorkerThatSendsMoreThanIsAskedForIsNotBelieved() {
         behaviour = (request, responses) -> send(request, responses, request.getLength() + 100);
         ByteBuffer into = ByteBuffer.allocateDirect(150_000).limit(149_000);
-        assertThatThrownBy(() -> read(0, into, 20_000)).hasMessageContaining("not understood");
+        assertThatThrownBy(() -> read(0, into)).hasMessageContaining("not understood");
         assertThat(into.position()).isEqualTo(100_000);
     }
 
@@ -137,7 +145,7 @@ class BlockCallTest {
             send(request, responses, 200_000);
             responses.onCompleted();
         };
-        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(300_000), 20_000))
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(300_000)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("ended the answer");
     }
@@ -146,7 +154,7 @@ class BlockCallTest {
     void aWorkerThatRefusesIsQuoted() {
         behaviour = (request, responses) -> responses.onError(
                 Status.NOT_FOUND.withDescription("no such block").asRuntimeException());
-        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000), 20_000))
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no such block");
     }
@@ -154,7 +162,7 @@ class BlockCallTest {
     @Test
     void anAnswerWithoutDataIsNotUnderstood() {
         behaviour = (request, responses) -> responses.onNext(ReadResponse.getDefaultInstance());
-        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000), 20_000))
+        assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("not understood");
     }
@@ -163,11 +171,20 @@ class BlockCallTest {
     void silenceIsGivenUpAndNothingIsPutAnyMore() throws Exception {
         behaviour = (request, responses) -> send(request, responses, 100_000);
         ByteBuffer into = ByteBuffer.allocateDirect(300_000);
-        assertThatThrownBy(() -> read(0, into, 300))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("Nothing came");
+        ManualClock clock = new ManualClock();
+        FutureTask<Boolean> reads = new FutureTask<>(() -> {
+            read(0, into, 300, clock);
+            return true;
+        });
+        new Thread(reads).start();
+        Waiting.until("something came", LIMIT, () -> heard.get() == 1);
+        Waiting.until("it is given up", LIMIT, () -> {
+            clock.advance(Duration.ofMillis(300));
+            return reads.isDone();
+        });
+        assertThatThrownBy(reads::get).hasCauseInstanceOf(IOException.class).hasMessageContaining("Nothing came");
         assertThat(into.position()).isEqualTo(100_000);
-        Waiting.until("the worker is told", Duration.ofSeconds(20), () -> cancelled);
+        Waiting.until("the worker is told", LIMIT, () -> cancelled);
         assertThat(into.position()).isEqualTo(100_000);
     }
 
@@ -178,16 +195,16 @@ class BlockCallTest {
         AtomicInteger interrupted = new AtomicInteger();
         Thread reads = new Thread(() -> {
             try {
-                read(0, into, 60_000);
+                read(0, into);
             } catch (IOException e) {
                 interrupted.set(Thread.currentThread().isInterrupted() ? 1 : -1);
             }
         });
         reads.start();
-        Waiting.until("it is asked", Duration.ofSeconds(20), () -> asked);
+        Waiting.until("it is asked", LIMIT, () -> asked);
         reads.interrupt();
-        reads.join(20_000);
+        reads.join(60_000);
         assertThat(interrupted).hasValue(1);
-        Waiting.until("the worker is told", Duration.ofSeconds(20), () -> cancelled);
+        Waiting.until("the worker is told", LIMIT, () -> cancelled);
     }
 }

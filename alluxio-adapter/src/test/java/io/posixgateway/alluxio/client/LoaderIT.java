@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,8 +24,8 @@ class LoaderIT {
     void aMasterLoadsWhatItIsAskedFor() throws Exception {
         try (EmbeddedAlluxio alluxio =
                         EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, 64 << 20));
-                Store store =
-                        AlluxioStore.open(new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()))) {
+                Store store = AlluxioStore.open(
+                        new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
             Path folder = Files.createDirectory(alluxio.ufs().resolve(FOLDER));
             for (int i = 0; i < FILES; i++) {
                 Files.write(folder.resolve("file" + i), new byte[BYTES]);

@@ -6,6 +6,7 @@ import alluxio.client.file.URIStatus;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.FileInfo;
+import io.posixgateway.fuse.time.ManualClock;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,8 +16,8 @@ class RecentStatusesTest {
     private static final long FILE = 7L << 24 | 0xffffff;
 
     private final OpenStreams streams = new OpenStreams();
-    private long nowNanos = 5;
-    private final RecentStatuses statuses = new RecentStatuses(() -> nowNanos, streams);
+    private final ManualClock clock = new ManualClock();
+    private final RecentStatuses statuses = new RecentStatuses(clock, streams);
 
     private StreamSource.Asked asked(int blocks) {
         FileInfo file = new FileInfo()
@@ -25,19 +26,19 @@ class RecentStatusesTest {
                 .setCompleted(true)
                 .setFileBlockInfos(Collections.nCopies(
                         blocks, new FileBlockInfo().setBlockInfo(new BlockInfo().setBlockId(FILE))));
-        return new StreamSource.Asked(new URIStatus(file), nowNanos, streams.renames(), true);
+        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), streams.renames(), true);
     }
 
     @Test
     void aSmallFileIsFoundForHalfAMinuteAndItsPathIsBelievedForTwoSeconds() {
         StreamSource.Asked asked = asked(1);
         statuses.keep(asked);
-        nowNanos += RecentStatuses.RECENT_NANOS - 1;
+        clock.advanceNanos(RecentStatuses.RECENT_NANOS - 1);
         assertThat(statuses.isRecent(asked)).isTrue();
-        nowNanos += 1;
+        clock.advanceNanos(1);
         assertThat(statuses.isRecent(asked)).isFalse();
         assertThat(statuses.find(FILE)).isSameAs(asked);
-        nowNanos += RecentStatuses.KEPT_NANOS - RecentStatuses.RECENT_NANOS;
+        clock.advanceNanos(RecentStatuses.KEPT_NANOS - RecentStatuses.RECENT_NANOS);
         assertThat(statuses.find(FILE)).isNull();
     }
 

@@ -3,21 +3,21 @@ package io.posixgateway.alluxio.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import alluxio.wire.WorkerNetAddress;
-import io.posixgateway.alluxio.harness.Waiting;
-import java.time.Duration;
+import io.posixgateway.fuse.time.ManualClock;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Who may read from a worker that has not answered for a while. */
 class WorkerWatchTest {
     private static final long START = Long.MAX_VALUE - 1000;
 
-    private final AtomicLong nanos = new AtomicLong(START);
+    private final ManualClock clock = new ManualClock();
     private final AtomicBoolean beats = new AtomicBoolean();
     private final AtomicInteger pulses = new AtomicInteger();
     /** What happens while it is asked. */
@@ -25,27 +25,36 @@ class WorkerWatchTest {
 
     private final NavigableMap<Long, Runnable> planned = new TreeMap<>();
     private final WorkerWatch watch = new WorkerWatch(
-            nanos::get,
+            clock,
             address -> {
                 pulses.incrementAndGet();
                 meanwhile.run();
                 return beats.get();
             },
-            (work, delayNanos) -> planned.put(nanos.get() - START + delayNanos, work));
+            (work, delayNanos) -> planned.put(lived() + delayNanos, work));
     private final WorkerWatch.Worker worker = watch.of(new WorkerNetAddress().setHost("here"));
 
+    @BeforeEach
+    void itsTimeOverflowsSoon() {
+        clock.advanceNanos(START);
+    }
+
+    private long lived() {
+        return clock.nanos() - START;
+    }
+
     private void pass(long more) {
-        nanos.addAndGet(more);
+        clock.advanceNanos(more);
     }
 
     /** As {@link #pass}, and does what was planned for meanwhile, at its time. */
     private void live(long more) {
-        long end = nanos.get() - START + more;
+        long end = lived() + more;
         while (!planned.isEmpty() && planned.firstKey() <= end) {
-            nanos.set(START + planned.firstKey());
+            pass(planned.firstKey() - lived());
             planned.pollFirstEntry().getValue().run();
         }
-        nanos.set(START + end);
+        pass(end - lived());
     }
 
     private void beginMost() {
@@ -119,22 +128,22 @@ class WorkerWatchTest {
         CompletableFuture<Long> waiter = new CompletableFuture<>();
         Thread thread = new Thread(() -> waiter.complete(worker.await(false)));
         thread.start();
-        Waiting.until("it waits", Duration.ofSeconds(30), () -> thread.getState() == Thread.State.TIMED_WAITING);
+        clock.awaitWaiting(1);
         worker.answered();
         assertThat(waiter.get()).isNotEqualTo(WorkerWatch.NOT_BEGUN);
         thread.join();
     }
 
     @Test
-    void itIsWaitedForAMomentOnly() {
+    void itIsWaitedForAMomentOnly() throws Exception {
         worker.begin();
         pass(WorkerWatch.SILENT_NANOS);
         CompletableFuture<Long> waiter = CompletableFuture.supplyAsync(() -> worker.await(false));
-        while (!waiter.isDone()) {
-            pass(WorkerWatch.CROWD_NANOS / 4);
-            Thread.onSpinWait();
-        }
-        assertThat(waiter.join()).isEqualTo(WorkerWatch.NOT_BEGUN);
+        clock.awaitWaiting(1);
+        pass(WorkerWatch.CROWD_NANOS - 1);
+        assertThat(clock.waiting()).isEqualTo(1);
+        pass(1);
+        assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(WorkerWatch.NOT_BEGUN);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,15 +26,15 @@ class UsedBlocksTest {
 
     private final BlockFiles files = new BlockFiles(5);
     private final List<Long> heard = new ArrayList<>();
-    private long nanos;
+    private final ManualClock clock = new ManualClock();
     private boolean answers = true;
-    private final UsedBlocks used = new UsedBlocks(files, this::hear, () -> nanos, () -> {});
+    private final UsedBlocks used = new UsedBlocks(files, this::hear, clock, () -> {});
 
     private int hear(List<Long> blocks) throws StoreException {
         if (!answers) {
             throw new StoreException(Errno.ETIMEDOUT, "no answer", null);
         }
-        nanos += blocks.size() * NANOS_OF_ONE;
+        clock.advanceNanos(blocks.size() * NANOS_OF_ONE);
         heard.addAll(blocks);
         return blocks.size();
     }
@@ -50,7 +51,7 @@ class UsedBlocksTest {
     @Test
     void whatASecondIsTooShortForIsToldNextTime() {
         used.tell();
-        assertThat(nanos).isBetween(TimeUnit.SECONDS.toNanos(1), TimeUnit.MILLISECONDS.toNanos(1500));
+        assertThat(clock.nanos()).isBetween(TimeUnit.SECONDS.toNanos(1), TimeUnit.MILLISECONDS.toNanos(1500));
         files.used(heard.get(0));
         used.tell();
         assertThat(heard)

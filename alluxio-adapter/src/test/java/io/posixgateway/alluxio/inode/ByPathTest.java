@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.ManualClock;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ByPathTest {
-    private final InodeTable table = new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE));
+    private final InodeTable table =
+            new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), new ManualClock());
     private final ByPath<String> values = new ByPath<>(
             "everywhere",
             "nowhere",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.ManualClock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,8 @@ class InodeTableTest {
     private static final int MOST = 100;
     private static final int MOST_BYTES = 4_000_000;
 
-    private final InodeTable table = new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE));
+    private final InodeTable table =
+            new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE), new ManualClock());
 
     private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
         Inode inode = table.of(fileId, isDirectory);
@@ -86,7 +88,7 @@ class InodeTableTest {
     @Test
     void whatNobodyUsesIsBoundedByItsBytesToo() {
         CacheBytes bytes = new CacheBytes(MOST_BYTES);
-        InodeTable small = new InodeTable("/", 0, 1_000_000, bytes);
+        InodeTable small = new InodeTable("/", 0, 1_000_000, bytes, new ManualClock());
         for (int i = 0; i < 8000; i++) {
             Inode inode = small.of(2000 + i, false);
             inode.see(withXattr(bytes, 2000 + i, 1000));
@@ -145,7 +147,7 @@ class InodeTableTest {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
         CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
-        InodeTable large = new InodeTable("/", 0, 500, bytes);
+        InodeTable large = new InodeTable("/", 0, 500, bytes, new ManualClock());
         Inode root = large.root();
         for (int i = 0; i < 50_000; i++) {
             Name name = Name.of("f".repeat(random.nextInt(50)) + random.nextInt(1000));
@@ -207,7 +209,7 @@ class InodeTableTest {
     void namesAgreeWithAMapThroughRenamesAndRemovals() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
-        InodeTable large = new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE));
+        InodeTable large = new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE), new ManualClock());
         Map<String, Inode> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);

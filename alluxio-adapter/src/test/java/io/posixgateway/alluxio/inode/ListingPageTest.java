@@ -3,13 +3,14 @@ package io.posixgateway.alluxio.inode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.ManualClock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ListingPageTest {
-    private final InodeTable table = new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE));
+    private final InodeTable table = new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE), new ManualClock());
 
     private ListingPage page(String... names) {
         byte[][] all = new byte[names.length][];

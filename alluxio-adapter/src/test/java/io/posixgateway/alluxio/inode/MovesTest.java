@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,12 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class MovesTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final InodeTable table = new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE));
-    private final Moves moves = new Moves(table);
+    private final ManualClock clock = new ManualClock();
+    private final InodeTable table = new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), clock);
+    private final Moves moves = new Moves(table, clock);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);
     private final Inode elsewhere = at(table.root(), "ab", 12, false);
@@ -70,7 +72,7 @@ class MovesTest {
 
         /** It waits before its work. */
         void awaitWaiting() throws Exception {
-            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.TIMED_WAITING);
+            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.WAITING);
             assertThat(hasBegun()).isFalse();
         }
 
@@ -94,6 +96,23 @@ class MovesTest {
         move.end();
         later.awaitBegin();
         later.end();
+    }
+
+    @Test
+    void aWaitThatTakesLongIsSeveralAndGoesOn() throws Exception {
+        Held below = new Held(work -> moves.stay(file, work));
+        below.awaitBegin();
+        Held move = new Held(work -> moves.move(directory, work));
+        move.awaitWaiting();
+        for (int spell = 0; spell < 3; spell++) {
+            long before = clock.waits();
+            clock.advance(Duration.ofSeconds(30));
+            Waiting.until("it waits anew", LIMIT, () -> clock.waits() > before);
+            assertThat(move.hasBegun()).isFalse();
+        }
+        below.end();
+        move.awaitBegin();
+        move.end();
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,7 +52,7 @@ final class BypassedMount implements AutoCloseable {
         this.socket = socket;
         BypassVolume volume =
                 new Served(fs, mounted.session().kernelConnection().number(), counts);
-        this.server = BypassServer.start(socket, () -> List.of(volume));
+        this.server = BypassServer.start(socket, () -> List.of(volume), Clock.system());
     }
 
     private record Served(AlluxioFileSystem fs, long device, BypassCounts counts) implements BypassVolume {

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -28,7 +29,7 @@ class SitePropertiesIT {
 
     private AlluxioFileSystem open(String folder, String site, Map<String, String> options) throws Exception {
         Path file = Files.writeString(scratch.resolve("alluxio-site.properties"), site);
-        return new AlluxioVolumes(file, scratch.resolve("spool"))
+        return new AlluxioVolumes(file, scratch.resolve("spool"), Clock.system())
                 .openToServe(SharedAlluxio.at(folder), AlluxioVolumes.OPTIONS.read(options));
     }
 

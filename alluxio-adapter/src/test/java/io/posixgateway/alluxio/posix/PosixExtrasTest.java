@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.ManualClock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,10 +59,10 @@ class PosixExtrasTest {
 
     @Test
     void identitiesFollowTheirFiles(@TempDir Path folder) throws Exception {
-        AtomicLong clock = new AtomicLong();
+        ManualClock clock = new ManualClock();
         Path passwd = Files.writeString(folder.resolve("passwd"), "alice:x:1001:1001::/:/bin/sh\nbroken\n");
         Path group = Files.writeString(folder.resolve("group"), "staff:x:50:\n");
-        Identities identities = new Identities(passwd, group, clock::get);
+        Identities identities = new Identities(passwd, group, clock);
         assertThat(identities.uid("alice")).isEqualTo(1001);
         assertThat(identities.user(1001)).isEqualTo("alice");
         assertThat(identities.gid("staff")).isEqualTo(50);
@@ -71,7 +71,7 @@ class PosixExtrasTest {
         Files.writeString(passwd, "alice:x:2002:2002::/:/bin/sh\n");
         Files.setLastModifiedTime(passwd, java.nio.file.attribute.FileTime.fromMillis(1000));
         assertThat(identities.uid("alice")).isEqualTo(1001);
-        clock.set(5_000_000_000L);
+        clock.advanceNanos(5_000_000_000L);
         assertThat(identities.uid("alice")).isEqualTo(2002);
     }
 }

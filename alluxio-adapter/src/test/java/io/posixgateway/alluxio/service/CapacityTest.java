@@ -3,17 +3,18 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.memory.MemoryFileSystem;
+import io.posixgateway.fuse.time.ManualClock;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
 class CapacityTest {
     private final Queue<Runnable> asked = new ArrayDeque<>();
-    private final long[] now = {1_000_000_000L};
-    private final Capacity capacity = new Capacity(new MemoryFileSystem(64 << 20), asked::add, () -> now[0]);
+    private final ManualClock clock = new ManualClock();
+    private final Capacity capacity = new Capacity(new MemoryFileSystem(64 << 20), asked::add, clock);
 
     private void seconds(long count) {
-        now[0] += count * 1_000_000_000L;
+        clock.advanceNanos(count * 1_000_000_000L);
     }
 
     @Test

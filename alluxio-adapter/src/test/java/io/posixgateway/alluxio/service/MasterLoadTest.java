@@ -8,8 +8,8 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.service.MasterLoad.End;
 import io.posixgateway.alluxio.service.MasterLoad.Patience;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.ManualClock;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -18,8 +18,6 @@ import org.junit.jupiter.api.Test;
 
 /** What a master may answer; that a real one loads is in LoaderIT and SightIT. */
 class MasterLoadTest {
-    private static final Patience SHORT =
-            new Patience(Duration.ofMillis(1), Duration.ofMillis(100), Duration.ofMillis(100));
     private static final LoadState BEGUN = new LoadState(false, 0, 0, 0, "");
     private static final LoadState HALF = new LoadState(false, 5, 10, 0, "");
     private static final LoadState DONE = new LoadState(true, 10, 10, 0, "");
@@ -30,6 +28,7 @@ class MasterLoadTest {
     private final StoreException away = new StoreException(Errno.EIO, "the master is away", null);
     private final List<String> asked = new ArrayList<>();
     private final List<LoadState> told = new ArrayList<>();
+    private final ManualClock clock = ManualClock.advancedByWaits();
     private boolean wanted = true;
 
     private Object answer(String what) throws StoreException {
@@ -63,7 +62,7 @@ class MasterLoadTest {
                 return wanted;
             }
         };
-        return new MasterLoad(store, "/a", progress, SHORT).run();
+        return new MasterLoad(store, "/a", progress, Patience.USUAL, clock).run();
     }
 
     @Test

@@ -38,6 +38,7 @@ import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
@@ -106,13 +107,13 @@ class ServeIT {
     @Test
     void what_a_waiting_process_reads_is_not_loaded_into_alluxio() throws Exception {
         data("beside");
-        AlluxioVolumes volumes = new AlluxioVolumes(null, folder.resolve("spool-beside"));
+        AlluxioVolumes volumes = new AlluxioVolumes(null, folder.resolve("spool-beside"), Clock.system());
         AlluxioOptions place = AlluxioOptions.ofUri("alluxio://" + masters + "/beside");
         OptionValues options = AlluxioVolumes.OPTIONS.read(Map.of());
         volumes.connect(place, options).close();
         Entry entry = new Entry();
         try (AlluxioFileSystem beside = volumes.openBeside(place, options)) {
-            Rehearsal.use(beside);
+            Rehearsal.use(beside, Clock.system());
             beside.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry);
             assertThat(entry.node).isZero();
         }

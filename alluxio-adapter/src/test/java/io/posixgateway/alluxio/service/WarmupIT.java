@@ -14,6 +14,7 @@ import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -46,7 +47,8 @@ class WarmupIT {
     @BeforeAll
     static void start() throws Exception {
         alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, 256 << 20));
-        real = AlluxioStore.open(new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()));
+        real = AlluxioStore.open(
+                new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system());
     }
 
     @AfterAll
@@ -114,7 +116,7 @@ class WarmupIT {
                 return told.size() < patience;
             }
         };
-        new Warmup(tree, refusing(), "/", progress).run(path, true);
+        new Warmup(tree, refusing(), "/", progress, Clock.system()).run(path, true);
     }
 
     private LoadState last() {
