@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.client.MasterCalls;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.OffsetClock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -101,13 +102,15 @@ class CreateCallsIT {
             }
         }
         Duration afterListing = pause.compareTo(NO_LONGER_RECENT) < 0 ? pause : NO_LONGER_RECENT;
-        Thread.sleep(pause.minus(afterListing).toMillis());
-        try (MountedFileSystem mounted =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
+        OffsetClock clock = new OffsetClock();
+        clock.advance(pause.minus(afterListing));
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                AlluxioMount.open(SharedAlluxio.at(folder), SharedAlluxio.options(options), clock),
+                TransportChoice.AUTO)) {
             try (var names = Files.list(mounted.root())) {
                 assertThat(names).hasSize(FILES);
             }
-            Thread.sleep(afterListing.toMillis());
+            clock.advance(afterListing);
             Map<String, Long> before = MasterCalls.counts();
             for (int i = 0; i < FILES; i++) {
                 assertThat(mounted.root().resolve("f" + i)).hasBinaryContent(content(i));

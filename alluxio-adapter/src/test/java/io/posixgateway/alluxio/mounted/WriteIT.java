@@ -88,11 +88,7 @@ class WriteIT {
 
     /** The last release comes after close returned. */
     private static void awaitEmptySpool() throws Exception {
-        long deadline = System.nanoTime() + 60_000_000_000L;
-        while (!SharedAlluxio.isSpoolEmpty()) {
-            assertThat(System.nanoTime()).as("spool files stay").isLessThan(deadline);
-            Thread.sleep(50);
-        }
+        Eventually.holds("the spool is empty", SharedAlluxio::isSpoolEmpty);
     }
 
     @Test

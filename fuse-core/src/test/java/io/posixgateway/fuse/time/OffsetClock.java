@@ -1,0 +1,45 @@
+package io.posixgateway.fuse.time;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The machine's clock, which a test can set forward: for what talks to a kernel or a server that goes by the machine's. Waits
+ * take their time. Any thread.
+ */
+public final class OffsetClock implements Clock {
+    private final Clock machine = Clock.system();
+    private final AtomicLong offsetNanos = new AtomicLong();
+
+    /** From now on it is so much later. */
+    public void advance(Duration duration) {
+        offsetNanos.addAndGet(duration.toNanos());
+    }
+
+    @Override
+    public long nanos() {
+        return machine.nanos() + offsetNanos.get();
+    }
+
+    @Override
+    public Instant instant() {
+        return machine.instant().plusNanos(offsetNanos.get());
+    }
+
+    @Override
+    public void waitOn(Object monitor, long nanos) throws InterruptedException {
+        machine.waitOn(monitor, nanos);
+    }
+
+    @Override
+    public boolean await(CountDownLatch latch, long nanos) throws InterruptedException {
+        return machine.await(latch, nanos);
+    }
+
+    @Override
+    public void sleep(long nanos) throws InterruptedException {
+        machine.sleep(nanos);
+    }
+}
