@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -13,11 +14,15 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class RemoteReaderTest {
     private static final int PART_BYTES = 300_000;
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final byte[] content = new byte[10_500_000];
     private final BufferBudget budget = new BufferBudget(64 << 20);
@@ -33,10 +38,13 @@ class RemoteReaderTest {
     private final AtomicLong streamAt = new AtomicLong();
     private boolean placed;
     private long blockBytes = Long.MAX_VALUE;
-    private long delayMillis;
+    /** What others fetch comes when this one waits for it; null: at once. */
+    private volatile @Nullable Thread awaited;
+
     private volatile long failsAt = -1;
     private volatile long breaksAt = -1;
     private volatile CountDownLatch hangs = new CountDownLatch(0);
+    private volatile long hangsFrom;
 
     /** Reads the content, and counts how. */
     private final class CountingSource implements FileSource {
@@ -83,8 +91,13 @@ class RemoteReaderTest {
         private int put(long offset, ByteBuffer into) throws StoreException {
             mostAtOnce.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
             try {
-                hangs.await();
-                Thread.sleep(delayMillis);
+                if (offset >= hangsFrom) {
+                    hangs.await();
+                }
+                Thread reader = awaited;
+                if (reader != null && reader != Thread.currentThread()) {
+                    Eventually.holds("it is waited for", () -> reader.getState() == Thread.State.WAITING);
+                }
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             } finally {
@@ -118,7 +131,7 @@ class RemoteReaderTest {
 
     /** A reader that is closed does not wait for what helpers still fetch; they give its memory back. */
     private void awaitUsed(long bytes) throws Exception {
-        Waiting.until("all memory is given back", Duration.ofSeconds(20), () -> budget.usedBytes() == bytes);
+        Waiting.until("all memory is given back", LIMIT, () -> budget.usedBytes() == bytes);
     }
 
     private void check(RemoteReader reader, int offset, int count) throws Exception {
@@ -223,12 +236,20 @@ class RemoteReaderTest {
     @Test
     void whatAWorkerHasIsFetchedInSeveralChunksAtOnceAndFurtherAheadWhenSomebodyWaits() throws Exception {
         placed = true;
-        delayMillis = 30;
+        blockBytes = 1 << 20;
+        awaited = Thread.currentThread();
+        CountDownLatch hanging = new CountDownLatch(1);
+        hangs = hanging;
+        hangsFrom = 4 << 20;
         try (RemoteReader reader = reader(8 << 20)) {
-            for (int at = 0; at < content.length; at += 128 << 10) {
+            for (int at = 0; at < 4 << 20; at += 128 << 10) {
                 check(reader, at, 128 << 10);
             }
-            assertThat(mostAtOnce).hasValueGreaterThan(2);
+            Waiting.until("several are fetched at once", LIMIT, () -> atOnce.get() > 2);
+            hanging.countDown();
+            for (int at = 4 << 20; at < content.length; at += 128 << 10) {
+                check(reader, at, 128 << 10);
+            }
             assertThat(streamReads).hasValue(0);
             assertThat(bytes).hasValue(content.length);
         }
@@ -237,7 +258,7 @@ class RemoteReaderTest {
 
     @Test
     void whatNoWorkerHasIsFetchedInOrder() throws Exception {
-        delayMillis = 5;
+        awaited = Thread.currentThread();
         try (RemoteReader reader = reader(8 << 20)) {
             for (int at = 0; at < content.length; at += 128 << 10) {
                 check(reader, at, 128 << 10);
@@ -274,7 +295,7 @@ class RemoteReaderTest {
                 check(reader, at, 1 << 20);
                 breaksAt = 7 << 20;
             }
-            Waiting.until("nobody fetches", Duration.ofSeconds(20), () -> atOnce.get() == 0);
+            Waiting.until("nobody fetches", LIMIT, () -> atOnce.get() == 0);
             breaksAt = -1;
             for (int at = 6 << 20; at < content.length; at += 128 << 10) {
                 check(reader, at, 128 << 10);
@@ -286,19 +307,23 @@ class RemoteReaderTest {
     @Test
     void aReaderClosedWhileSomethingIsFetchedKeepsNoMemory() throws Exception {
         placed = true;
-        delayMillis = 50;
+        CountDownLatch hanging = new CountDownLatch(1);
+        hangs = hanging;
+        hangsFrom = 3 << 20;
         RemoteReader reader = reader(8 << 20);
         for (int at = 0; at < 3 << 20; at += 128 << 10) {
             check(reader, at, 128 << 10);
         }
+        Waiting.until("somebody fetches", LIMIT, () -> atOnce.get() > 0);
         reader.close();
+        hanging.countDown();
         awaitUsed(0);
     }
 
     @Test
     void whatIsStillToBeReadKeepsItsMemoryWhenThereIsLittle() throws Exception {
         placed = true;
-        delayMillis = 2;
+        awaited = Thread.currentThread();
         budget.take((64 << 20) - (3 << 20));
         try (RemoteReader reader = reader(8 << 20)) {
             for (int at = 0; at < content.length; at += 128 << 10) {
@@ -317,19 +342,19 @@ class RemoteReaderTest {
             hangs = new CountDownLatch(1);
             Thread fetches = new Thread(() -> readQuietly(reader, 1 << 20));
             fetches.start();
-            Waiting.until("it fetches", Duration.ofSeconds(20), () -> atOnce.get() == 1);
+            Waiting.until("it fetches", LIMIT, () -> atOnce.get() == 1);
             Thread waits = new Thread(() -> readQuietly(reader, 1 << 20));
             waits.start();
-            Waiting.until("it waits", Duration.ofSeconds(20), () -> waits.getState() == Thread.State.WAITING);
+            Waiting.until("it waits", LIMIT, () -> waits.getState() == Thread.State.WAITING);
             waits.interrupt();
-            waits.join(20_000);
+            waits.join(60_000);
             assertThat(waits.isAlive()).isFalse();
             CountDownLatch hanging = hangs;
             hangs = new CountDownLatch(0);
             check(reader, 1 << 20, 128 << 10);
             assertThat(fetches.isAlive()).isTrue();
             hanging.countDown();
-            fetches.join(20_000);
+            fetches.join(60_000);
         }
         awaitUsed(0);
     }
@@ -337,7 +362,7 @@ class RemoteReaderTest {
     @Test
     void whatIsReadInSequenceForLongComesInFewCalls() throws Exception {
         placed = true;
-        delayMillis = 1;
+        awaited = Thread.currentThread();
         try (RemoteReader reader = reader(8 << 20)) {
             for (int at = 0; at < content.length; at += 128 << 10) {
                 check(reader, at, 128 << 10);
@@ -371,8 +396,10 @@ class RemoteReaderTest {
                 check(reader, at, 1 << 20);
             }
             AtomicInteger wrong = new AtomicInteger();
+            CountDownLatch copying = new CountDownLatch(1);
             Thread copies = new Thread(() -> {
                 ByteBuffer into = ByteBuffer.allocateDirect(1 << 20);
+                copying.countDown();
                 while (reader.readKept(2 << 20, into.clear()) > 0) {
                     if (!into.flip().equals(ByteBuffer.wrap(content, 2 << 20, 1 << 20))) {
                         wrong.incrementAndGet();
@@ -380,12 +407,12 @@ class RemoteReaderTest {
                 }
             });
             copies.start();
-            Thread.sleep(1);
+            copying.await();
             reader.close();
             RemoteReader other = reader(8 << 20);
             check(other, 5 << 20, 1 << 20);
             other.close();
-            copies.join(20_000);
+            copies.join(60_000);
             assertThat(copies.isAlive()).isFalse();
             assertThat(wrong).hasValue(0);
             awaitUsed(0);
