@@ -1,18 +1,23 @@
 package io.posixgateway.alluxio.mounted;
 
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.conformance.ConformanceSuite;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.opentest4j.TestAbortedException;
 
-/** Every operation with its exact error number, on Alluxio, over the JNI-FUSE transport. */
+/** Every operation with its exact error number, on Alluxio, over each transport. */
 class AlluxioConformanceIT {
     /** What Alluxio cannot do, each answered with an error rather than a false success. */
     static Map<String, String> exceptions() {
@@ -35,14 +40,27 @@ class AlluxioConformanceIT {
     }
 
     @TestFactory
-    List<DynamicTest> conformance() throws Exception {
-        try (MountedFileSystem mounted = MountedFileSystem.mount(
-                SharedAlluxio.open(SharedAlluxio.folder(), Map.of()), TransportChoice.LIBFUSE)) {
-            return ConformanceSuite.run(mounted.root(), exceptions());
+    Stream<DynamicContainer> conformance() {
+        return Stream.of(TransportChoice.LIBFUSE, TransportChoice.DEVFUSE, TransportChoice.URING)
+                .map(transport -> dynamicContainer(transport.name(), over(transport)));
+    }
+
+    /** Whole over one transport; over the others with fewer names, as each new file takes a call to the master. */
+    private static List<DynamicTest> over(TransportChoice transport) {
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()), transport)) {
+            return transport == TransportChoice.LIBFUSE
+                    ? ConformanceSuite.run(mounted.root(), exceptions())
+                    : ConformanceSuite.runShort(mounted.root(), exceptions());
         } catch (TestAbortedException missing) {
             return List.of(dynamicTest("available", () -> {
                 throw missing;
             }));
+        } catch (IOException | StoreException e) {
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
         }
     }
 }

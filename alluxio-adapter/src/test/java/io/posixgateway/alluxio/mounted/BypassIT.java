@@ -86,7 +86,7 @@ class BypassIT {
     List<DynamicTest> theConformanceSuite() throws Exception {
         try (BypassedMount mount = mount(Map.of())) {
             List<DynamicTest> verdicts =
-                    ConformanceSuite.run(mount.withLibrary(), mount.root(), AlluxioConformanceIT.exceptions());
+                    ConformanceSuite.runShort(mount.withLibrary(), mount.root(), AlluxioConformanceIT.exceptions());
             assertThat(mount.counts().opens()).isGreaterThan(10);
             return verdicts;
         }
