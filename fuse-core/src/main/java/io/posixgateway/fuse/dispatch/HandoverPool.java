@@ -134,28 +134,26 @@ final class HandoverPool {
         }
     }
 
-    /** Makes threads in the place of those that are stuck, as long as there is work for them. */
+    /**
+     * Makes threads in the place of those that are stuck, as long as there is work for them. The work stays in the queue: what was
+     * taken out when the pool is closed would find no thread any more.
+     */
     private void relieve() {
         watched.set(false);
         int most = Math.min(threads * MOST_TIMES, threads + stuck());
         executor.setMaximumPoolSize(most);
-        for (int room = most - executor.getPoolSize(); room > 0 && !executor.isShutdown(); room--) {
-            Runnable work = queue.poll();
-            if (work == null) {
-                break;
-            }
-            start(work);
-        }
+        addThreads(most);
         if ((most > threads || !queue.isEmpty()) && !executor.isTerminated()) {
             watch();
         }
     }
 
-    private void start(Runnable work) {
-        try {
-            executor.execute(work);
-        } catch (RejectedExecutionException closed) {
-            queue.put(work);
+    /** The executor makes core threads for what is queued, a closed one too; without a core they end when they are idle. */
+    private void addThreads(int most) {
+        int wanted = Math.min(most, executor.getPoolSize() + queue.size());
+        if (wanted > executor.getPoolSize()) {
+            executor.setCorePoolSize(wanted);
+            executor.setCorePoolSize(0);
         }
     }
 
