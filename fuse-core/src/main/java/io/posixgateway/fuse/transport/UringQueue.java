@@ -10,18 +10,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One kernel queue and the thread that serves it.
  *
- * <p>Everything belongs to that thread but the list of finished exchanges: a stack that any thread pushes to and the queue's
- * thread takes as a whole. Who pushes onto an empty one wakes the thread; that it takes the list only after a wake-up or
- * before it waits again makes sure that none is left lying.
+ * <p>Everything belongs to that thread but the {@link FinishedExchanges}. Who pushes onto an empty list wakes the thread; that it
+ * takes the list only after a wake-up or before it waits again makes sure that none is left lying.
  */
 final class UringQueue implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(UringQueue.class);
@@ -36,7 +33,7 @@ final class UringQueue implements Runnable {
     private final UringExchange[] exchanges;
     private final RequestHandler handler;
     private final SessionMetrics metrics;
-    private final AtomicReference<@Nullable UringExchange> finished = new AtomicReference<>();
+    private final FinishedExchanges finished = new FinishedExchanges();
     private final AtomicInteger outstanding = new AtomicInteger();
     private final Object ringLock = new Object();
 
@@ -140,7 +137,7 @@ final class UringQueue implements Runnable {
     }
 
     private void takeFinished() {
-        UringExchange exchange = finished.getAndSet(null);
+        UringExchange exchange = finished.takeAll();
         while (exchange != null) {
             UringExchange following = exchange.next;
             exchange.next = null;
@@ -169,12 +166,7 @@ final class UringQueue implements Runnable {
 
     /** On any thread: gives back an exchange with its reply. */
     int finished(UringExchange exchange) {
-        UringExchange first;
-        do {
-            first = finished.get();
-            exchange.next = first;
-        } while (!finished.compareAndSet(first, exchange));
-        return first != null || wake() ? 0 : -Errno.ENOTCONN;
+        return !finished.push(exchange) || wake() ? 0 : -Errno.ENOTCONN;
     }
 
     /** Gets the thread out of the kernel; false: it has ended. */
