@@ -20,7 +20,7 @@ TEST_TARGETS := java-test native-test
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -87,6 +87,16 @@ stress-alluxio: build ## Random operations on open files and names against model
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
 
+# What it is given besides -m: see alluxio-adapter/stress/pom.xml, which holds the short form.
+JCSTRESS := $(MVN) -Dquick -f alluxio-adapter/stress/pom.xml test
+
+jcstress: java-build ## Races of the concurrent parts, by jcstress, in every mode of compilation (MODE=default|tough)
+	@$(JCSTRESS) -Dpgw.jcstress='-m $(or $(MODE),default)' $(ARGS)
+
+jcstress-short: java-build
+	@echo "==> testing the races of the concurrent parts, in short"
+	@$(JCSTRESS)
+
 bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
 	@$(MVN) -Dquick package -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.bypass.long=true $(ARGS)
@@ -149,6 +159,7 @@ check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findin
 java-check:
 	@echo "==> checking Java: Spotless, Checkstyle, Error Prone, NullAway"
 	@$(MVN) spotless:check checkstyle:check
+	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:check checkstyle:check
 	@$(MVN) clean test-compile
 
 native-check:
@@ -161,6 +172,7 @@ style-check:
 
 fmt: setup ## Format every source
 	@$(MVN) spotless:apply
+	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:apply
 	@PATH="$(VENV):$$PATH" .ci/check-native --fix
 	@PATH="$(VENV):$$PATH" ruff format -q .
 	@! command -v gofmt >/dev/null || gofmt -w csi
@@ -172,4 +184,5 @@ docs: java-build ## Make docs/configuration.md and docs/metrics.md from the decl
 
 clean: ## Remove what was built
 	@$(MVN) clean
+	@$(MVN) -f alluxio-adapter/stress/pom.xml clean
 	@rm -rf bin csi/bin
