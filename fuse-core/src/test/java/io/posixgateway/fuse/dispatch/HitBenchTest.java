@@ -3,6 +3,7 @@ package io.posixgateway.fuse.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -21,15 +22,30 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 class HitBenchTest {
     private static final Integer MILLIS = Integer.getInteger("pgw.jmh.millis");
-    /** Per request; the least object has 16, and what a fork does beside its requests is told with them. */
+    /** Per request; the least object has 16, and what a fork does beside its requests is counted with them. */
     private static final double NOTHING = 1;
+    /**
+     * Iterations get longer until what the fork does beside its requests is less than that: a loaded machine serves few in a
+     * short one. What a request allocates stays.
+     */
+    private static final List<Integer> LENGTHS_MILLIS = MILLIS == null ? List.of(200, 1_000, 4_000) : List.of(MILLIS);
 
     /** As in the gateway's jvm.options. */
     private static final String COMPILER = "-XX:TieredStopAtLevel=1";
 
     @Test
     void noRequestThatIsAnsweredAtOnceAllocates() throws Exception {
-        int millis = MILLIS == null ? 200 : MILLIS;
+        double most = Double.MAX_VALUE;
+        for (int millis : LENGTHS_MILLIS) {
+            if (most >= NOTHING) {
+                most = mostBytes(millis);
+            }
+        }
+        assertThat(most).as("bytes per request").isLessThan(NOTHING);
+    }
+
+    /** Of all requests, those that the costliest allocates. */
+    private static double mostBytes(int millis) throws Exception {
         ChainedOptionsBuilder options = new OptionsBuilder()
                 .include(HitBench.class.getName())
                 .forks(1)
@@ -45,6 +61,7 @@ class HitBenchTest {
         }
         Collection<RunResult> results = new Runner(options.build()).run();
         assertThat(results).isNotEmpty();
+        double most = 0;
         for (RunResult result : results) {
             double bytes = Objects.requireNonNull(result.getSecondaryResults().get("gc.alloc.rate.norm"))
                     .getScore();
@@ -53,7 +70,8 @@ class HitBenchTest {
                     .collect(Collectors.joining(" "));
             System.out.printf(
                     "%-28s %7.1f ns %5.3f B%n", what, result.getPrimaryResult().getScore(), bytes);
-            assertThat(bytes).as(what).isLessThan(NOTHING);
+            most = Math.max(most, bytes);
         }
+        return most;
     }
 }
