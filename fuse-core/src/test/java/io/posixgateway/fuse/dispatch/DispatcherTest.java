@@ -213,6 +213,7 @@ class DispatcherTest {
             before.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
             dispatcher.handle(before);
             dispatcher.leaveWaiting();
+            before.awaitAnswer();
             assertThat(before.answers).isEqualTo(1);
             assertThat(before.unanswered).isFalse();
             MemoryExchange after = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);

@@ -86,8 +86,8 @@ final class MemoryExchange extends Exchange {
     /** Waits for the answer, which may come from the pool. */
     void awaitAnswer() throws InterruptedException {
         MemoryExchange last = copy != null ? copy : this;
-        if (!last.answered.await(30, TimeUnit.SECONDS)) {
-            throw new AssertionError("no answer within 30 s");
+        if (!last.answered.await(60, TimeUnit.SECONDS)) {
+            throw new AssertionError("no answer within 60 s");
         }
         if (last != this) {
             error = last.error;
