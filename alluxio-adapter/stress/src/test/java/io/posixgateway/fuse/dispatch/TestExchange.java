@@ -14,6 +14,9 @@ final class TestExchange extends Exchange {
     /** Replies, and requests left to the next process. */
     final AtomicInteger ended = new AtomicInteger();
 
+    /** Of the last reply; 0: it had none. */
+    volatile int error;
+
     private final ByteBuffer message;
 
     TestExchange() {
@@ -64,7 +67,8 @@ final class TestExchange extends Exchange {
     }
 
     @Override
-    public int reply(int error, int bodyBytes) {
+    public int reply(int replied, int bodyBytes) {
+        error = replied;
         ended.incrementAndGet();
         return 0;
     }
