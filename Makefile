@@ -7,20 +7,26 @@ export PATH := $(PATH):$(CACHE)/go/bin:$(CACHE)/bin
 MVN ?= mvn -q --batch-mode
 DIST := alluxio-adapter/target/dist
 ARGS ?=
-comma := ,
 # TRIES=2: a test that fails is tried once more, and told of (.ci/again).
 TRIES ?= 1
 AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
+# What tests of a built tree need built first; empty where `make test` has built it.
+BUILT ?= java-build
 
-# The parts add theirs in the fragments included below.
-BUILD_TARGETS := java-build
-CHECK_TARGETS := java-check native-check style-check bench-check
-TEST_TARGETS := java-test native-test
+# Lanes run side by side, each target of a lane after the other: the Java parts in one, all else in the other. What must run alone
+# (tests of faults, of takeovers and of time) comes last. The parts add theirs in the fragments included below.
+BUILD_TARGETS :=
+CHECK_TARGETS := native-check style-check bench-check
+TEST_TARGETS := native-test
+ALONE_TARGETS := core-fault-test adapter-fault-test
+LANES := .ci/lanes.py
+comma := ,
+list = $(subst $() ,$(comma),$(strip $(1)))
 
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -37,7 +43,8 @@ setup-cluster:
 setup-train:
 	@.ci/setup train
 
-build: $(BUILD_TARGETS) ## Build everything: bin/posix-gateway, csi/bin/*
+build: ## Build everything: bin/posix-gateway, csi/bin/*
+	@$(LANES) build java=java-build go=$(call list,$(BUILD_TARGETS))
 
 java-build:
 	@echo "==> building the Java parts and the native library"
@@ -47,12 +54,33 @@ java-build:
 demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt (ARGS=--check: unattended)
 	@bin/posix-gateway demo $(ARGS)
 
-test: setup build $(TEST_TARGETS) ## Every test in its short form
+test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
+	@$(LANES) --tests test java=core-test,adapter-test other=$(call list,$(TEST_TARGETS)) --alone $(call list,$(ALONE_TARGETS))
 
-java-test:
-	@echo "==> testing the Java parts"
-	@$(MVN) -Dquick package $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) $(ARGS)
-	@ln -sfn $(DIST)/bin bin
+# Maven's tests on what is built, without packaging it again; Surefire says what it ran.
+FAULT_TESTS := **/*FaultTest.java
+MVN_TEST := $(MVN) -Dquick -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
+  $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) test
+CORE := -pl fuse-core
+ADAPTER := -Dpgw.skip.core=true
+
+java-test: core-test adapter-test core-fault-test adapter-fault-test
+
+core-test: $(BUILT)
+	@echo "==> testing fuse-core"
+	@$(MVN_TEST) $(CORE) -Dpgw.tests.not='$(FAULT_TESTS)' $(ARGS)
+
+adapter-test: $(BUILT)
+	@echo "==> testing alluxio-adapter"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests.not='$(FAULT_TESTS)' $(ARGS)
+
+core-fault-test: $(BUILT)
+	@echo "==> testing takeovers of fuse-core"
+	@$(MVN_TEST) $(CORE) -Dpgw.tests='$(FAULT_TESTS)' $(ARGS)
+
+adapter-fault-test: $(BUILT)
+	@echo "==> testing faults and takeovers of alluxio-adapter"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests='$(FAULT_TESTS)' $(ARGS)
 
 native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
@@ -64,10 +92,10 @@ sanitized: java-build ## The conformance suite with the native library under ASa
 
 test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
-	@$(MVN) -Dquick package -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
+	@$(MVN_TEST) -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
 
 fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade TRANSPORTS=devfuse,uring)
-	@$(MVN) -Dquick package -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
+	@$(MVN) -Dquick test -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
 	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) \
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
@@ -77,13 +105,13 @@ mutants: ## Which of the known faults in .ci/mutants the tests catch, put in one
 	@python3 -u .ci/mutants.py --only '$(ONLY)' --tests '$(TESTS)' --commit '$(or $(COMMIT),HEAD)' $(ARGS)
 
 bench-requests: ## What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300)
-	@$(MVN) -Dquick package -pl fuse-core -Dtest=HitBenchTest -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.jmh.millis=$(or $(MILLIS),300) $(ARGS)
+	@$(MVN) -Dquick test -pl fuse-core -Dtest=HitBenchTest -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.jmh.millis=$(or $(MILLIS),300) $(ARGS)
 
 bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
-	@$(MVN) -Dquick package -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
+	@$(MVN) -Dquick test -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
 stress-alluxio: build ## Random operations on open files and names against models, over Alluxio (SECONDS=600)
-	@$(MVN) -Dquick package -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
+	@$(MVN) -Dquick test -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
 
@@ -98,11 +126,11 @@ jcstress-short: java-build
 	@$(JCSTRESS)
 
 bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
-	@$(MVN) -Dquick package -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
+	@$(MVN) -Dquick test -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.bypass.long=true $(ARGS)
 
 stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
-	@$(MVN) -Dquick package -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
+	@$(MVN) -Dquick test -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 
 BENCH := alluxio-adapter/bench
@@ -154,13 +182,20 @@ bench-check:
 	@echo "==> checking that the docs tell what the benchmarks measured"
 	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench test_delays && $(VENV)/python publish.py --check
 
-check: setup $(CHECK_TARGETS) ## Formatters, linters, static analysis: no findings allowed
+check: setup ## Formatters, linters, static analysis: no findings allowed
+	@$(LANES) check java=java-check other=$(call list,$(CHECK_TARGETS))
 
 java-check:
 	@echo "==> checking Java: Spotless, Checkstyle, Error Prone, NullAway"
 	@$(MVN) spotless:check checkstyle:check
 	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:check checkstyle:check
-	@$(MVN) clean test-compile
+	@$(MAKE) -s --no-print-directory target/strict
+
+# The strict compiler makes all classes anew, once for these sources; a build takes them as they are. Not beside tests.
+target/strict: pom.xml fuse-core/pom.xml alluxio-adapter/pom.xml $(shell find fuse-core/src alluxio-adapter/src -name '*.java' -o -name '*.proto')
+	@rm -rf {fuse-core,alluxio-adapter}/target/{classes,test-classes}
+	@$(MVN) test-compile
+	@mkdir -p $(@D) && touch $@
 
 native-check:
 	@echo "==> checking C: clang-format, clang-tidy"

@@ -2,7 +2,7 @@
 CSI_VERSION ?= dev
 CSI_GO_TEST_FLAGS ?= -race -timeout 300s
 # Those of the tests with the real gateway that are run each time.
-CSI_SHORT := TestSanity|TestAHungAlluxio|TestTheUser|TestTheGroup|TestAGatewayWithout|TestAlluxioProperties|TestTheDashboards
+CSI_SHORT := TestSanity|TestTheUser|TestTheGroup|TestAGatewayWithout|TestAlluxioProperties|TestTheDashboards
 # Where programs go, below csi/ or absolute.
 CSI_BIN ?= bin/
 GOLANGCI_VERSION := v2.15.0
@@ -10,9 +10,10 @@ GOLANGCI := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 BUILD_TARGETS += csi-build
 CHECK_TARGETS += csi-check
-TEST_TARGETS += csi-test
+TEST_TARGETS += csi-test csi-short-test
+ALONE_TARGETS += csi-fault-test csi-hung-test
 
-.PHONY: csi-build csi-check csi-test csi-test-long csi-generate vuln
+.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-test-long csi-generate vuln
 
 # Without gRPC's own tracing, whose templates make the linker keep every method of every Kubernetes type: 21 MB less.
 csi-build:
@@ -36,11 +37,23 @@ $(GOLANGCI):
 vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database than vuln.go.dev)
 	@cd csi && go run $(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) -tags grpcnotrace ./cmd/...
 
-csi-test: java-build
+csi-test:
 	@echo "==> testing the CSI driver and the keeper"
-	@cd csi && $(AGAIN) go test $(CSI_GO_TEST_FLAGS) ./...
-	@echo "==> csi-sanity, an Alluxio that hangs, users, groups, privileges and dashboards, with the real keeper, gateway and Alluxio"
-	@cd csi && PGW_PYTHON=$(VENV)/python $(AGAIN) test/with-alluxio go test $(CSI_GO_TEST_FLAGS) -count=1 -run '$(CSI_SHORT)' ./test
+	@cd csi && $(AGAIN) go test -v $(CSI_GO_TEST_FLAGS) $$(go list ./... | grep -v '/csi/test$$')
+
+CSI_TEST_WITH_ALLUXIO = cd csi && PGW_PYTHON=$(VENV)/python $(AGAIN) test/with-alluxio go test -v $(CSI_GO_TEST_FLAGS) -count=1
+
+csi-short-test: $(BUILT)
+	@echo "==> csi-sanity, users, groups, privileges and dashboards, with the real keeper, gateway and Alluxio"
+	@$(CSI_TEST_WITH_ALLUXIO) -run '$(CSI_SHORT)' ./test
+
+csi-fault-test:
+	@echo "==> the driver, the keeper and a stand-in for the gateway, killed and hung"
+	@cd csi && $(AGAIN) go test -v $(CSI_GO_TEST_FLAGS) ./test
+
+csi-hung-test: $(BUILT)
+	@echo "==> an Alluxio that hangs, with the real keeper and gateway"
+	@$(CSI_TEST_WITH_ALLUXIO) -run TestAHungAlluxio ./test
 
 csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test

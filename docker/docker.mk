@@ -1,17 +1,23 @@
 # Targets of the images; the Makefile of the repository includes this file.
 CHECK_TARGETS += docker-check
 TEST_TARGETS += docker-test
+ALONE_TARGETS += launch-test
 
-.PHONY: docker-check docker-test images images-current images-arm64
+.PHONY: docker-check docker-test launch-test images-test images images-current images-arm64
 
 docker-check:
 	@echo "==> checking the Dockerfiles"
 	@$(VENV)/hadolint docker/*.Dockerfile
 
-docker-test: java-build
-	@echo "==> testing the bill of materials, the image's launcher, and the images"
+docker-test: $(BUILT)
+	@echo "==> testing the bill of materials"
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
+
+launch-test: $(BUILT)
+	@echo "==> testing the image's launcher, and how soon it starts the gateway again"
 	@$(AGAIN) docker/launch-test
+
+images-test: setup-cluster $(BUILT) ## Build the images, for arm64 too, and start each; skipped, with the reason, where none can be built
 	@$(AGAIN) docker/test
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes
