@@ -38,7 +38,7 @@ SUREFIRE = re.compile(
 )
 GO = re.compile(r"^--- (PASS|FAIL|SKIP): (\S+) \(([\d.]+)s\)$")
 CMOCKA = re.compile(r"^\[ +(PASSED|FAILED|SKIPPED) +\] (\d+) test\(s\)")
-HELM = re.compile(r"^Tests:\s+(\d+) passed, (?:(\d+) failed, )?")
+HELM = re.compile(r"^Tests:\s+(?:(\d+) failed, )?(?:\d+ errored, )?(\d+) passed, ")
 PYTHON_RAN = re.compile(r"^Ran (\d+) tests? in ")
 PYTHON_ENDED = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$")
 SKIPPED = re.compile(r"^\S+: SKIPPED: ")
@@ -86,7 +86,7 @@ class Count:
             self.add(**{match[1].lower(): int(match[2])})
         match = HELM.match(line)
         if match:
-            self.add(int(match[1]), int(match[2] or 0))
+            self.add(int(match[2]), int(match[1] or 0))
         self.read_unittest(line)
         if SKIPPED.match(line):
             self.add(skipped=1)
