@@ -26,7 +26,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -93,6 +93,15 @@ sanitized: java-build ## The conformance suite with the native library under ASa
 test-only: java-build ## One Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN_TEST) -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
+
+flaky: $(if $(TEST),$(if $(filter go:%,$(TEST)),,java-build)) ## A test again and again beside busy loops (TEST=CachesIT or 'go:./internal/keeper -run …', TIMES=50 KEEP_GOING=1)
+	@.ci/flaky.py --times $(or $(TIMES),50) $(if $(KEEP_GOING),--keep-going) $(if $(filter 0,$(LOAD)),--loops 0) '$(TEST)' $(ARGS)
+
+coverage: build ## What the Java tests cover: branches of each module (JaCoCo; target/site/jacoco of each)
+	@rm -f target/jacoco.exec
+	@$(MVN) -Dquick -Pcoverage -Dmaven.test.failure.ignore=true test $(ARGS)
+	@$(MVN) -Dquick -Pcoverage jacoco:report
+	@.ci/coverage fuse-core alluxio-adapter
 
 fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade TRANSPORTS=devfuse,uring)
 	@$(MVN) -Dquick test -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,io.posixgateway.alluxio.service.TakeoverFaultTest' \
