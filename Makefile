@@ -84,7 +84,7 @@ adapter-fault-test: $(BUILT)
 
 native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
-	@$(AGAIN) $(MAKE) -s -C fuse-core/src/main/c check
+	@$(AGAIN) $(MAKE) -s -k -C fuse-core/src/main/c check
 
 sanitized: java-build ## The conformance suite with the native library under ASan, UBSan and TSan, on the JVM
 	@fuse-core/src/test/sanitized address

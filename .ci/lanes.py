@@ -35,6 +35,9 @@ TAIL_LINES = 200
 # The first lines of what failed, of each kind of tool; printed as they come.
 FAILURE = re.compile(r"^(\[ERROR\]|--- FAIL|FAIL\b|panic:|\[  FAILED  \]|WARNING: DATA RACE|==\d+==ERROR|.*Error \d+$)")
 SKIPPED = re.compile(r".*: SKIPPED: ")
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+# What Maven says after each failure, whatever it was.
+ADVICE = re.compile(r"^\[ERROR\] *($|-> |\[Help|See |To see |Re-run |For more )")
 
 
 def clock(seconds):
@@ -85,7 +88,8 @@ class Target:
 
     def read(self):
         with open(self.log, "w") as log:
-            for line in self.process.stdout:
+            for coloured in self.process.stdout:
+                line = COLOUR.sub("", coloured)
                 log.write(line)
                 log.flush()
                 self.progress(line.rstrip())
@@ -95,7 +99,7 @@ class Target:
         if one:
             failed = FAILURE.match(line) or "<<< " in line
             self.run.note_class(self, *one, " FAILED" if failed else "")
-        elif line.startswith("==> ") or FAILURE.match(line) or SKIPPED.match(line):
+        elif (line.startswith("==> ") or FAILURE.match(line) or SKIPPED.match(line)) and not ADVICE.match(line):
             self.run.progress(self, line)
 
     def closing(self):
