@@ -7,13 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A running Alluxio: one master, some workers and, if wanted, job servers as child JVMs on free ports of the loopback interface,
+ * A running Alluxio: one master, some workers and, once they are asked for, job servers as child JVMs on free ports of the loopback interface,
  * with a local folder as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
@@ -56,9 +57,6 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         for (int i = 1; i <= options.workers(); i++) {
             workers.add(worker(i, options));
         }
-        if (options.jobServers()) {
-            addJobServers();
-        }
     }
 
     /** Starts all of it and returns when files can be read and written. */
@@ -93,6 +91,17 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         for (ServerProcess server : servers()) {
             server.awaitPort(deadline);
         }
+    }
+
+    /** Starts a job master and a job worker, unless they run: they bring what is written with ASYNC_THROUGH to the UFS. */
+    public void startJobServers() throws IOException {
+        if (jobServers.isEmpty()) {
+            addJobServers();
+            for (ServerProcess server : jobServers) {
+                server.start();
+            }
+        }
+        awaitReady();
     }
 
     private List<ServerProcess> servers() {
@@ -198,11 +207,22 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         own.put("alluxio.worker.web.port", Integer.toString(webPort));
         own.put("alluxio.worker.ramdisk.size", Long.toString(bytes));
         own.put("alluxio.worker.tieredstore.levels", "1");
-        Path store = Files.createDirectories(blockStore.resolve("worker" + number));
-        own.put("alluxio.worker.tieredstore.level0.dirs.path", store.toString());
-        own.put("alluxio.worker.tieredstore.level0.dirs.quota", Long.toString(bytes));
+        addStorageFolders(blockStore.resolve("worker" + number), options, own);
         own.putAll(options.properties());
         return server("worker" + number, webPort, own);
+    }
+
+    private static void addStorageFolders(Path store, EmbeddedOptions options, Map<String, String> own)
+            throws IOException {
+        int count = options.storageFolders();
+        List<String> folders = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Path folder = count == 1 ? store : store.resolve("disk" + i);
+            folders.add(Files.createDirectories(folder).toString());
+        }
+        String quota = Long.toString(options.workerBytes() / count);
+        own.put("alluxio.worker.tieredstore.level0.dirs.path", String.join(",", folders));
+        own.put("alluxio.worker.tieredstore.level0.dirs.quota", String.join(",", Collections.nCopies(count, quota)));
     }
 
     private void addJobServers() throws IOException {

@@ -13,51 +13,51 @@ import org.jspecify.annotations.Nullable;
  *     named 127.0.0.1 only the first is local
  * @param workerBytes memory (a folder in truth) of each worker
  * @param blockStore where the workers' blocks go, such as a tmpfs; null: below the folder
+ * @param storageFolders in how many folders each worker keeps its blocks, as on so many disks
  * @param properties Alluxio properties for master and workers, over those that are set anyway
  * @param jvmOptions of master and workers, over those that are set anyway: a small heap and quick starts
- * @param jobServers also a job master and a job worker, which bring what is written with ASYNC_THROUGH to the UFS
  */
 public record EmbeddedOptions(
         @Nullable Path folder,
         int workers,
         long workerBytes,
         @Nullable Path blockStore,
+        int storageFolders,
         Map<String, String> properties,
-        List<String> jvmOptions,
-        boolean jobServers) {
+        List<String> jvmOptions) {
 
     /** One worker of 1 GiB in a temporary folder. */
     public static EmbeddedOptions defaults() {
-        return new EmbeddedOptions(null, 1, 1L << 30, null, Map.of(), List.of(), false);
+        return new EmbeddedOptions(null, 1, 1L << 30, null, 1, Map.of(), List.of());
     }
 
     /** The same with another folder, which is kept. */
     public EmbeddedOptions inFolder(Path path) {
-        return new EmbeddedOptions(path, workers, workerBytes, blockStore, properties, jvmOptions, jobServers);
+        return new EmbeddedOptions(path, workers, workerBytes, blockStore, storageFolders, properties, jvmOptions);
     }
 
     /** The same with this many workers of this size. */
     public EmbeddedOptions withWorkers(int count, long bytes) {
-        return new EmbeddedOptions(folder, count, bytes, blockStore, properties, jvmOptions, jobServers);
+        return new EmbeddedOptions(folder, count, bytes, blockStore, storageFolders, properties, jvmOptions);
     }
 
     /** The same with the blocks in this folder. */
     public EmbeddedOptions withBlockStore(Path store) {
-        return new EmbeddedOptions(folder, workers, workerBytes, store, properties, jvmOptions, jobServers);
+        return new EmbeddedOptions(folder, workers, workerBytes, store, storageFolders, properties, jvmOptions);
+    }
+
+    /** The same with workers that each keep their blocks in so many folders, which share its size. */
+    public EmbeddedOptions withStorageFolders(int count) {
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, count, properties, jvmOptions);
     }
 
     /** The same with these properties. */
     public EmbeddedOptions withProperties(Map<String, String> given) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, given, jvmOptions, jobServers);
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, storageFolders, given, jvmOptions);
     }
 
     /** The same with these options of the servers' JVMs. */
     public EmbeddedOptions withJvmOptions(List<String> options) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, options, jobServers);
-    }
-
-    /** The same with job servers. */
-    public EmbeddedOptions withJobServers() {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, properties, jvmOptions, true);
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, storageFolders, properties, options);
     }
 }

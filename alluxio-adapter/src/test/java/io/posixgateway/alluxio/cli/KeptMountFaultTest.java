@@ -3,11 +3,11 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,13 +30,11 @@ class KeptMountFaultTest {
         assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
         Path mount = Files.createDirectory(folder.resolve("mnt"));
         Path socket = folder.resolve("keeper.sock");
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Program keeper =
-                        Program.start(folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
-            Files.writeString(
-                    Files.createDirectory(alluxio.ufs().resolve("kept")).resolve("file"), "text");
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        Files.writeString(own.ufs().resolve("file"), "text");
+        try (Program keeper = Program.start(folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
             Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
-            String[] command = command(alluxio, mount, folder, socket);
+            String[] command = command(own, mount, folder, socket);
             try (Program first = Program.gateway(folder, command)) {
                 first.awaitOutput("transport devfuse", LIMIT);
                 assertThat(mount.resolve("file")).hasContent("text");
@@ -56,10 +54,10 @@ class KeptMountFaultTest {
         }
     }
 
-    private static String[] command(EmbeddedAlluxio alluxio, Path mount, Path folder, Path socket) {
+    private static String[] command(TestDirectory own, Path mount, Path folder, Path socket) {
         return new String[] {
             "mount",
-            "alluxio://" + alluxio.masters() + "/kept",
+            own.uri(),
             mount.toString(),
             "-f",
             "-o",

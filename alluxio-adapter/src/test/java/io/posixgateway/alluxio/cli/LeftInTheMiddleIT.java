@@ -3,11 +3,11 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.nio.file.ExtendedOpenOption;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -56,8 +56,8 @@ class LeftInTheMiddleIT {
     void filesThatWereReadInPartTakeNoMemory() throws Exception {
         Built.gateway();
         Path mount = Files.createDirectory(folder.resolve("mnt"));
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Program gateway = Program.start(folder, command(alluxio, mount))) {
+        TestDirectory own = Clusters.directory(Clusters.oneWorker());
+        try (Program gateway = Program.start(folder, command(own, mount))) {
             gateway.awaitOutput("is mounted", Duration.ofMinutes(2));
             for (int i = 0; i < FILES; i++) {
                 try (OutputStream to = Files.newOutputStream(mount.resolve("f" + i))) {
@@ -77,14 +77,14 @@ class LeftInTheMiddleIT {
         }
     }
 
-    private static List<String> command(EmbeddedAlluxio alluxio, Path mount) {
+    private static List<String> command(TestDirectory own, Path mount) {
         return List.of(
                 "/usr/bin/env",
                 "POSIX_GATEWAY_HEAP=128m",
                 "POSIX_GATEWAY_DIRECT=" + DIRECT_MEMORY,
                 Built.gateway().toString(),
                 "mount",
-                "alluxio://" + alluxio.masters() + "/",
+                own.uri(),
                 mount.toString(),
                 "-o",
                 "short_circuit=off",

@@ -2,15 +2,14 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MountCommandIT {
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
 
     @TempDir
     private Path folder = Path.of("");
@@ -31,15 +30,8 @@ class MountCommandIT {
     @BeforeAll
     static void startAlluxio() throws Exception {
         Built.gateway();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        Files.writeString(Files.createDirectory(alluxio.ufs().resolve("data")).resolve("file"), "text");
-    }
-
-    @AfterAll
-    static void stopAlluxio() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
+        own = Clusters.directory(Clusters.oneWorker());
+        Files.writeString(Files.createDirectory(own.ufs().resolve("data")).resolve("file"), "text");
     }
 
     @BeforeEach
@@ -53,7 +45,7 @@ class MountCommandIT {
     }
 
     private static String uri(String path) {
-        return "alluxio://" + alluxio.masters() + path;
+        return own.uri() + path;
     }
 
     private String run(int exit, String... arguments) throws Exception {
@@ -86,7 +78,8 @@ class MountCommandIT {
         assertThat(mount(0, uri("/data"), mount)).contains(uri("/data") + " is mounted at " + mount, "transport ");
         assertThat(mount.resolve("file")).hasContent("text");
         Files.writeString(mount.resolve("new"), "written");
-        assertThat(alluxio.shell("cat", "/data/new").output()).isEqualTo("written");
+        assertThat(own.alluxio().shell("cat", own.path() + "/data/new").output())
+                .isEqualTo("written");
         run(0, "umount", mount.toString());
         assertThat(Mounts.isMounted(mount)).isFalse();
     }
@@ -114,12 +107,12 @@ class MountCommandIT {
 
     @Test
     void a_path_that_is_not_in_alluxio_is_named() throws Exception {
-        assertThat(mount(1, uri("/missing"), mount)).contains("Alluxio has no path /missing");
+        assertThat(mount(1, uri("/missing"), mount)).contains("Alluxio has no path " + own.path() + "/missing");
     }
 
     @Test
     void a_path_that_is_a_file_is_refused() throws Exception {
-        assertThat(mount(1, uri("/data/file"), mount)).contains("/data/file in Alluxio is a file");
+        assertThat(mount(1, uri("/data/file"), mount)).contains(own.path() + "/data/file in Alluxio is a file");
     }
 
     @Test
@@ -139,10 +132,10 @@ class MountCommandIT {
     @Test
     void site_properties_name_the_masters() throws Exception {
         Path site = folder.resolve("alluxio-site.properties");
-        String[] address = alluxio.masters().split(":", 2);
+        String[] address = own.masters().split(":", 2);
         Files.writeString(
                 site, "alluxio.master.hostname=" + address[0] + "\nalluxio.master.rpc.port=" + address[1] + "\n");
-        mount(0, "/data", mount, "--site-properties", site.toString());
+        mount(0, own.path() + "/data", mount, "--site-properties", site.toString());
         assertThat(mount.resolve("file")).hasContent("text");
         run(0, "umount", mount.toString());
     }

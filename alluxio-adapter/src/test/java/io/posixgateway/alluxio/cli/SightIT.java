@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.control.ListRequest;
 import io.posixgateway.alluxio.control.MetricsRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.service.Redactor;
 import java.io.IOException;
@@ -25,7 +26,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,6 +43,7 @@ class SightIT {
     private static final String PLANTED = "planted-s3cr3t-0815";
 
     private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
 
     @TempDir
     private Path folder = Path.of("");
@@ -52,17 +53,11 @@ class SightIT {
     @BeforeAll
     static void startAlluxio() throws Exception {
         Built.gateway();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        Path data = Files.createDirectory(alluxio.ufs().resolve("data"));
+        alluxio = Clusters.oneWorker();
+        own = Clusters.directory(alluxio);
+        Path data = Files.createDirectory(own.ufs().resolve("data"));
         for (int i = 0; i < 3; i++) {
             Files.write(data.resolve("file" + i), new byte[BYTES]);
-        }
-    }
-
-    @AfterAll
-    static void stopAlluxio() {
-        if (alluxio != null) {
-            alluxio.close();
         }
     }
 
@@ -89,8 +84,8 @@ class SightIT {
 
     /** What the command said. */
     private String mountPath(String path, String... more) throws Exception {
-        List<String> all = new ArrayList<>(List.of(
-                "mount", "alluxio://" + alluxio.masters() + path, mount.toString(), "--log-file", log().toString()));
+        List<String> all =
+                new ArrayList<>(List.of("mount", own.uri() + path, mount.toString(), "--log-file", log().toString()));
         all.addAll(List.of(more));
         return run(0, all.toArray(String[]::new));
     }
@@ -104,7 +99,11 @@ class SightIT {
         mount();
         String file = mount.resolve("file1").toString();
         assertThat(run(0, "info", file))
-                .contains("/data/file1 in Alluxio", "length      " + BYTES, "in Alluxio  0%", "read path   ufs: ");
+                .contains(
+                        own.path() + "/data/file1 in Alluxio",
+                        "length      " + BYTES,
+                        "in Alluxio  0%",
+                        "read path   ufs: ");
         assertThat(run(1, "warmup", "--check", mount.toString())).contains("0% of 586K in Alluxio");
         assertThat(run(0, "warmup", mount.toString())).contains("100% of 586K in Alluxio, 3 entries");
         assertThat(run(0, "warmup", "--check", mount.toString())).contains("100% of 586K");
@@ -140,7 +139,7 @@ class SightIT {
 
     @Test
     void what_is_warm_is_shown_without_the_master_and_read_from_the_worker() throws Exception {
-        Path warm = alluxio.ufs().resolve("warm");
+        Path warm = own.ufs().resolve("warm");
         Path deep = Files.createDirectories(warm.resolve("deep"));
         for (int i = 0; i < WARM_FILES; i++) {
             Path below = i % 2 == 0 ? deep : warm;
@@ -200,7 +199,7 @@ class SightIT {
 
     @Test
     void a_file_is_told_with_its_inode_its_blocks_and_how_it_would_be_read() throws Exception {
-        Files.write(Files.createDirectory(alluxio.ufs().resolve("told")).resolve("cold"), new byte[BYTES]);
+        Files.write(Files.createDirectory(own.ufs().resolve("told")).resolve("cold"), new byte[BYTES]);
         String said = mountPath("/told", "--property", "alluxio.user.block.size.bytes.default=1MB");
         String single = said.contains("passthrough") ? "passthrough" : "local";
 
@@ -239,7 +238,7 @@ class SightIT {
 
     @Test
     void a_warmup_is_ended_by_ctrl_c_and_the_next_one_goes_on() throws Exception {
-        Path cold = Files.createDirectory(alluxio.ufs().resolve("cold"));
+        Path cold = Files.createDirectory(own.ufs().resolve("cold"));
         for (int i = 0; i < 3; i++) {
             Files.write(cold.resolve("file" + i), new byte[BYTES]);
         }
@@ -341,7 +340,7 @@ class SightIT {
             Waiting.until("the call is interrupted", LIMIT, () -> text(log()).contains("is interrupted"));
             assertThat(reader.waitFor()).isNotZero();
             assertThat(text(folder.resolve("stat.out"))).contains("timed out");
-            Pattern named = Pattern.compile("(lookup|getattr) of /data .*is not answered for [1-9]");
+            Pattern named = Pattern.compile("(lookup|getattr) of " + own.path() + "/data .*is not answered for [1-9]");
             Waiting.until(
                     "it is named with its stack",
                     LIMIT,

@@ -2,10 +2,10 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -22,7 +22,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +36,7 @@ class ThreadsIT {
     private static final int BYTES = 19_000;
     private static final int MOST_THREADS = 64;
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
 
     @TempDir
     private Path folder = Path.of("");
@@ -46,22 +45,14 @@ class ThreadsIT {
 
     @BeforeAll
     static void startAlluxio() throws Exception {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        Path data = Files.createDirectory(alluxio.ufs().resolve("data"));
+        own = Clusters.directory(Clusters.oneWorker());
         for (int reader = 0; reader < READERS; reader++) {
-            Path own = Files.createDirectory(data.resolve("d" + reader));
+            Path each = Files.createDirectory(own.ufs().resolve("d" + reader));
             for (int file = 0; file < FILES_EACH; file++) {
-                Files.write(own.resolve("f" + file), content(reader, file));
+                Files.write(each.resolve("f" + file), content(reader, file));
             }
         }
-        assertThat(alluxio.shell("load", "--local", "/data").exit()).isZero();
-    }
-
-    @AfterAll
-    static void stopAlluxio() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
+        assertThat(own.alluxio().shell("load", "--local", own.path()).exit()).isZero();
     }
 
     @AfterEach
@@ -76,7 +67,7 @@ class ThreadsIT {
         try (Program gateway = Program.gateway(
                 folder,
                 "mount",
-                "alluxio://" + alluxio.masters() + "/data",
+                own.uri(),
                 mount.toString(),
                 "-f",
                 "-o",

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
@@ -22,15 +22,13 @@ class LoaderIT {
 
     @Test
     void aMasterLoadsWhatItIsAskedFor() throws Exception {
-        try (EmbeddedAlluxio alluxio =
-                        EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, 64 << 20));
-                Store store = AlluxioStore.open(
-                        new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
-            Path folder = Files.createDirectory(alluxio.ufs().resolve(FOLDER));
+        TestDirectory own = Clusters.directory(Clusters.twoWorkers());
+        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
+            Path folder = Files.createDirectory(own.ufs().resolve(FOLDER));
             for (int i = 0; i < FILES; i++) {
                 Files.write(folder.resolve("file" + i), new byte[BYTES]);
             }
-            String path = "/" + FOLDER;
+            String path = own.path() + "/" + FOLDER;
             store.list(path, "", FILES); // the master loads what it knows of
             assertThat(store.load(path)).isTrue();
             Waiting.until("it is done", LIMIT, () -> store.loadState(path).done());

@@ -290,6 +290,11 @@ public final class Node implements AutoCloseable {
                 .build();
     }
 
+    /** An attach request for a test's own directory. */
+    public static AttachRequest request(String volume, TestDirectory directory) {
+        return request(volume, directory.masters(), directory.path());
+    }
+
     /** GET of a page of the gateway. */
     public HttpResponse<String> page(String path) throws IOException, InterruptedException {
         return page(path, "*/*");

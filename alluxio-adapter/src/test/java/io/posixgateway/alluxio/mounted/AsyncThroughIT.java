@@ -6,7 +6,8 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -29,15 +30,14 @@ class AsyncThroughIT {
 
     @Test
     void whatIsWrittenIsInTheUnderFileSystemAtLast(@TempDir Path spool) throws Exception {
-        EmbeddedOptions withJobs =
-                EmbeddedOptions.defaults().withWorkers(1, 64 << 20).withJobServers();
+        EmbeddedAlluxio alluxio = Clusters.twoWorkers();
+        alluxio.startJobServers();
+        TestDirectory own = Clusters.directory(alluxio);
         Map<String, String> options = Map.of("write_type", "ASYNC_THROUGH", "spool", spool.toString());
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(withJobs);
-                MountedFileSystem mounted = MountedFileSystem.mount(
-                        AlluxioMount.open(
-                                AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                                AdapterOptions.of(AdapterOptions.TABLE.read(options))),
-                        TransportChoice.AUTO)) {
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                AlluxioMount.open(
+                        AlluxioOptions.ofUri(own.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                TransportChoice.AUTO)) {
             Path folder = Files.createDirectory(mounted.root().resolve("d"));
             Files.writeString(folder.resolve("made"), "made");
             Path replaced = Files.writeString(folder.resolve("replaced"), "old");
@@ -48,7 +48,7 @@ class AsyncThroughIT {
                     Files.writeString(folder.resolve("temporary"), "new"), checkpoint, StandardCopyOption.ATOMIC_MOVE);
 
             Map<String, String> whole = Map.of("made", "made", "replaced", "replaced and longer", "checkpoint", "new");
-            Path below = alluxio.ufs().resolve("d");
+            Path below = own.ufs().resolve("d");
             Waiting.until("all of it, and nothing else, is below", LIMIT, () -> contents(below)
                     .equals(whole));
             assertThat(contents(folder)).isEqualTo(whole);

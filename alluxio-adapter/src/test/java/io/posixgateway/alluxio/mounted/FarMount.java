@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Path;
@@ -13,12 +13,11 @@ import java.util.Map;
 final class FarMount {
     private FarMount() {}
 
-    static MountedFileSystem of(EmbeddedAlluxio alluxio, Path spool) throws Exception {
+    static MountedFileSystem of(TestDirectory directory, Path spool) throws Exception {
         Map<String, String> options = Map.of("short_circuit", "off", "spool", spool.toString());
         return MountedFileSystem.mount(
                 AlluxioMount.open(
-                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                        AlluxioOptions.ofUri(directory.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(options))),
                 TransportChoice.AUTO);
     }
 }

@@ -3,10 +3,11 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,10 +53,15 @@ class HeldPublicationFaultTest {
             """;
 
     private final Path folder;
+    private final TestDirectory own;
+    private final ServerProcess worker;
     private final List<Path> mounts = new ArrayList<>();
 
-    HeldPublicationFaultTest(@TempDir Path folder) {
+    HeldPublicationFaultTest(@TempDir Path folder) throws Exception {
         this.folder = folder;
+        EmbeddedAlluxio alluxio = Clusters.killable();
+        own = Clusters.directory(alluxio);
+        worker = alluxio.workers().get(0);
     }
 
     @Test
@@ -63,84 +69,73 @@ class HeldPublicationFaultTest {
         byte[] content = new byte[BYTES];
         new Random(1).nextBytes(content);
         Path source = Files.write(folder.resolve("source"), content);
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
-            Path file = mount(alluxio).resolve("file");
-            Files.writeString(file, "before");
-            ServerProcess worker = alluxio.workers().get(0);
-            worker.pause();
-            // By a process of its own: each child of this one would close, and so publish, what this one has open.
-            try (Program writer = write(source, file)) {
-                Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
-                Thread.sleep(FORGOTTEN.toMillis());
-                look(file);
-                assertThat(killed("chmod", "600", file.toString())).isLessThan(LONGEST_LIFE);
-                assertThat(writer.isAlive()).as("the writer waits").isTrue();
-                worker.resume();
-                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
-            } finally {
-                worker.resume();
-            }
-            assertThat(file).hasBinaryContent(content);
+        Path file = mount().resolve("file");
+        Files.writeString(file, "before");
+        worker.pause();
+        // By a process of its own: each child of this one would close, and so publish, what this one has open.
+        try (Program writer = write(source, file)) {
+            Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
+            Thread.sleep(FORGOTTEN.toMillis());
+            look(file);
+            assertThat(killed("chmod", "600", file.toString())).isLessThan(LONGEST_LIFE);
+            assertThat(writer.isAlive()).as("the writer waits").isTrue();
+            worker.resume();
+            assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+        } finally {
+            worker.resume();
         }
+        assertThat(file).hasBinaryContent(content);
     }
 
     @Test
     void whoTakesItsNameAwayWaitsAndCanBeKilled() throws Exception {
         Path source = Files.write(folder.resolve("source"), new byte[BYTES]);
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
-            Path file = mount(alluxio).resolve("file");
-            Files.writeString(file, "before");
-            ServerProcess worker = alluxio.workers().get(0);
-            worker.pause();
-            try (Program writer = write(source, file)) {
-                Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
-                assertThat(killed("rm", "-f", file.toString())).isLessThan(LONGEST_LIFE);
-                assertThat(killed("mv", file.toString(), file + "2")).isLessThan(LONGEST_LIFE);
-                assertThat(writer.isAlive()).as("the writer waits").isTrue();
-                worker.resume();
-                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
-            } finally {
-                worker.resume();
-            }
-            assertThat(file).hasBinaryContent(new byte[BYTES]);
+        Path file = mount().resolve("file");
+        Files.writeString(file, "before");
+        worker.pause();
+        try (Program writer = write(source, file)) {
+            Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
+            assertThat(killed("rm", "-f", file.toString())).isLessThan(LONGEST_LIFE);
+            assertThat(killed("mv", file.toString(), file + "2")).isLessThan(LONGEST_LIFE);
+            assertThat(writer.isAlive()).as("the writer waits").isTrue();
+            worker.resume();
+            assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+        } finally {
+            worker.resume();
         }
+        assertThat(file).hasBinaryContent(new byte[BYTES]);
     }
 
     /** Otherwise the worker would make the directory anew in the under file system, at the name that it had. */
     @Test
     void theFolderThatAnotherMountMovedTheFileToDoesNotMoveWhileTheFileIsPublishedThere() throws Exception {
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults())) {
-            Path one = mount(alluxio);
-            Path other = mount(alluxio);
-            Path file =
-                    Files.writeString(Files.createDirectory(one.resolve("from")).resolve("file"), "before");
-            Path to = one.resolve(Files.createDirectory(other.resolve("to")).getFileName());
-            Path go = folder.resolve("go");
-            ServerProcess worker = alluxio.workers().get(0);
-            String bytes = Integer.toString(BYTES);
-            try (Program writer =
-                    Program.start(folder, List.of("python3", "-c", WRITER, file.toString(), go.toString(), bytes))) {
-                writer.awaitOutput("written", PATIENCE);
-                Files.move(other.resolve("from/file"), other.resolve("to/file"));
-                worker.pause();
-                Files.createFile(go);
-                Thread.sleep(FORGOTTEN.toMillis());
-                try (Program move = Program.start(
-                        folder,
-                        List.of("mv", to.toString(), one.resolve("renamed").toString()))) {
-                    Thread.sleep(1000);
-                    assertThat(writer.isAlive()).as("the writer waits").isTrue();
-                    assertThat(move.isAlive()).as("the move waits").isTrue();
-                    worker.resume();
-                    assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
-                    assertThat(move.await(PATIENCE)).as(move.output()).isZero();
-                }
-            } finally {
+        Path one = mount();
+        Path other = mount();
+        Path file = Files.writeString(Files.createDirectory(one.resolve("from")).resolve("file"), "before");
+        Path to = one.resolve(Files.createDirectory(other.resolve("to")).getFileName());
+        Path go = folder.resolve("go");
+        String bytes = Integer.toString(BYTES);
+        try (Program writer =
+                Program.start(folder, List.of("python3", "-c", WRITER, file.toString(), go.toString(), bytes))) {
+            writer.awaitOutput("written", PATIENCE);
+            Files.move(other.resolve("from/file"), other.resolve("to/file"));
+            worker.pause();
+            Files.createFile(go);
+            Thread.sleep(FORGOTTEN.toMillis());
+            try (Program move = Program.start(
+                    folder, List.of("mv", to.toString(), one.resolve("renamed").toString()))) {
+                Thread.sleep(1000);
+                assertThat(writer.isAlive()).as("the writer waits").isTrue();
+                assertThat(move.isAlive()).as("the move waits").isTrue();
                 worker.resume();
+                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
+                assertThat(move.await(PATIENCE)).as(move.output()).isZero();
             }
-            assertThat(one.resolve("renamed/file")).hasSize(BYTES).hasContent("x".repeat(BYTES));
-            assertThat(to).doesNotExist();
+        } finally {
+            worker.resume();
         }
+        assertThat(one.resolve("renamed/file")).hasSize(BYTES).hasContent("x".repeat(BYTES));
+        assertThat(to).doesNotExist();
     }
 
     @AfterEach
@@ -150,13 +145,12 @@ class HeldPublicationFaultTest {
         }
     }
 
-    private Path mount(EmbeddedAlluxio alluxio) throws Exception {
+    private Path mount() throws Exception {
         int number = mounts.size();
         Path mount = Files.createDirectory(folder.resolve("mnt" + number));
         mounts.add(mount);
-        String source = "alluxio://" + alluxio.masters() + "/";
         String options = "short_circuit=off,spool=" + folder.resolve("spool" + number);
-        try (Program command = Program.gateway(folder, "mount", source, mount.toString(), "-o", options)) {
+        try (Program command = Program.gateway(folder, "mount", own.uri(), mount.toString(), "-o", options)) {
             assertThat(command.await(PATIENCE)).as(command.output()).isZero();
         }
         return mount;

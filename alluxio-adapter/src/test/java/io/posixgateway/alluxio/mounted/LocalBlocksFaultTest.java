@@ -10,8 +10,9 @@ import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -31,9 +32,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,47 +55,24 @@ class LocalBlocksFaultTest {
     /** In two blocks of 16 MiB. */
     private static final int LARGE_PIECES = 160;
 
-    private static EmbeddedAlluxio alluxio;
-
     private final Path spool;
+    private final EmbeddedAlluxio alluxio;
+    private final TestDirectory own;
 
-    LocalBlocksFaultTest(@TempDir Path spool) {
+    LocalBlocksFaultTest(@TempDir Path spool) throws Exception {
         this.spool = spool;
+        alluxio = Clusters.killable();
+        own = Clusters.directory(alluxio);
     }
 
-    @BeforeAll
-    static void start() throws IOException {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults()
-                .withProperties(Map.of(
-                        "alluxio.master.worker.timeout", "10sec",
-                        "alluxio.master.lost.worker.detection.interval", "1sec")));
-    }
-
-    @AfterAll
-    static void stop() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
-    }
-
-    private static ServerProcess worker() {
+    private ServerProcess worker() {
         return alluxio.workers().get(0);
-    }
-
-    @AfterEach
-    void bringBack() throws IOException {
-        if (!worker().isAlive()) {
-            worker().start();
-        }
-        alluxio.awaitReady();
     }
 
     private AlluxioFileSystem open(Map<String, String> options) throws Exception {
         Map<String, String> all = new HashMap<>(options);
         all.put("spool", spool.toString());
-        return AlluxioMount.open(
-                AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                AdapterOptions.of(AdapterOptions.TABLE.read(all)));
+        return AlluxioMount.open(AlluxioOptions.ofUri(own.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(all)));
     }
 
     /** By a mount of its own, so that whoever reads them knows nothing of it. */
@@ -150,7 +125,8 @@ class LocalBlocksFaultTest {
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("Input/output error");
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(LONGEST_FAILURE);
-            bringBack();
+            worker().start();
+            alluxio.awaitReady();
             Waiting.until("it is read", PATIENCE, () -> isRead(file));
             assertThat(file).hasBinaryContent(content(SMALL_PIECES));
         }
@@ -171,7 +147,7 @@ class LocalBlocksFaultTest {
     }
 
     /** The files of one test: one that stays open, one that is opened again and again, and two that are opened late. */
-    private static final class ReadFiles {
+    private final class ReadFiles {
         private final Path root;
         private final String prefix;
         private final int pieces;
@@ -202,6 +178,7 @@ class LocalBlocksFaultTest {
                 readAll(begun, pieces / 2, pieces);
                 readWhole("killed");
                 awaitWholePass(readers);
+                Clusters.awaitLoss(alluxio, 0);
                 Waiting.until(
                         "the master has given it up",
                         PATIENCE,

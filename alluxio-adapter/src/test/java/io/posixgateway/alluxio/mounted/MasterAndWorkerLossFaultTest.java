@@ -8,8 +8,9 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -27,9 +28,6 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,36 +45,18 @@ class MasterAndWorkerLossFaultTest {
     private static final int PAGE_BYTES = 4096;
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
 
-    private static EmbeddedAlluxio alluxio;
-
+    private final EmbeddedAlluxio alluxio;
+    private final TestDirectory own;
     private final Path spool;
 
-    MasterAndWorkerLossFaultTest(@TempDir Path spool) {
+    MasterAndWorkerLossFaultTest(@TempDir Path spool) throws Exception {
         this.spool = spool;
+        alluxio = Clusters.killable();
+        own = Clusters.directory(alluxio);
     }
 
-    @BeforeAll
-    static void start() throws IOException {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
-    }
-
-    @AfterEach
-    void bringBack() throws IOException {
-        bringBack(alluxio.master());
-        bringBack(alluxio.workers().get(0));
-    }
-
-    private static void bringBack(ServerProcess server) throws IOException {
-        if (!server.isAlive()) {
-            server.start();
-        }
+    private void bringBack(ServerProcess server) throws IOException {
+        server.start();
         alluxio.awaitReady();
     }
 
@@ -90,8 +70,7 @@ class MasterAndWorkerLossFaultTest {
                 Map.of("metadata_ttl", ttl, "short_circuit", "off", "read_ahead", "2M", "spool", spool.toString());
         return MountedFileSystem.mount(
                 AlluxioMount.open(
-                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                        AdapterOptions.of(AdapterOptions.TABLE.read(options))),
+                        AlluxioOptions.ofUri(own.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(options))),
                 TransportChoice.LIBFUSE);
     }
 
@@ -108,7 +87,7 @@ class MasterAndWorkerLossFaultTest {
     private void readersOutlive(ServerProcess server, List<String> needIt) throws Exception {
         byte[] content = new byte[PIECES * PIECE_BYTES];
         new Random(SEED).nextBytes(content);
-        Files.write(alluxio.ufs().resolve("of-" + server.name()), content);
+        Files.write(own.ufs().resolve("of-" + server.name()), content);
         try (MountedFileSystem mounted = mount();
                 LogLines log = new LogLines();
                 FileChannel kept = openUncached(mounted.root().resolve("of-" + server.name()))) {
@@ -206,7 +185,7 @@ class MasterAndWorkerLossFaultTest {
                     .hasMessageContaining("Input/output error");
             assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(BOUND.multipliedBy(2));
             bringBack(server);
-            Path below = alluxio.ufs().resolve("lost-" + server.name());
+            Path below = own.ufs().resolve("lost-" + server.name());
             Waiting.until("the name can be taken again", PATIENCE, () -> writes(lost) || isSaved(below));
             assertThat(Files.readString(below)).isIn("x", "y");
         }
@@ -224,14 +203,14 @@ class MasterAndWorkerLossFaultTest {
         }
     }
 
-    private static Duration longestClose(Path root, Process pause) throws IOException {
+    private Duration longestClose(Path root, Process pause) throws IOException {
         long longestNanos = 0;
         do {
             String name = "waits-" + UUID.randomUUID();
             long began = System.nanoTime();
             Files.writeString(root.resolve(name), "x");
             longestNanos = Math.max(longestNanos, System.nanoTime() - began);
-            assertThat(alluxio.ufs().resolve(name)).hasContent("x");
+            assertThat(own.ufs().resolve(name)).hasContent("x");
         } while (pause.isAlive());
         return Duration.ofNanos(longestNanos);
     }

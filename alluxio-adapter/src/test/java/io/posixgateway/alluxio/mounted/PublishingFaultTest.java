@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.nio.file.ExtendedOpenOption;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.StoredBlocks;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import java.io.IOException;
@@ -39,10 +40,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,7 +49,6 @@ import org.junit.jupiter.api.io.TempDir;
  * through it goes on, too.
  */
 class PublishingFaultTest {
-    private static final long WORKER_BYTES = 512L << 20;
     private static final int WRITERS = 8;
     private static final int SMALL_BYTES = 19_000;
     private static final int LARGE_BYTES = 3 << 20;
@@ -67,9 +63,6 @@ class PublishingFaultTest {
     /** The same. */
     private static final Duration LONGEST_READ = Duration.ofSeconds(15);
 
-    /** A block's number begins with the upper bits of its file's. */
-    private static final int SEQUENCE_BITS = 24;
-
     /** To stop the worker while something is sent to it. */
     private static final int MOST_TRIES = 5;
 
@@ -81,51 +74,27 @@ class PublishingFaultTest {
     /** So many pieces may have been fetched before they were asked for. */
     private static final int READ_AHEAD = 8;
 
-    private static EmbeddedAlluxio alluxio;
-
     private final byte[] readContent = readContent();
     private int pieces;
     private final Path folder;
 
-    PublishingFaultTest(@TempDir Path folder) {
+    private final EmbeddedAlluxio alluxio;
+    private final TestDirectory own;
+
+    /** Without another worker, who closes a file would be told when one stops. */
+    PublishingFaultTest(@TempDir Path folder) throws Exception {
         this.folder = folder;
-    }
-
-    @BeforeAll
-    static void start() throws IOException {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES));
-    }
-
-    @AfterAll
-    static void stop() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
+        alluxio = Clusters.twoWorkers();
+        own = Clusters.directory(alluxio);
     }
 
     /** The worker that stops, or is killed. */
-    private static ServerProcess near() {
+    private ServerProcess near() {
         return alluxio.workers().get(0);
     }
 
-    /** Without another worker, who closes a file would be told when one stops. A mount keeps the list of them for a while. */
-    @BeforeEach
-    void awaitBoth() throws Exception {
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
-            Waiting.until(
-                    "the master knows both workers",
-                    PATIENCE,
-                    () -> mounted.root().toFile().getTotalSpace() >= 2 * WORKER_BYTES);
-        }
-    }
-
-    @AfterEach
-    void bringBack() throws IOException {
-        for (ServerProcess server : List.of(alluxio.master(), near())) {
-            if (!server.isAlive()) {
-                server.start();
-            }
-        }
+    private void bringBackMaster() throws IOException {
+        alluxio.master().start();
         alluxio.awaitReady();
     }
 
@@ -146,7 +115,7 @@ class PublishingFaultTest {
 
     private void worksWithout(String name, Step goes, Step comes) throws Exception {
         ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             awaitNear(mounted.root());
             Path read = Files.write(mounted.root().resolve("read-" + name), readContent);
             try (Writers writers = new Writers(mounted.root(), name, written);
@@ -173,9 +142,9 @@ class PublishingFaultTest {
     }
 
     /** Whose close succeeded is there. */
-    private static void comparesWith(Map<Path, Long> written, Path root) throws Exception {
+    private void comparesWith(Map<Path, Long> written, Path root) throws Exception {
         for (Map.Entry<Path, Long> file : written.entrySet()) {
-            Path below = alluxio.ufs().resolve(file.getKey().toString());
+            Path below = own.ufs().resolve(file.getKey().toString());
             Waiting.until(below + " is whole", PATIENCE, () -> holds(below, file.getValue()));
             assertThat(root.resolve(file.getKey())).hasBinaryContent(content(file.getValue()));
         }
@@ -184,7 +153,7 @@ class PublishingFaultTest {
     @Test
     void whoWritesWhileTheMasterIsKilledIsToldTheTruth() throws Exception {
         ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             Path read = Files.write(mounted.root().resolve("read-master"), readContent);
             try (Writers writers = new Writers(mounted.root(), "master", written);
                     FileChannel open = openUncached(read);
@@ -192,7 +161,7 @@ class PublishingFaultTest {
                 writers.awaitMore("they write", 2);
                 alluxio.master().kill();
                 Waiting.until("somebody is told", PATIENCE, () -> !writers.failures.isEmpty());
-                bringBack();
+                bringBackMaster();
                 writers.awaitMore("they write again", 2);
                 writers.finish();
                 assertThat(writers.failures).allMatch(failure -> failure.endsWith("Input/output error"));
@@ -204,7 +173,7 @@ class PublishingFaultTest {
 
     @Test
     void whatAWorkerThatStoppedWritesTooLateDoesNotStay() throws Exception {
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"));
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"));
                 LogLines log = new LogLines()) {
             Path spool = folder.resolve("spool");
             writeWhileItStops(mounted.root(), "late-", spool, log::anyWith, () -> {});
@@ -219,7 +188,7 @@ class PublishingFaultTest {
             node.awaitReady();
             Path root = node.mount("kept");
             node.control()
-                    .attach(Node.request("kept", alluxio.masters(), "/").toBuilder()
+                    .attach(Node.request("kept", own).toBuilder()
                             .putOptions("short_circuit", "off")
                             .build());
             Path spool = folder.resolve("spool").resolve("kept");
@@ -236,7 +205,7 @@ class PublishingFaultTest {
             List<String> paths = inDoubt(spool);
             assertThat(paths).isNotEmpty();
             for (String path : paths) {
-                Files.writeString(alluxio.ufs().resolve(path.substring(1)), "undone");
+                Files.writeString(own.ufs().resolve(path.substring(1)), "undone");
             }
             passAnHour(spool);
             node.killAndRestartGateway();
@@ -277,14 +246,14 @@ class PublishingFaultTest {
         }
     }
 
-    private static void holdWhatWasWrittenLast(Path root, String prefix) throws IOException {
+    private void holdWhatWasWrittenLast(Path root, String prefix) throws IOException {
         try (Stream<Path> names = Files.list(root)) {
             List<Path> files = names.filter(
                             file -> file.getFileName().toString().startsWith(prefix))
                     .toList();
             assertThat(files).hasSizeGreaterThanOrEqualTo(WRITERS);
             for (Path file : files) {
-                assertThat(alluxio.ufs().resolve(file.getFileName())).hasContent("second");
+                assertThat(own.ufs().resolve(file.getFileName())).hasContent("second");
                 assertThat(file).hasContent("second");
             }
         }
@@ -339,7 +308,7 @@ class PublishingFaultTest {
     }
 
     /** At the same time, since what is written later goes past the worker. */
-    private static void writeAll(Path root, String prefix, String content) throws Exception {
+    private void writeAll(Path root, String prefix, String content) throws Exception {
         List<CompletableFuture<Void>> written = new ArrayList<>();
         ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
         try {
@@ -354,7 +323,7 @@ class PublishingFaultTest {
             threads.shutdownNow();
         }
         for (int i = 0; i < WRITERS; i++) {
-            assertThat(alluxio.ufs().resolve(prefix + i)).hasContent(content);
+            assertThat(own.ufs().resolve(prefix + i)).hasContent(content);
         }
     }
 
@@ -367,14 +336,12 @@ class PublishingFaultTest {
     }
 
     /** Files are written through it, as the mount has heard of it. */
-    private static void awaitNear(Path root) throws Exception {
-        Path blocks = alluxio.ufs().resolveSibling("blocks").resolve("worker1").resolve("alluxioworker");
+    private void awaitNear(Path root) throws Exception {
         Waiting.until("the near worker is used", PATIENCE, () -> {
             // Written once: a file that is replaced keeps its node, whose number is no longer that of its block.
             Path file =
                     Files.writeString(root.resolve("near-" + UUID.randomUUID()), "x", StandardOpenOption.CREATE_NEW);
-            long fileId = InodeTable.fileIdOf((long) Files.getAttribute(file, "unix:ino"));
-            return Files.exists(blocks.resolve(Long.toString(fileId >>> SEQUENCE_BITS << SEQUENCE_BITS)));
+            return StoredBlocks.of(alluxio, 1).hold(file);
         });
     }
 

@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,27 +16,18 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-/** One Alluxio for all tests of this JVM, started by the first; its servers end, and clean up, with the JVM. */
+/** Mounts of the cluster with one worker that all tests of this JVM share. */
 final class SharedAlluxio {
     private static final AtomicInteger FOLDERS = new AtomicInteger();
-    private static final long WORKER_BYTES = Long.getLong("pgw.worker.bytes", 3L << 30);
 
     private SharedAlluxio() {}
 
-    private static final class Holder {
-        static final EmbeddedAlluxio RUNNING = start();
-
-        private static EmbeddedAlluxio start() {
-            try {
-                return EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES));
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        }
-    }
-
     static EmbeddedAlluxio running() {
-        return Holder.RUNNING;
+        try {
+            return Clusters.oneWorker();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
     }
 
     /** A new, empty directory of Alluxio. */

@@ -7,9 +7,11 @@ import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.StoppableProxy;
+import io.posixgateway.alluxio.harness.StoredBlocks;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -31,7 +33,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +45,6 @@ class SlowWorkerFaultTest {
     private static final long WORKER_BYTES = 256L << 20;
     private static final int BYTES = 64 << 10;
     private static final int FILES = 240;
-    private static final int SEQUENCE_BITS = 24;
     /** More than the pool has threads. */
     private static final int CROWD = 80;
 
@@ -72,32 +72,26 @@ class SlowWorkerFaultTest {
 
     @Test
     void whoReadsFromAnotherWorkerGoesOn() throws Exception {
-        Path blocks = Files.createDirectory(folder.resolve("blocks"));
-        EmbeddedOptions two =
-                EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES).withBlockStore(blocks);
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(two)) {
-            write(alluxio);
-            Took usual = goOn(alluxio, blocks, Step.NOTHING, Step.NOTHING);
-            ServerProcess worker = alluxio.workers().get(1);
-            Took without = goOn(alluxio, blocks, worker::pause, worker::resume);
-            assertThat(without.others)
-                    .as("99 of 100 reads of another worker; usually %s", usual.others)
-                    .isLessThan(usual.others.plus(MOST));
-            assertThat(without.elsewhere)
-                    .as("most who read elsewhere; usually %s", usual.elsewhere)
-                    .isLessThan(usual.elsewhere.plus(MOST_ELSEWHERE));
-        }
+        EmbeddedAlluxio alluxio = Clusters.twoWorkers();
+        TestDirectory own = Clusters.directory(alluxio);
+        write(own);
+        Took usual = goOn(own, Step.NOTHING, Step.NOTHING);
+        ServerProcess worker = alluxio.workers().get(1);
+        Took without = goOn(own, worker::pause, worker::resume);
+        assertThat(without.others)
+                .as("99 of 100 reads of another worker; usually %s", usual.others)
+                .isLessThan(usual.others.plus(MOST));
+        assertThat(without.elsewhere)
+                .as("most who read elsewhere; usually %s", usual.elsewhere)
+                .isLessThan(usual.elsewhere.plus(MOST_ELSEWHERE));
     }
 
     /** It answers, but only after a while. */
     @Test
     void whoReadsFromAnotherWorkerDoesNotWaitForOneThatIsSlow() throws Exception {
-        Path blocks = Files.createDirectory(folder.resolve("blocks"));
         Map<String, String> behind = Map.of("alluxio.worker.bind.host", BEHIND, "alluxio.worker.web.bind.host", BEHIND);
-        EmbeddedOptions two = EmbeddedOptions.defaults()
-                .withWorkers(2, WORKER_BYTES)
-                .withBlockStore(blocks)
-                .withProperties(behind);
+        EmbeddedOptions two =
+                EmbeddedOptions.defaults().withWorkers(2, WORKER_BYTES).withProperties(behind);
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(two)) {
             Map<String, Integer> ports = new HashMap<>();
             Waiting.until("the master knows both workers", PATIENCE, () -> {
@@ -106,8 +100,9 @@ class SlowWorkerFaultTest {
             });
             try (StoppableProxy near = way("127.0.0.1", ports);
                     StoppableProxy far = way("127.0.0.2", ports)) {
-                write(alluxio);
-                Took took = besideSlowReaders(alluxio, blocks, far);
+                TestDirectory own = Clusters.directory(alluxio);
+                write(own);
+                Took took = besideSlowReaders(own, far);
                 assertThat(took.longest)
                         .as("who waited longest for %s", far.address())
                         .isGreaterThan(ROUND_TRIP);
@@ -119,11 +114,11 @@ class SlowWorkerFaultTest {
     }
 
     /** After a round in which nobody is slow: connections are there then. */
-    private Took besideSlowReaders(EmbeddedAlluxio alluxio, Path blocks, StoppableProxy far) throws Exception {
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
+    private Took besideSlowReaders(TestDirectory own, StoppableProxy far) throws Exception {
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             Path root = mounted.root();
-            List<Integer> slow = heldBy(root, blocks.resolve("worker2"));
-            List<Integer> others = heldBy(root, blocks.resolve("worker1"));
+            List<Integer> slow = heldBy(own, root, 2);
+            List<Integer> others = heldBy(own, root, 1);
             assertThat(slow).hasSizeGreaterThan(2 * SLOW_READERS);
             goOn(root, slow.subList(0, SLOW_READERS), others);
             far.delay(ROUND_TRIP.dividedBy(2));
@@ -140,12 +135,8 @@ class SlowWorkerFaultTest {
         return new StoppableProxy(host + ":" + port, BEHIND + ":" + port);
     }
 
-    private void write(EmbeddedAlluxio alluxio) throws Exception {
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
-            Waiting.until(
-                    "the master knows both workers",
-                    PATIENCE,
-                    () -> mounted.root().toFile().getTotalSpace() >= 2 * WORKER_BYTES);
+    private void write(TestDirectory own) throws Exception {
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             for (int i = 0; i < FILES; i++) {
                 Files.write(mounted.root().resolve("f" + i), content(i));
             }
@@ -168,10 +159,10 @@ class SlowWorkerFaultTest {
         void run() throws IOException;
     }
 
-    private Took goOn(EmbeddedAlluxio alluxio, Path blocks, Step goes, Step comes) throws Exception {
-        try (MountedFileSystem mounted = FarMount.of(alluxio, folder.resolve("spool"))) {
-            List<Integer> slow = heldBy(mounted.root(), blocks.resolve("worker2"));
-            List<Integer> others = heldBy(mounted.root(), blocks.resolve("worker1"));
+    private Took goOn(TestDirectory own, Step goes, Step comes) throws Exception {
+        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
+            List<Integer> slow = heldBy(own, mounted.root(), 2);
+            List<Integer> others = heldBy(own, mounted.root(), 1);
             assertThat(slow).hasSizeGreaterThan(CROWD);
             assertThat(others).isNotEmpty();
             goes.run();
@@ -228,16 +219,11 @@ class SlowWorkerFaultTest {
         return content;
     }
 
-    /** The files whose block is below this folder: a block begins with the upper bits of its file's id, and a node shows that. */
-    private static List<Integer> heldBy(Path root, Path store) throws IOException {
-        List<String> there = new ArrayList<>();
-        try (Stream<Path> all = Files.walk(store)) {
-            all.forEach(path -> there.add(path.getFileName().toString()));
-        }
+    private static List<Integer> heldBy(TestDirectory own, Path root, int worker) throws IOException {
+        StoredBlocks blocks = StoredBlocks.of(own.alluxio(), worker);
         List<Integer> held = new ArrayList<>();
         for (int i = 0; i < FILES; i++) {
-            long fileId = InodeTable.fileIdOf((long) Files.getAttribute(root.resolve("f" + i), "unix:ino"));
-            if (there.contains(Long.toString(fileId >>> SEQUENCE_BITS << SEQUENCE_BITS))) {
+            if (blocks.hold(root.resolve("f" + i))) {
                 held.add(i);
             }
         }

@@ -8,8 +8,9 @@ import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.StoredBlocks;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -20,79 +21,59 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A worker that keeps its blocks in two folders, as on two disks: files of both are read as block files. */
 class StorageFoldersIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int FILES = 20;
     private static final int BYTES = 64 << 10;
     private static final int PAGE_BYTES = 4096;
-    private static final String QUOTA = "256MB";
 
     @TempDir
     private static Path folder = Path.of("");
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
 
     @BeforeAll
-    static void start() throws IOException {
-        for (Path store : stores()) {
-            Files.createDirectories(store);
-        }
-        String paths = stores().stream().map(Path::toString).collect(Collectors.joining(","));
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults()
-                .withProperties(Map.of(
-                        "alluxio.worker.tieredstore.level0.dirs.path",
-                        paths,
-                        "alluxio.worker.tieredstore.level0.dirs.quota",
-                        QUOTA + "," + QUOTA)));
+    static void start() throws Exception {
+        own = Clusters.directory(Clusters.twoWorkers());
     }
 
-    @AfterAll
-    static void stop() {
-        if (alluxio != null) {
-            alluxio.close();
-        }
-    }
-
+    /** Of the worker on this host. */
     private static List<Path> stores() {
-        return List.of(folder.resolve("one"), folder.resolve("other"));
+        Path worker = own.alluxio().ufs().resolveSibling("blocks").resolve("worker1");
+        return List.of(worker.resolve("disk0"), worker.resolve("disk1"));
     }
 
     private static AlluxioFileSystem open() throws Exception {
         Map<String, String> options =
                 Map.of("passthrough", "off", "spool", folder.resolve("spool").toString());
         return AlluxioMount.open(
-                AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                AdapterOptions.of(AdapterOptions.TABLE.read(options)));
+                AlluxioOptions.ofUri(own.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(options)));
     }
 
     @Test
     void filesOfEachFolderOfAWorkerAreReadAsBlockFiles() throws Exception {
+        List<Integer> files;
         try (MountedFileSystem mounted = MountedFileSystem.mount(open(), TransportChoice.AUTO)) {
-            for (int i = 0; i < FILES; i++) {
-                Files.write(mounted.root().resolve("f" + i), content(i));
+            files = writeHere(mounted.root());
+            for (Path store : stores()) {
+                assertThat(heldBy(mounted.root(), store, files)).as("files in " + store).isBetween(1, FILES - 1);
             }
-        }
-        for (Path store : stores()) {
-            assertThat(blocks(store)).as("blocks in " + store).isBetween(1L, FILES - 1L);
         }
         AlluxioFileSystem fs = open();
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             Waiting.until("nothing is streamed any more", PATIENCE, () -> {
                 long streamed = fs.counts().remoteReadBytes();
                 long local = fs.counts().localReadBytes();
-                readAll(mounted.root());
+                readAll(mounted.root(), files);
                 assertThat(fs.counts().remoteReadBytes()
                                 - streamed
                                 + fs.counts().localReadBytes()
@@ -101,8 +82,23 @@ class StorageFoldersIT {
                         .isEqualTo((long) FILES * BYTES);
                 return fs.counts().remoteReadBytes() == streamed;
             });
-            assertThat(IntStream.range(0, FILES).mapToObj(i -> way(fs, i))).containsOnly("local");
+            assertThat(files.stream().map(i -> way(fs, i))).containsOnly("local");
         }
+    }
+
+    /** Files of which the worker on this host gets a block; the other one may get some, too. */
+    private static List<Integer> writeHere(Path root) throws Exception {
+        List<Integer> here = new ArrayList<>();
+        int[] next = {0};
+        Waiting.until("the worker here has enough of them", PATIENCE, () -> {
+            int number = next[0]++;
+            Path file = Files.write(root.resolve("f" + number), content(number));
+            if (StoredBlocks.of(own.alluxio(), 1).hold(file)) {
+                here.add(number);
+            }
+            return here.size() == FILES;
+        });
+        return here;
     }
 
     /** How the next open would read it, as posix-gateway info tells. */
@@ -114,15 +110,18 @@ class StorageFoldersIT {
         }
     }
 
-    private static long blocks(Path store) throws IOException {
-        try (Stream<Path> files = Files.walk(store)) {
-            return files.filter(Files::isRegularFile).count();
+    private static int heldBy(Path root, Path store, List<Integer> files) throws IOException {
+        StoredBlocks blocks = StoredBlocks.below(store);
+        int held = 0;
+        for (int i : files) {
+            held += blocks.hold(root.resolve("f" + i)) ? 1 : 0;
         }
+        return held;
     }
 
     /** Each is opened anew, and read past the kernel's page cache. */
-    private static void readAll(Path root) throws IOException {
-        for (int i = 0; i < FILES; i++) {
+    private static void readAll(Path root, List<Integer> files) throws IOException {
+        for (int i : files) {
             ByteBuffer whole = ByteBuffer.allocateDirect(BYTES + PAGE_BYTES)
                     .alignedSlice(PAGE_BYTES)
                     .limit(BYTES);

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,13 +34,14 @@ class AlluxioAwayFaultTest {
     @Test
     void calls_fail_in_time_and_a_file_being_written_is_whole_when_alluxio_is_back() throws Exception {
         Built.keeper();
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Path ufs = Files.createDirectory(alluxio.ufs().resolve("away"));
+        EmbeddedAlluxio alluxio = Clusters.killable();
+        TestDirectory own = Clusters.directory(alluxio);
+        try (Node node = new Node(folder)) {
+            Path ufs = own.ufs();
             Files.writeString(ufs.resolve("old"), "old");
             node.awaitReady();
             Path mount = node.mount("away");
-            node.control().attach(Node.request("away", alluxio.masters(), "/away"));
+            node.control().attach(Node.request("away", own));
             try (FileChannel draft =
                     FileChannel.open(mount.resolve("new"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 draft.write(bytes("before, "));

@@ -3,13 +3,12 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Command;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Matcher;
@@ -38,13 +37,12 @@ class BypassFaultTest {
         String script = Built.root()
                 .resolve("fuse-core/src/test/python/bypass/endless.py")
                 .toString();
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Files.createDirectory(alluxio.ufs().resolve("data"));
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        try (Node node = new Node(folder)) {
             node.awaitReady();
             Path mount = node.mount("vol");
             node.control()
-                    .attach(Node.request("vol", alluxio.masters(), "/data").toBuilder()
+                    .attach(Node.request("vol", own).toBuilder()
                             .putOptions("bypass", "on")
                             .putOptions("passthrough", "off")
                             .putOptions("open_trust", "0")

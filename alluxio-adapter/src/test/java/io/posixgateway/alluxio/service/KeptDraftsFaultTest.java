@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -39,17 +39,17 @@ class KeptDraftsFaultTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private EmbeddedAlluxio alluxio;
+    private TestDirectory own;
     private Node node;
     private Path ufs;
 
     @BeforeEach
     void serve() throws Exception {
         Built.keeper();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        own = Clusters.directory(Clusters.killable());
+        ufs = own.ufs();
         node = new Node(folder);
         node.awaitReady();
-        ufs = Files.createDirectory(alluxio.ufs().resolve("kept"));
     }
 
     @AfterEach
@@ -57,14 +57,11 @@ class KeptDraftsFaultTest {
         if (node != null) {
             node.close();
         }
-        if (alluxio != null) {
-            alluxio.close();
-        }
     }
 
     private Path attach(String volume) throws Exception {
         Path mount = node.mount(volume);
-        node.control().attach(Node.request(volume, alluxio.masters(), "/kept"));
+        node.control().attach(Node.request(volume, own));
         return mount;
     }
 

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,15 +32,15 @@ class KeptPagesFaultTest {
     void pages_of_files_that_stayed_as_they_were_stay() throws Exception {
         Built.keeper();
         assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Path ufs = Files.createDirectory(alluxio.ufs().resolve("pages"));
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        try (Node node = new Node(folder)) {
+            Path ufs = own.ufs();
             for (String name : new String[] {"same", "rewritten", "elsewhere", "unread"}) {
                 Files.write(ufs.resolve(name), filled(BYTES, 'a'));
             }
             node.awaitReady();
-            Path here = attach(node, alluxio, "here");
-            Path there = attach(node, alluxio, "there");
+            Path here = attach(node, own, "here");
+            Path there = attach(node, own, "there");
             for (String name : new String[] {"same", "rewritten", "elsewhere"}) {
                 assertThat(here.resolve(name)).hasBinaryContent(filled(BYTES, 'a'));
             }
@@ -66,10 +66,10 @@ class KeptPagesFaultTest {
         }
     }
 
-    private static Path attach(Node node, EmbeddedAlluxio alluxio, String volume) throws IOException {
+    private static Path attach(Node node, TestDirectory own, String volume) throws IOException {
         Path mount = node.mount(volume);
         node.control()
-                .attach(Node.request(volume, alluxio.masters(), "/pages").toBuilder()
+                .attach(Node.request(volume, own).toBuilder()
                         .putOptions("passthrough", "off")
                         .build());
         return mount;

@@ -3,12 +3,12 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.control.DetachRequest;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Report;
 import io.posixgateway.alluxio.harness.StoppableProxy;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,14 +36,14 @@ class ManyVolumesIT {
     @TempDir
     private static Path folder = Path.of("");
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
     private static Node node;
 
     @BeforeAll
     static void start() throws Exception {
         Built.keeper();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        Files.writeString(Files.createDirectory(alluxio.ufs().resolve("many")).resolve("file"), "content");
+        own = Clusters.directory(Clusters.oneWorker());
+        Files.writeString(own.ufs().resolve("file"), "content");
         node = new Node(folder);
         node.awaitReady();
     }
@@ -53,9 +53,6 @@ class ManyVolumesIT {
         if (node != null) {
             node.close();
         }
-        if (alluxio != null) {
-            alluxio.close();
-        }
     }
 
     @Test
@@ -64,7 +61,7 @@ class ManyVolumesIT {
         for (int i = 0; i < VOLUMES; i++) {
             Path mount = node.mount("v" + i);
             long began = System.nanoTime();
-            node.control().attach(Node.request("v" + i, alluxio.masters(), "/many"));
+            node.control().attach(Node.request("v" + i, own));
             attached.add((System.nanoTime() - began) / 1_000_000);
             assertThat(mount.resolve("file")).hasContent("content");
         }
@@ -83,12 +80,12 @@ class ManyVolumesIT {
 
     @Test
     void a_volume_whose_alluxio_hangs_under_a_crowd_takes_nothing_from_its_neighbour() throws Exception {
-        try (StoppableProxy proxy = new StoppableProxy(alluxio.masters())) {
+        try (StoppableProxy proxy = new StoppableProxy(own.masters())) {
             Path greedy = node.mount("greedy");
             Path modest = node.mount("modest");
-            node.control().attach(Node.request("greedy", proxy.address(), "/many"));
+            node.control().attach(Node.request("greedy", proxy.address(), own.path()));
             node.control()
-                    .attach(Node.request("modest", alluxio.masters(), "/many").toBuilder()
+                    .attach(Node.request("modest", own).toBuilder()
                             .putOptions("metadata_ttl", "0")
                             .build());
             assertThat(greedy.resolve("file")).hasContent("content");

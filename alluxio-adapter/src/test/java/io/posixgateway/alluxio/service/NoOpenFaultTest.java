@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.fuse.conformance.UringSupport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -38,9 +38,9 @@ class NoOpenFaultTest {
         if (transport.equals("uring")) {
             UringSupport.assume();
         }
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Path ufs = Files.createDirectory(alluxio.ufs().resolve("dataset"));
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        try (Node node = new Node(folder)) {
+            Path ufs = own.ufs();
             for (int i = 0; i < 2 * FILES; i++) {
                 Files.write(ufs.resolve("f" + i), content(i, SMALL_BYTES));
             }
@@ -48,7 +48,7 @@ class NoOpenFaultTest {
             node.awaitReady();
             Path mount = node.mount("dataset");
             node.control()
-                    .attach(Node.request("dataset", alluxio.masters(), "/dataset").toBuilder()
+                    .attach(Node.request("dataset", own).toBuilder()
                             .setReadOnly(true)
                             .putOptions("consistency", "immutable")
                             .putOptions("no_open", "on")

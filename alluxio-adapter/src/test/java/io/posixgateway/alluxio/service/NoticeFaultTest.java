@@ -6,10 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.control.InvalidateReply;
 import io.posixgateway.alluxio.control.InvalidateRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,13 +34,14 @@ class NoticeFaultTest {
     @Test
     void a_gateway_that_is_killed_while_a_notice_waits_for_its_answer_ends_and_the_next_one_answers() throws Exception {
         Built.keeper();
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Path ufs = Files.createDirectories(alluxio.ufs().resolve("noticed/dir"));
+        EmbeddedAlluxio alluxio = Clusters.killable();
+        TestDirectory own = Clusters.directory(alluxio);
+        try (Node node = new Node(folder)) {
+            Path ufs = Files.createDirectory(own.ufs().resolve("dir"));
             Files.writeString(ufs.resolve("old"), "old");
             node.awaitReady();
             Path mount = node.mount("noticed");
-            node.control().attach(Node.request("noticed", alluxio.masters(), "/noticed"));
+            node.control().attach(Node.request("noticed", own));
             assertThat(mount.resolve("dir/old")).hasContent("old");
 
             Process standing = alluxio.master().pauseFor(STANDING);

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,7 +54,7 @@ class OpenFilesFaultTest {
     };
 
     private Path folder;
-    private EmbeddedAlluxio alluxio;
+    private TestDirectory own;
     private Node node;
     private Path mount;
     private final List<FileChannel> open = new ArrayList<>();
@@ -80,13 +80,13 @@ class OpenFilesFaultTest {
         folder = temporary;
         Built.keeper();
         assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        prepare(Files.createDirectory(alluxio.ufs().resolve("open")));
+        own = Clusters.directory(Clusters.killable());
+        prepare(own.ufs());
         node = new Node(folder);
         node.awaitReady();
         mount = node.mount("open.files");
         node.control()
-                .attach(Node.request("open.files", alluxio.masters(), "/open").toBuilder()
+                .attach(Node.request("open.files", own).toBuilder()
                         .putOptions("stream_from", "1M")
                         .putOptions("transport", transport())
                         .build());
@@ -300,7 +300,7 @@ class OpenFilesFaultTest {
         }
         listing.close();
         Waiting.until("the spool holds no changed files", LIMIT, () -> count(folder.resolve("spool"), "spool-") == 0);
-        Waiting.until("Alluxio holds no hidden files", LIMIT, () -> count(alluxio.ufs(), ".pgw~") == 0);
+        Waiting.until("Alluxio holds no hidden files", LIMIT, () -> count(own.ufs(), ".pgw~") == 0);
     }
 
     private static long count(Path root, String prefix) throws IOException {
@@ -328,8 +328,7 @@ class OpenFilesFaultTest {
     private void assertHolds(String name, byte[]... pieces) throws IOException {
         byte[] expected = join(pieces);
         assertThat(Files.readAllBytes(mount.resolve(name))).isEqualTo(expected);
-        assertThat(Files.readAllBytes(alluxio.ufs().resolve("open").resolve(name)))
-                .isEqualTo(expected);
+        assertThat(Files.readAllBytes(own.ufs().resolve(name))).isEqualTo(expected);
     }
 
     private static void write(FileChannel channel, long at, byte[] bytes) throws IOException {
@@ -379,9 +378,6 @@ class OpenFilesFaultTest {
         }
         if (node != null) {
             node.close();
-        }
-        if (alluxio != null) {
-            alluxio.close();
         }
     }
 }

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -67,13 +67,12 @@ class PassthroughFaultTest {
     void who_reads_past_the_gateway_goes_on_and_others_read_and_write_the_file() throws Exception {
         Built.keeper();
         assumeTrue(Built.isRoot(), "only root may pass files through");
-        try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-                Node node = new Node(folder)) {
-            Files.createDirectory(alluxio.ufs().resolve("pass"));
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        try (Node node = new Node(folder)) {
             node.awaitReady();
             Path file = node.mount("vol").resolve("file");
             node.control()
-                    .attach(Node.request("vol", alluxio.masters(), "/pass").toBuilder()
+                    .attach(Node.request("vol", own).toBuilder()
                             .putOptions("transport", transport())
                             .build());
             Files.write(file, filled('a'));

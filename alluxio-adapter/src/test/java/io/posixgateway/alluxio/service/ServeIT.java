@@ -27,12 +27,12 @@ import io.posixgateway.alluxio.control.SetLogLevelRequest;
 import io.posixgateway.alluxio.control.StatsRequest;
 import io.posixgateway.alluxio.control.WarmupProgress;
 import io.posixgateway.alluxio.control.WarmupRequest;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.KernelLimits;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.fuse.spi.Entry;
@@ -67,7 +67,7 @@ class ServeIT {
     @TempDir
     private static Path folder = Path.of("");
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
     private static Node node;
     private static String masters;
 
@@ -75,8 +75,8 @@ class ServeIT {
     static void start() throws Exception {
         Built.keeper();
         Built.gateway();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
-        masters = alluxio.masters();
+        own = Clusters.directory(Clusters.oneWorker());
+        masters = own.masters();
         node = new Node(folder);
         node.awaitReady();
     }
@@ -86,13 +86,10 @@ class ServeIT {
         if (node != null) {
             node.close();
         }
-        if (alluxio != null) {
-            alluxio.close();
-        }
     }
 
     private static Path data(String name) throws Exception {
-        Path data = Files.createDirectory(alluxio.ufs().resolve(name));
+        Path data = Files.createDirectory(own.ufs().resolve(name));
         Files.writeString(data.resolve("file"), "text of " + name);
         return data;
     }
@@ -108,7 +105,7 @@ class ServeIT {
     void what_a_waiting_process_reads_is_not_loaded_into_alluxio() throws Exception {
         data("beside");
         AlluxioVolumes volumes = new AlluxioVolumes(null, folder.resolve("spool-beside"), Clock.system());
-        AlluxioOptions place = AlluxioOptions.ofUri("alluxio://" + masters + "/beside");
+        AlluxioOptions place = AlluxioOptions.ofUri(own.uri() + "/beside");
         OptionValues options = AlluxioVolumes.OPTIONS.read(Map.of());
         volumes.connect(place, options).close();
         Entry entry = new Entry();
@@ -130,7 +127,7 @@ class ServeIT {
         try (Program standby = node.startStandby()) {
             standby.awaitOutput("Ready; waiting", LIMIT);
             node.mount("meanwhile");
-            node.control().attach(Node.request("meanwhile", masters, "/meanwhile"));
+            node.control().attach(Node.request("meanwhile", masters, own.path() + "/meanwhile"));
             standby.awaitOutput("Volume meanwhile can be taken over", LIMIT);
             node.control()
                     .detach(DetachRequest.newBuilder().setVolume("meanwhile").build());
@@ -144,7 +141,7 @@ class ServeIT {
     void a_volume_is_attached_served_and_detached_and_every_call_may_be_repeated() throws Exception {
         data("attached");
         Path mount = node.mount("vol-1");
-        AttachRequest request = Node.request("vol-1", masters, "/attached");
+        AttachRequest request = Node.request("vol-1", masters, own.path() + "/attached");
         String line = node.control().attach(request).getSessionLine();
         assertThat(line).contains("transport devfuse");
         assertThat(node.control().attach(request).getSessionLine()).isEqualTo(line);
@@ -152,7 +149,7 @@ class ServeIT {
         assertThat(node.control().list(ListRequest.getDefaultInstance()).getVolumesList())
                 .anySatisfy(volume -> {
                     assertThat(volume.getVolume()).isEqualTo("vol-1");
-                    assertThat(volume.getAlluxioPath()).isEqualTo("/attached");
+                    assertThat(volume.getAlluxioPath()).isEqualTo(own.path() + "/attached");
                     assertThat(volume.getTransport()).isEqualTo("devfuse");
                 });
         AttachRequest other = request.toBuilder().putOptions("umask", "077").build();
@@ -209,7 +206,7 @@ class ServeIT {
         assumeTrue(KernelLimits.areShown(), "not root, or no fusectl");
         data("limits");
         Path mount = node.mount("vol-limits");
-        node.control().attach(Node.request("vol-limits", masters, "/limits"));
+        node.control().attach(Node.request("vol-limits", masters, own.path() + "/limits"));
         assertThat(mount).isNotEmptyDirectory();
         assertThat(KernelLimits.of(mount)).isEqualTo(new KernelLimits(1024, 128, 96));
         node.control().detach(DetachRequest.newBuilder().setVolume("vol-limits").build());
@@ -222,7 +219,7 @@ class ServeIT {
         Files.createDirectory(data.resolve("sub"));
         Files.writeString(data.resolve("sub").resolve("other"), "x");
         node.mount("vol-4");
-        node.control().attach(Node.request("vol-4", masters, "/warm"));
+        node.control().attach(Node.request("vol-4", masters, own.path() + "/warm"));
         StatsRequest stats = StatsRequest.newBuilder().setVolume("vol-4").build();
         Waiting.until(
                 "capacity is known", LIMIT, () -> node.control().stats(stats).getCapacityBytes() > 0);
@@ -253,19 +250,20 @@ class ServeIT {
         Cluster cluster = Cluster.newBuilder().setMasters(masters).build();
         DirectoryRequest made = DirectoryRequest.newBuilder()
                 .setCluster(cluster)
-                .setPath("/volumes/pvc-1")
+                .setPath(own.path() + "/volumes/pvc-1")
                 .setMode(0777)
                 .build();
         assertThat(node.control().makeDirectory(made).getChanged()).isTrue();
         assertThat(node.control().makeDirectory(made).getChanged()).isFalse();
         RenameDirectoryRequest rename = RenameDirectoryRequest.newBuilder()
                 .setCluster(cluster)
-                .setPath("/volumes/pvc-1")
-                .setNewPath("/volumes/archived-pvc-1")
+                .setPath(own.path() + "/volumes/pvc-1")
+                .setNewPath(own.path() + "/volumes/archived-pvc-1")
                 .build();
         assertThat(node.control().renameDirectory(rename).getChanged()).isTrue();
         assertThat(node.control().renameDirectory(rename).getChanged()).isFalse();
-        DirectoryRequest parent = made.toBuilder().setPath("/volumes").build();
+        DirectoryRequest parent =
+                made.toBuilder().setPath(own.path() + "/volumes").build();
         assertThat(node.control().listDirectory(parent).getEntriesList())
                 .singleElement()
                 .satisfies(entry -> {
@@ -284,7 +282,7 @@ class ServeIT {
         data("metered");
         Path mount = node.mount("vol-5");
         node.control()
-                .attach(Node.request("vol-5", masters, "/metered").toBuilder()
+                .attach(Node.request("vol-5", masters, own.path() + "/metered").toBuilder()
                         .putLabels("pvc", "claim")
                         .putLabels("namespace", "team")
                         .build());
@@ -307,7 +305,7 @@ class ServeIT {
     void metrics_tell_of_caches_of_alluxio_and_where_the_time_went() throws Exception {
         data("counted");
         Path mount = node.mount("vol-7");
-        node.control().attach(Node.request("vol-7", masters, "/counted"));
+        node.control().attach(Node.request("vol-7", masters, own.path() + "/counted"));
         assertThat(mount.resolve("file")).hasContent("text of counted");
         assertThat(Files.size(mount.resolve("file"))).isEqualTo("text of counted".length());
         String page = pageThatTells(
@@ -403,7 +401,7 @@ class ServeIT {
             Files.write(data.resolve("f" + i), new byte[10_000]);
         }
         Path mount = node.mount("vol-8");
-        node.control().attach(Node.request("vol-8", masters, "/besieged"));
+        node.control().attach(Node.request("vol-8", masters, own.path() + "/besieged"));
         List<Socket> hostile = new ArrayList<>();
         try {
             for (int i = 0; i < 100; i++) {
@@ -435,7 +433,7 @@ class ServeIT {
     void a_volume_is_looked_into_over_the_socket() throws Exception {
         data("seen");
         Path mount = node.mount("vol-9");
-        node.control().attach(Node.request("vol-9", masters, "/seen"));
+        node.control().attach(Node.request("vol-9", masters, own.path() + "/seen"));
         Iterator<AccessLines> accesses = node.control()
                 .followAccesses(
                         FollowAccessesRequest.newBuilder().setVolume("vol-9").build());
@@ -448,7 +446,7 @@ class ServeIT {
         PathInfoRequest question =
                 PathInfoRequest.newBuilder().setVolume("vol-9").setPath("/file").build();
         PathInfoReply info = node.control().pathInfo(question);
-        assertThat(info.getAlluxioPath()).isEqualTo("/seen/file");
+        assertThat(info.getAlluxioPath()).isEqualTo(own.path() + "/seen/file");
         assertThat(info.getLengthBytes()).isEqualTo("text of seen".length());
         assertThat(info.getNode()).isEqualTo(Files.getAttribute(mount.resolve("file"), "unix:ino"));
         failsWith(Status.Code.NOT_FOUND, "'absent'", () -> node.control()
@@ -480,7 +478,7 @@ class ServeIT {
     void after_a_drain_the_next_process_goes_on_with_the_mount() throws Exception {
         data("drained");
         Path mount = node.mount("vol-6");
-        node.control().attach(Node.request("vol-6", masters, "/drained"));
+        node.control().attach(Node.request("vol-6", masters, own.path() + "/drained"));
         assertThat(mount.resolve("file")).hasContent("text of drained");
         long before = node.control().info(InfoRequest.getDefaultInstance()).getPid();
         assertThat(node.control().drain(DrainRequest.getDefaultInstance()).getVolumes())

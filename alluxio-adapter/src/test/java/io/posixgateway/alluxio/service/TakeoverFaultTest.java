@@ -3,13 +3,14 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Evidence;
 import io.posixgateway.alluxio.harness.Load;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Report;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,12 +56,14 @@ class TakeoverFaultTest {
     private Path folder = Path.of("");
 
     private EmbeddedAlluxio alluxio;
+    private TestDirectory own;
     private Node node;
 
     @BeforeEach
     void serve() throws Exception {
         Built.keeper();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        alluxio = Clusters.killable();
+        own = Clusters.directory(alluxio);
         node = new Node(folder);
         node.awaitReady();
     }
@@ -69,9 +72,6 @@ class TakeoverFaultTest {
     void end() throws Exception {
         if (node != null) {
             node.close();
-        }
-        if (alluxio != null) {
-            alluxio.close();
         }
     }
 
@@ -83,10 +83,10 @@ class TakeoverFaultTest {
     @Test
     void programs_see_a_pause_and_nothing_else() throws Exception {
         for (String transport : TRANSPORTS) {
-            Load.prepare(Files.createDirectory(alluxio.ufs().resolve(transport)));
+            Load.prepare(Files.createDirectory(own.ufs().resolve(transport)));
             Path mount = node.mount(transport);
             String line = node.control()
-                    .attach(Node.request(transport, alluxio.masters(), "/" + transport).toBuilder()
+                    .attach(Node.request(transport, alluxio.masters(), own.path() + "/" + transport).toBuilder()
                             .putOptions("transport", transport)
                             .build())
                     .getSessionLine();
@@ -183,10 +183,10 @@ class TakeoverFaultTest {
                 .files(folder, ".out")
                 .files(alluxio.logs(), ".log");
         for (String transport : TRANSPORTS) {
-            if (Files.isDirectory(alluxio.ufs().resolve(transport))) {
-                EmbeddedAlluxio.ShellResult listed = alluxio.shell("ls", "/" + transport);
+            if (Files.isDirectory(own.ufs().resolve(transport))) {
+                EmbeddedAlluxio.ShellResult listed = alluxio.shell("ls", own.path() + "/" + transport);
                 evidence.text("alluxio-lists-" + transport + ".txt", List.of(listed.output(), listed.errors()));
-                try (Stream<Path> names = Files.list(alluxio.ufs().resolve(transport))) {
+                try (Stream<Path> names = Files.list(own.ufs().resolve(transport))) {
                     evidence.text(
                             "behind-" + transport + ".txt",
                             names.map(Path::toString).sorted().toList());

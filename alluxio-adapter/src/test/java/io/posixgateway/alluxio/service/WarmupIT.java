@@ -7,8 +7,8 @@ import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
-import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -34,7 +34,7 @@ class WarmupIT {
     private static final int BYTES = 300_000;
     private static final int LARGE_BYTES = 40 << 20;
 
-    private static EmbeddedAlluxio alluxio;
+    private static TestDirectory own;
     private static Store real;
 
     private final MemoryFileSystem files = new MemoryFileSystem(64 << 20);
@@ -46,15 +46,13 @@ class WarmupIT {
 
     @BeforeAll
     static void start() throws Exception {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().withWorkers(1, 256 << 20));
-        real = AlluxioStore.open(
-                new StoreOptions(alluxio.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system());
+        own = Clusters.directory(Clusters.oneWorker());
+        real = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system());
     }
 
     @AfterAll
     static void end() throws Exception {
         real.close();
-        alluxio.close();
     }
 
     @BeforeEach
@@ -69,7 +67,7 @@ class WarmupIT {
     }
 
     private static void under(String folder, String name, int bytes) throws IOException {
-        Path there = Files.createDirectories(alluxio.ufs().resolve(folder));
+        Path there = Files.createDirectories(own.ufs().resolve(folder));
         Files.write(there.resolve(name), new byte[bytes]);
     }
 
@@ -116,7 +114,7 @@ class WarmupIT {
                 return told.size() < patience;
             }
         };
-        new Warmup(tree, refusing(), "/", progress, Clock.system()).run(path, true);
+        new Warmup(tree, refusing(), own.path(), progress, Clock.system()).run(path, true);
     }
 
     private LoadState last() {
@@ -124,7 +122,7 @@ class WarmupIT {
     }
 
     private static int percent(String path) throws StoreException {
-        return real.details(path).inAlluxioPercent();
+        return real.details(own.path() + path).inAlluxioPercent();
     }
 
     @Test
@@ -132,7 +130,7 @@ class WarmupIT {
         file("read", "a", BYTES);
         file("read", "b", BYTES);
         file("read", "empty", 0);
-        real.list("/read", "", 10);
+        real.list(own.path() + "/read", "", 10);
         assertThat(percent("/read/a")).isZero();
 
         warm("/read");

@@ -1,0 +1,134 @@
+package io.posixgateway.alluxio.harness;
+
+import io.posixgateway.alluxio.client.MasterProperties;
+import io.posixgateway.alluxio.client.WorkerPorts;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Alluxio clusters that all tests of a JVM share: each is started by its first user and ends with the JVM. A test works in a
+ * {@link TestDirectory} of its own, so that nothing it leaves behind reaches another one.
+ */
+public final class Clusters {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final long WORKER_BYTES = Long.getLong("pgw.worker.bytes", 3L << 30);
+    private static final String WORKER_TIMEOUT = "alluxio.master.worker.timeout";
+    /** More than a heartbeat takes on a loaded machine. */
+    private static final String USUAL_TIMEOUT = "20sec";
+
+    private static final String SHORT_TIMEOUT = "1sec";
+
+    private static final Map<String, String> PROPERTIES = Map.of(
+            WORKER_TIMEOUT,
+            USUAL_TIMEOUT,
+            "alluxio.master.lost.worker.detection.interval",
+            "500ms",
+            "alluxio.conf.dynamic.update.enabled",
+            "true");
+
+    private static final AtomicInteger DIRECTORIES = new AtomicInteger();
+    private static final Cluster ONE_WORKER =
+            new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES));
+    private static final Cluster TWO_WORKERS =
+            new Cluster(EmbeddedOptions.defaults().withWorkers(2, 1L << 30).withStorageFolders(2));
+    private static final Cluster KILLABLE = new Cluster(EmbeddedOptions.defaults());
+
+    private Clusters() {}
+
+    /** One worker of 3 GiB, for tests that kill no server; whoever stops one for a while calls {@link #heal} afterwards. */
+    public static EmbeddedAlluxio oneWorker() throws IOException {
+        return ONE_WORKER.running();
+    }
+
+    /** Two workers, each with two storage folders. All servers are alive, and known to the master. */
+    public static EmbeddedAlluxio twoWorkers() throws Exception {
+        EmbeddedAlluxio running = TWO_WORKERS.running();
+        heal(running);
+        return running;
+    }
+
+    /** One worker, for tests that kill servers. Both are alive, and the worker is known to the master. */
+    public static EmbeddedAlluxio killable() throws Exception {
+        EmbeddedAlluxio running = KILLABLE.running();
+        heal(running);
+        return running;
+    }
+
+    /** Brings back all servers: those that stopped continue, those that were killed start, and the master knows the workers. */
+    public static void heal(EmbeddedAlluxio alluxio) throws Exception {
+        List<ServerProcess> servers = new ArrayList<>(alluxio.workers());
+        servers.add(0, alluxio.master());
+        for (ServerProcess server : servers) {
+            if (server.isAlive()) {
+                server.resume();
+            } else {
+                server.start();
+            }
+        }
+        alluxio.awaitReady();
+        Waiting.until(
+                "the master knows its workers",
+                LIMIT,
+                () -> knownWorkers(alluxio) == alluxio.workers().size());
+    }
+
+    private static int knownWorkers(EmbeddedAlluxio alluxio) {
+        try {
+            return WorkerPorts.of(alluxio.masters()).size();
+        } catch (IOException notYet) {
+            return -1;
+        }
+    }
+
+    /** Lets the master give up, at once, the workers that were killed; returns when it knows this many. */
+    public static void awaitLoss(EmbeddedAlluxio alluxio, int remaining) throws Exception {
+        MasterProperties.set(alluxio.masters(), WORKER_TIMEOUT, SHORT_TIMEOUT);
+        try {
+            Waiting.until(
+                    "the master has given up the workers that were killed",
+                    LIMIT,
+                    () -> knownWorkers(alluxio) == remaining);
+        } finally {
+            MasterProperties.set(alluxio.masters(), WORKER_TIMEOUT, USUAL_TIMEOUT);
+        }
+    }
+
+    /** A new, empty directory of this cluster, made in the UFS and writable for everybody. */
+    public static TestDirectory directory(EmbeddedAlluxio alluxio) throws IOException {
+        String name = "own-" + DIRECTORIES.incrementAndGet();
+        Path made = Files.createDirectory(alluxio.ufs().resolve(name));
+        Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxrwxrwx"));
+        return new TestDirectory(alluxio, "/" + name);
+    }
+
+    /** Starts with its first user. */
+    private static final class Cluster {
+        private final EmbeddedOptions options;
+        private @Nullable EmbeddedAlluxio running;
+
+        Cluster(EmbeddedOptions options) {
+            this.options = options;
+        }
+
+        synchronized EmbeddedAlluxio running() throws IOException {
+            EmbeddedAlluxio alluxio = running;
+            if (alluxio == null) {
+                alluxio = EmbeddedAlluxio.start(options.withProperties(PROPERTIES));
+                Runtime.getRuntime().addShutdownHook(new Thread(alluxio::close));
+                running = alluxio;
+            }
+            return alluxio;
+        }
+    }
+}
