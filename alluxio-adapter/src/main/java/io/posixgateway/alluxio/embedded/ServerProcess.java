@@ -114,21 +114,22 @@ public final class ServerProcess {
      */
     public Process pauseFor(Duration time) throws IOException {
         String seconds = time.toMillis() / 1000 + "." + "%03d".formatted(time.toMillis() % 1000);
-        return new ProcessBuilder("sh", "-c", "kill -STOP $0; sleep $1; kill -CONT $0", pid(), seconds)
+        return new ProcessBuilder("sh", "-c", "kill -STOP $0; sleep $1; kill -CONT $0", Long.toString(pid()), seconds)
                 .inheritIO()
                 .start();
     }
 
-    private String pid() {
+    /** Of the process that was started last. */
+    public long pid() {
         Process running = process;
         if (running == null) {
             throw new IllegalStateException(name + " does not run");
         }
-        return Long.toString(running.pid());
+        return running.pid();
     }
 
     private void signal(String signal) throws IOException {
-        Process kill = new ProcessBuilder("kill", signal, pid()).inheritIO().start();
+        Process kill = new ProcessBuilder("kill", signal, Long.toString(pid())).inheritIO().start();
         try {
             if (!kill.waitFor(30, TimeUnit.SECONDS) || kill.exitValue() != 0) {
                 throw new IOException("kill " + signal + " of " + name + " failed");

@@ -84,19 +84,24 @@ class MountCommandIT {
         assertThat(Mounts.isMounted(mount)).isFalse();
     }
 
+    /** In this JVM: that it ends with the right code as a program of its own is shown once. */
+    private void unmount() {
+        InProcess.run(0, "umount", mount.toString());
+    }
+
     @Test
     void a_read_only_mount_refuses_changes() throws Exception {
         mount(0, uri("/data"), mount, "-o", "ro");
         assertThat(mount.resolve("file")).hasContent("text");
         assertThat(mount.resolve("other").toFile().mkdir()).isFalse();
-        run(0, "umount", mount.toString());
+        unmount();
     }
 
     @Test
     void a_mount_point_that_is_a_mount_already_is_busy() throws Exception {
         mount(0, uri("/"), mount);
         assertThat(mount(1, uri("/"), mount)).contains(mount.toString());
-        run(0, "umount", mount.toString());
+        unmount();
     }
 
     @Test
@@ -137,7 +142,7 @@ class MountCommandIT {
                 site, "alluxio.master.hostname=" + address[0] + "\nalluxio.master.rpc.port=" + address[1] + "\n");
         mount(0, own.path() + "/data", mount, "--site-properties", site.toString());
         assertThat(mount.resolve("file")).hasContent("text");
-        run(0, "umount", mount.toString());
+        unmount();
     }
 
     @Test
@@ -146,7 +151,7 @@ class MountCommandIT {
                 folder.resolve("alluxio-site.properties"), "alluxio.user.block.size.bytes.default=256KB\n");
         mount(0, uri("/data"), mount, "--site-properties", site.toString());
         Path cut = Files.write(mount.resolve("cut"), new byte[600_000]);
-        assertThat(run(0, "info", cut.toString())).contains("blocks      3 of up to 256K\n");
-        run(0, "umount", mount.toString());
+        assertThat(InProcess.run(0, "info", cut.toString())).contains("blocks      3 of up to 256K\n");
+        unmount();
     }
 }

@@ -2,10 +2,14 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.client.AlluxioStore;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
+import io.posixgateway.alluxio.harness.Waiting;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -52,7 +56,15 @@ class ThreadsIT {
                 Files.write(each.resolve("f" + file), content(reader, file));
             }
         }
-        assertThat(own.alluxio().shell("load", "--local", own.path()).exit()).isZero();
+        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()))) {
+            for (int reader = 0; reader < READERS; reader++) {
+                store.list(own.path() + "/d" + reader, "", FILES_EACH); // the master loads what it knows of
+            }
+            assertThat(store.load(own.path())).isTrue();
+            Waiting.until("the worker has all files", LIMIT, () -> store.loadState(own.path())
+                    .done());
+            assertThat(store.loadState(own.path()).loadedBytes()).isEqualTo((long) READERS * FILES_EACH * BYTES);
+        }
     }
 
     @AfterEach

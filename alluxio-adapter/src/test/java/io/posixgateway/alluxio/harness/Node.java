@@ -43,6 +43,7 @@ public final class Node implements AutoCloseable {
     private static final String LEADING = "Leading: taking over";
 
     private final Path folder;
+    private final String javaOptions;
     private Program keeper;
     private final List<Path> mounts = new ArrayList<>();
     private final List<Program> gateways = new ArrayList<>();
@@ -56,7 +57,13 @@ public final class Node implements AutoCloseable {
 
     /** Starts the keeper and the gateway; their sockets and output go into the folder, whose path must be short. */
     public Node(Path folder) throws Exception {
+        this(folder, "");
+    }
+
+    /** The same, with options for the JVMs of its gateways. */
+    public Node(Path folder, String javaOptions) throws Exception {
         this.folder = folder;
+        this.javaOptions = javaOptions;
         this.httpPort = FreePort.find();
         this.keeper = Program.start(
                 folder,
@@ -91,7 +98,7 @@ public final class Node implements AutoCloseable {
     }
 
     private Program nextGateway() throws IOException {
-        return Program.gatewayToBe(folder, serve().toArray(new String[0]));
+        return Program.gatewayToBe(folder, javaOptions, serve().toArray(new String[0]));
     }
 
     private List<String> serve() {

@@ -35,8 +35,9 @@ public final class Program implements AutoCloseable {
      * that the gateway is to serve have open files in this process: a child closes copies of those before it begins, and that
      * waits until somebody serves.
      */
-    static Program gatewayToBe(Path folder, String... arguments) throws IOException {
+    static Program gatewayToBe(Path folder, String javaOptions, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "read -r go && exec \"$0\" \"$@\""));
+        command.addAll(List.of("/usr/bin/env", "POSIX_GATEWAY_JAVA_OPTS=" + javaOptions));
         command.add(Built.gateway().toString());
         command.addAll(List.of(arguments));
         Path output = Files.createTempFile(folder, "program-", ".out");

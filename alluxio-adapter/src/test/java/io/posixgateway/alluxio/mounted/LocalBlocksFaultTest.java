@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Clusters;
@@ -118,7 +119,9 @@ class LocalBlocksFaultTest {
     void whoHasNotReadFromTheWorkerBeforeItWasKilledIsToldSoAndReadsWhenItIsBack() throws Exception {
         write("unknown-", SMALL_PIECES);
         worker().kill();
-        try (MountedFileSystem mounted = MountedFileSystem.mount(open(Map.of()), TransportChoice.AUTO)) {
+        ShortTimeouts timeouts = new ShortTimeouts();
+        try (timeouts;
+                MountedFileSystem mounted = MountedFileSystem.mount(open(Map.of()), TransportChoice.AUTO)) {
             Path file = mounted.root().resolve("unknown-open");
             long began = System.nanoTime();
             assertThatThrownBy(() -> Files.readAllBytes(file))

@@ -7,6 +7,7 @@ import com.sun.nio.file.ExtendedOpenOption;
 import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Clusters;
@@ -28,6 +29,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,11 +50,17 @@ class MasterAndWorkerLossFaultTest {
     private final EmbeddedAlluxio alluxio;
     private final TestDirectory own;
     private final Path spool;
+    private final ShortTimeouts timeouts = new ShortTimeouts();
 
     MasterAndWorkerLossFaultTest(@TempDir Path spool) throws Exception {
         this.spool = spool;
         alluxio = Clusters.killable();
         own = Clusters.directory(alluxio);
+    }
+
+    @AfterEach
+    void usualTimeouts() {
+        timeouts.close();
     }
 
     private void bringBack(ServerProcess server) throws IOException {
@@ -193,6 +201,7 @@ class MasterAndWorkerLossFaultTest {
 
     @Test
     void aCloseWaitsForTheOnlyWorkerWhileItStops() throws Exception {
+        timeouts.close();
         try (MountedFileSystem mounted = mount()) {
             Files.writeString(mounted.root().resolve("before"), "x");
             // A worker that goes on while the master answers a close does not make that one wait.

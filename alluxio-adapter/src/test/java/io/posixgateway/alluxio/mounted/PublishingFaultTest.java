@@ -3,7 +3,9 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.nio.file.ExtendedOpenOption;
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Clusters;
@@ -66,8 +68,8 @@ class PublishingFaultTest {
     /** To stop the worker while something is sent to it. */
     private static final int MOST_TRIES = 5;
 
-    /** By then a worker that goes on has done what it was sent. */
-    private static final Duration DONE = Duration.ofSeconds(6);
+    /** In a row, so that no request is on its way from a connection to a file. */
+    private static final int LOOKS = 25;
 
     private static final int PIECE_BYTES = 1 << 20;
     private static final int PIECES = 20;
@@ -153,7 +155,9 @@ class PublishingFaultTest {
     @Test
     void whoWritesWhileTheMasterIsKilledIsToldTheTruth() throws Exception {
         ConcurrentMap<Path, Long> written = new ConcurrentHashMap<>();
-        try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
+        ShortTimeouts timeouts = new ShortTimeouts();
+        try (timeouts;
+                MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             Path read = Files.write(mounted.root().resolve("read-master"), readContent);
             try (Writers writers = new Writers(mounted.root(), "master", written);
                     FileChannel open = openUncached(read);
@@ -201,7 +205,7 @@ class PublishingFaultTest {
                 node.killAndRestartGateway();
             });
             Waiting.until("the next one knows of it", PATIENCE, () -> said.contains("/outlived-"));
-            Thread.sleep(DONE.toMillis());
+            awaitLateWrites();
             List<String> paths = inDoubt(spool);
             assertThat(paths).isNotEmpty();
             for (String path : paths) {
@@ -214,6 +218,39 @@ class PublishingFaultTest {
                     PATIENCE,
                     () -> spoolFiles(spool) == 0 && records(spool).isEmpty());
             holdWhatWasWrittenLast(root, "outlived-");
+        }
+    }
+
+    /** Until the worker that goes on has done what it was sent: it has read all of it, and has no file here open any more. */
+    private void awaitLateWrites() throws Exception {
+        int port = WorkerPorts.of(alluxio.masters()).get("127.0.0.1");
+        int[] times = {0};
+        Waiting.until("the worker has done what it was sent", PATIENCE, () -> {
+            times[0] = hasRead("tcp", port) && hasRead("tcp6", port) && !hasOpenFiles() ? times[0] + 1 : 0;
+            return times[0] > LOOKS;
+        });
+    }
+
+    /** Whether nothing that was sent to this port waits to be read. */
+    private static boolean hasRead(String protocol, int port) throws IOException {
+        String end = String.format(":%04X", port);
+        return Files.readAllLines(Path.of("/proc/net", protocol)).stream()
+                .map(line -> line.trim().split(" +"))
+                .filter(fields -> fields[1].endsWith(end))
+                .allMatch(fields -> fields[4].endsWith(":00000000"));
+    }
+
+    private boolean hasOpenFiles() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/" + near().pid() + "/fd"))) {
+            return open.anyMatch(link -> isHere(link));
+        }
+    }
+
+    private boolean isHere(Path link) {
+        try {
+            return Files.readSymbolicLink(link).startsWith(own.ufs());
+        } catch (IOException closed) {
+            return false;
         }
     }
 

@@ -9,6 +9,7 @@ import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A file is new on one mount, and not closed there yet, when another mount puts its own in its place. */
 class TwoWritersIT {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int MIB = 1 << 20;
     private static final byte[] FIRST = "of the first mount".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] OTHER = "the other's".getBytes(StandardCharsets.US_ASCII);
@@ -111,7 +114,8 @@ class TwoWritersIT {
             for (long at = FIRST.length; at < bytes; at += MIB) {
                 channel.write(ByteBuffer.allocate(MIB));
             }
-            Thread.sleep(200);
+            Waiting.until("no child has a copy of the descriptor", LIMIT, () -> !isOpenInChildren(file));
+            Waiting.until("the other mount sees it", LIMIT, () -> Files.exists(two.root().resolve("f")));
             if (isBusy(two.root().resolve("f"))) {
                 return channel;
             }
@@ -119,6 +123,27 @@ class TwoWritersIT {
             channel.close();
             Files.delete(file);
             assertThat(tries).isLessThan(5);
+        }
+    }
+
+    /** A process that is being started has copies of all descriptors of this one, until it closes them. */
+    private static boolean isOpenInChildren(Path file) {
+        return ProcessHandle.current().descendants().anyMatch(child -> hasOpen(child.pid(), file));
+    }
+
+    private static boolean hasOpen(long pid, Path file) {
+        try (Stream<Path> links = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            return links.anyMatch(link -> leadsTo(link, file));
+        } catch (IOException | UncheckedIOException ended) {
+            return false;
+        }
+    }
+
+    private static boolean leadsTo(Path link, Path file) {
+        try {
+            return Files.readSymbolicLink(link).equals(file);
+        } catch (IOException closed) {
+            return false;
         }
     }
 
@@ -158,7 +183,7 @@ class TwoWritersIT {
         Process writer = writer(one.root().resolve("f"), "os.O_WRONLY | os.O_CREAT | os.O_EXCL");
         try {
             assertThat(writer.inputReader().readLine()).isEqualTo("written");
-            Thread.sleep(200);
+            Waiting.until("the other mount sees it", LIMIT, () -> Files.exists(two.root().resolve("f")));
             assertThat(isBusy(two.root().resolve("f"))).isTrue();
             way.put(two.root().resolve("f"));
             finish(writer);

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
@@ -36,7 +37,7 @@ class AlluxioAwayFaultTest {
         Built.keeper();
         EmbeddedAlluxio alluxio = Clusters.killable();
         TestDirectory own = Clusters.directory(alluxio);
-        try (Node node = new Node(folder)) {
+        try (Node node = new Node(folder, ShortTimeouts.javaOptions())) {
             Path ufs = own.ufs();
             Files.writeString(ufs.resolve("old"), "old");
             node.awaitReady();

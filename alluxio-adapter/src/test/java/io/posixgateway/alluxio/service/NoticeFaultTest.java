@@ -8,7 +8,9 @@ import io.posixgateway.alluxio.control.InvalidateRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.FuseCalls;
 import io.posixgateway.alluxio.harness.Node;
+import io.posixgateway.alluxio.harness.Pause;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import java.nio.file.Files;
@@ -26,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class NoticeFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final Duration STANDING = Duration.ofSeconds(10);
 
     @TempDir
     private Path folder = Path.of("");
@@ -44,10 +45,10 @@ class NoticeFaultTest {
             node.control().attach(Node.request("noticed", own));
             assertThat(mount.resolve("dir/old")).hasContent("old");
 
-            Process standing = alluxio.master().pauseFor(STANDING);
             String made = mount.resolve("dir/new").toString();
-            try (Program program = Program.start(folder, List.of("/bin/sh", "-c", "echo new > \"$0\"", made))) {
-                Thread.sleep(500); // it has the directory's lock
+            try (Pause standing = Pause.of(alluxio.master());
+                    Program program = Program.start(folder, List.of("/bin/sh", "-c", "echo new > \"$0\"", made))) {
+                FuseCalls.awaitAny(program.pid()); // it has the directory's lock
                 InvalidateRequest old = InvalidateRequest.newBuilder()
                         .setVolume("noticed")
                         .setPath("/dir/old")
@@ -59,8 +60,7 @@ class NoticeFaultTest {
                 node.killAndRestartGateway(); // fails when it does not end
                 node.awaitReady();
                 assertThat(program.isAlive()).isTrue();
-                assertThat(standing.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS))
-                        .isTrue();
+                standing.close();
                 assertThat(program.await(LIMIT)).as(program.output()).isZero();
             }
             assertThat(mount.resolve("dir/new")).hasContent("new\n");

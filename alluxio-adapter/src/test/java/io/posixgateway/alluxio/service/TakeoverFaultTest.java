@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Evidence;
+import io.posixgateway.alluxio.harness.FuseCalls;
 import io.posixgateway.alluxio.harness.Load;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
@@ -103,7 +104,7 @@ class TakeoverFaultTest {
     /** What the gateway asked Alluxio's master last is done after its death, while the next one is at work. */
     private void killWhileTheMasterStands() throws Exception {
         Process standing = alluxio.master().pauseFor(Duration.ofMillis(LEAST_STANDING + random.nextInt(MORE_STANDING)));
-        Thread.sleep(LEAST_STANDING);
+        FuseCalls.awaitAny(ProcessHandle.current().pid());
         node.killAndRestartGateway();
         standing.waitFor();
     }
