@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.shaded.client.io.grpc.internal.GrpcUtil;
 import alluxio.shaded.client.io.grpc.internal.SharedResourceHolder;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -32,12 +33,22 @@ final class AnswerThreads implements Executor {
 
     /** @param usual so many threads as long as tasks end */
     AnswerThreads(int usual) {
+        this(usual, Duration.ofSeconds(IDLE_SECONDS));
+    }
+
+    /** @param idle a thread that had nothing to do for so long ends */
+    AnswerThreads(int usual, Duration idle) {
         this.usual = usual;
         this.pool = new ThreadPoolExecutor(
-                usual, MOST, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons("alluxio-answers"));
+                usual,
+                MOST,
+                idle.toMillis(),
+                TimeUnit.MILLISECONDS,
+                new LinkedBlockingQueue<>(),
+                daemons("alluxio-answers"));
         pool.allowCoreThreadTimeOut(true);
         this.looks = new ScheduledThreadPoolExecutor(1, daemons("alluxio-answers-watch"));
-        looks.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        looks.setKeepAliveTime(idle.toMillis(), TimeUnit.MILLISECONDS);
         looks.allowCoreThreadTimeOut(true);
     }
 

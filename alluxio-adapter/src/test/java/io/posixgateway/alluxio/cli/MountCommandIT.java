@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
@@ -10,6 +11,7 @@ import io.posixgateway.alluxio.harness.TestDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,7 +108,19 @@ class MountCommandIT {
 
     @Test
     void an_alluxio_that_does_not_answer_is_named() throws Exception {
-        assertThat(mount(1, "alluxio://127.0.0.1:1/", mount)).contains("127.0.0.1:1 does not answer");
+        List<String> command = List.of(
+                "/usr/bin/env",
+                "POSIX_GATEWAY_JAVA_OPTS=" + ShortTimeouts.javaOptions(),
+                Built.gateway().toString(),
+                "mount",
+                "alluxio://127.0.0.1:1/",
+                mount.toString(),
+                "--log-file",
+                folder.resolve("log").toString());
+        try (Program program = Program.start(folder, command)) {
+            assertThat(program.await(LIMIT)).as(program.output()).isEqualTo(1);
+            assertThat(program.output()).contains("127.0.0.1:1 does not answer");
+        }
         assertThat(Mounts.isMounted(mount)).isFalse();
     }
 

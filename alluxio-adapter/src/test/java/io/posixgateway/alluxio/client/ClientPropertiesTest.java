@@ -3,10 +3,13 @@ package io.posixgateway.alluxio.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import alluxio.client.WriteType;
+import alluxio.conf.Configuration;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.util.ConfigurationUtils;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -49,5 +52,28 @@ class ClientPropertiesTest {
         assertThat(client.getBoolean(PropertyKey.USER_SHORT_CIRCUIT_ENABLED)).isFalse();
         assertThat(client.getBytes(PropertyKey.USER_BLOCK_SIZE_BYTES_DEFAULT)).isEqualTo(16 << 20);
         assertThat(client.getBoolean(PropertyKey.USER_METADATA_CACHE_ENABLED)).isFalse();
+    }
+
+    /** As docs/operations.md has it of servers that are restarted. */
+    @Test
+    void callsAreRepeatedForAboutTenSecondsUnlessATestIsInAHurry() {
+        assertThat(limits()).containsExactly(Duration.ofSeconds(8), Duration.ofSeconds(10), Duration.ofSeconds(8));
+        ShortTimeouts timeouts = new ShortTimeouts();
+        try (timeouts) {
+            assertThat(limits()).containsOnly(Duration.ofSeconds(1));
+        }
+        assertThat(limits()).containsExactly(Duration.ofSeconds(8), Duration.ofSeconds(10), Duration.ofSeconds(8));
+    }
+
+    private static List<Duration> limits() {
+        InstancedConfiguration client =
+                ClientProperties.of(new StoreOptions("127.0.0.1:1", "", "THROUGH", false, Map.of()));
+        // Alluxio's retries look nowhere else.
+        Duration calls = Configuration.getDuration(PropertyKey.USER_RPC_RETRY_MAX_DURATION);
+        assertThat(client.getDuration(PropertyKey.USER_RPC_RETRY_MAX_DURATION)).isEqualTo(calls);
+        return List.of(
+                calls,
+                client.getDuration(PropertyKey.USER_BLOCK_READ_RETRY_MAX_DURATION),
+                client.getDuration(PropertyKey.USER_FILE_WRITE_INIT_MAX_DURATION));
     }
 }

@@ -209,7 +209,7 @@ class PublishingFaultTest {
             List<String> paths = inDoubt(spool);
             assertThat(paths).isNotEmpty();
             for (String path : paths) {
-                Files.writeString(own.ufs().resolve(path.substring(1)), "undone");
+                Files.writeString(alluxio.ufs().resolve(path.substring(1)), "undone");
             }
             passAnHour(spool);
             node.killAndRestartGateway();

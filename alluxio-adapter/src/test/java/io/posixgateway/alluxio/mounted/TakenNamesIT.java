@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.StoppableProxy;
@@ -198,7 +199,9 @@ class TakenNamesIT {
 
     @Test
     void aNameWhoseCreationFailedCanBeTakenByTheNext() throws Exception {
-        try (StoppableProxy proxy = new StoppableProxy(SharedAlluxio.running().masters());
+        ShortTimeouts timeouts = new ShortTimeouts();
+        try (timeouts;
+                StoppableProxy proxy = new StoppableProxy(SharedAlluxio.running().masters());
                 MountedFileSystem mounted = mount(proxy);
                 Store store = store()) {
             Path file = mounted.root().resolve("again");
