@@ -129,7 +129,9 @@ public final class ServerProcess {
     }
 
     private void signal(String signal) throws IOException {
-        Process kill = new ProcessBuilder("kill", signal, Long.toString(pid())).inheritIO().start();
+        Process kill = new ProcessBuilder("kill", signal, Long.toString(pid()))
+                .inheritIO()
+                .start();
         try {
             if (!kill.waitFor(30, TimeUnit.SECONDS) || kill.exitValue() != 0) {
                 throw new IOException("kill " + signal + " of " + name + " failed");

@@ -34,7 +34,8 @@ public final class ShortTimeouts implements AutoCloseable {
     /** The same for a JVM that is to be started. */
     public static String javaOptions() {
         StringBuilder options = new StringBuilder();
-        SHORT.forEach((name, value) -> options.append(" -D").append(name).append('=').append(value));
+        SHORT.forEach(
+                (name, value) -> options.append(" -D").append(name).append('=').append(value));
         return options.substring(1);
     }
 

@@ -41,6 +41,7 @@ class HeldPublicationFaultTest {
     private static final int BUSY = 4;
     /** A call whose program got a signal is interrupted after two seconds; one that sends data after ten. */
     private static final Duration LONGEST_LIFE = Duration.ofSeconds(8);
+
     private static final String WRITER = """
             import os, sys, time
             path, go, size = sys.argv[1:]
@@ -76,7 +77,9 @@ class HeldPublicationFaultTest {
         // By a process of its own: each child of this one would close, and so publish, what this one has open.
         try (Program writer = write(source, file)) {
             Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
-            assertThat(look(file, BYTES)).as("%d looked", CROWD).isLessThan(usual.multipliedBy(BUSY).plus(MOST));
+            assertThat(look(file, BYTES))
+                    .as("%d looked", CROWD)
+                    .isLessThan(usual.multipliedBy(BUSY).plus(MOST));
             assertAreKilled(List.of("chmod", "600", file.toString()));
             assertThat(writer.isAlive()).as("the writer waits").isTrue();
             worker.resume();
@@ -92,16 +95,15 @@ class HeldPublicationFaultTest {
         Path source = Files.write(folder.resolve("source"), new byte[BYTES]);
         Path root = mount();
         // Each in a directory of its own, which the kernel locks for whoever changes names there.
-        Path removed = Files.writeString(Files.createDirectory(root.resolve("one")).resolve("file"), "before");
+        Path removed =
+                Files.writeString(Files.createDirectory(root.resolve("one")).resolve("file"), "before");
         Path renamed =
                 Files.writeString(Files.createDirectory(root.resolve("other")).resolve("file"), "before");
         worker.pause();
         try (Program writer = write(source, removed);
                 Program another = write(source, renamed)) {
             Waiting.until(
-                    "all is written",
-                    PATIENCE,
-                    () -> Files.size(removed) == BYTES && Files.size(renamed) == BYTES);
+                    "all is written", PATIENCE, () -> Files.size(removed) == BYTES && Files.size(renamed) == BYTES);
             assertAreKilled(List.of("rm", "-f", removed.toString()), List.of("mv", renamed.toString(), renamed + "2"));
             assertThat(writer.isAlive() && another.isAlive())
                     .as("the writers wait")

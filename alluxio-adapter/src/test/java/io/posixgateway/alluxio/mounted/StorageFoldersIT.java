@@ -65,7 +65,9 @@ class StorageFoldersIT {
         try (MountedFileSystem mounted = MountedFileSystem.mount(open(), TransportChoice.AUTO)) {
             files = writeHere(mounted.root());
             for (Path store : stores()) {
-                assertThat(heldBy(mounted.root(), store, files)).as("files in " + store).isBetween(1, FILES - 1);
+                assertThat(heldBy(mounted.root(), store, files))
+                        .as("files in " + store)
+                        .isBetween(1, FILES - 1);
             }
         }
         AlluxioFileSystem fs = open();

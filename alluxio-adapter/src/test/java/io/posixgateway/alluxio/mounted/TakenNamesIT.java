@@ -201,7 +201,8 @@ class TakenNamesIT {
     void aNameWhoseCreationFailedCanBeTakenByTheNext() throws Exception {
         ShortTimeouts timeouts = new ShortTimeouts();
         try (timeouts;
-                StoppableProxy proxy = new StoppableProxy(SharedAlluxio.running().masters());
+                StoppableProxy proxy =
+                        new StoppableProxy(SharedAlluxio.running().masters());
                 MountedFileSystem mounted = mount(proxy);
                 Store store = store()) {
             Path file = mounted.root().resolve("again");

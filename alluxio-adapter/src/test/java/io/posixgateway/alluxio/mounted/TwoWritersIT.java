@@ -115,7 +115,10 @@ class TwoWritersIT {
                 channel.write(ByteBuffer.allocate(MIB));
             }
             Waiting.until("no child has a copy of the descriptor", LIMIT, () -> !isOpenInChildren(file));
-            Waiting.until("the other mount sees it", LIMIT, () -> Files.exists(two.root().resolve("f")));
+            Waiting.until(
+                    "the other mount sees it",
+                    LIMIT,
+                    () -> Files.exists(two.root().resolve("f")));
             if (isBusy(two.root().resolve("f"))) {
                 return channel;
             }
@@ -183,7 +186,10 @@ class TwoWritersIT {
         Process writer = writer(one.root().resolve("f"), "os.O_WRONLY | os.O_CREAT | os.O_EXCL");
         try {
             assertThat(writer.inputReader().readLine()).isEqualTo("written");
-            Waiting.until("the other mount sees it", LIMIT, () -> Files.exists(two.root().resolve("f")));
+            Waiting.until(
+                    "the other mount sees it",
+                    LIMIT,
+                    () -> Files.exists(two.root().resolve("f")));
             assertThat(isBusy(two.root().resolve("f"))).isTrue();
             way.put(two.root().resolve("f"));
             finish(writer);
