@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.embedded.ServerProcess;
 import java.io.IOException;
 
 /**
- * A server of Alluxio is stopped (SIGSTOP) until this is closed: connections stay, answers do not come. Nothing is started at the
+ * A server of Alluxio is stopped (SIGSTOP) until this ends: connections stay, answers do not come. Nothing is started at the
  * end: a child would close copies of files that are open here, which a server that is stopped may have to do.
  */
 public final class Pause implements AutoCloseable {
@@ -27,13 +27,17 @@ public final class Pause implements AutoCloseable {
     }
 
     /** The server continues; idempotent. */
-    @Override
-    public void close() throws IOException {
+    public void end() throws IOException {
         shell.getOutputStream().close();
         try {
             shell.waitFor();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    @Override
+    public void close() throws IOException {
+        end();
     }
 }

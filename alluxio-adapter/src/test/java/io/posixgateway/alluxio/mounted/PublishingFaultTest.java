@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
@@ -223,7 +224,7 @@ class PublishingFaultTest {
 
     /** Until the worker that goes on has done what it was sent: it has read all of it, and has no file here open any more. */
     private void awaitLateWrites() throws Exception {
-        int port = WorkerPorts.of(alluxio.masters()).get("127.0.0.1");
+        int port = Objects.requireNonNull(WorkerPorts.of(alluxio.masters()).get("127.0.0.1"));
         int[] times = {0};
         Waiting.until("the worker has done what it was sent", PATIENCE, () -> {
             times[0] = hasRead("tcp", port) && hasRead("tcp6", port) && !hasOpenFiles() ? times[0] + 1 : 0;

@@ -60,7 +60,7 @@ class NoticeFaultTest {
                 node.killAndRestartGateway(); // fails when it does not end
                 node.awaitReady();
                 assertThat(program.isAlive()).isTrue();
-                standing.close();
+                standing.end();
                 assertThat(program.await(LIMIT)).as(program.output()).isZero();
             }
             assertThat(mount.resolve("dir/new")).hasContent("new\n");

@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.control.AccessLines;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
@@ -77,7 +78,7 @@ class ServeIT {
         Built.gateway();
         own = Clusters.directory(Clusters.oneWorker());
         masters = own.masters();
-        node = new Node(folder);
+        node = new Node(folder, ShortTimeouts.javaOptions());
         node.awaitReady();
     }
 
