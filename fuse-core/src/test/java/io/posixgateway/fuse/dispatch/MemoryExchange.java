@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** An exchange in memory, in either of the two shapes that transports have, which counts its answers. */
-final class MemoryExchange extends Exchange {
-    static final int BUFFER_BYTES = (1 << 20) + 4096;
+public final class MemoryExchange extends Exchange {
+    public static final int BUFFER_BYTES = (1 << 20) + 4096;
 
     /** How the parts of a message lie. */
-    enum Shape {
+    public enum Shape {
         /** As on /dev/fuse: header, arguments and payload follow one another; the reply has a place of its own. */
         CONTIGUOUS,
         /** As on io_uring: the three lie apart, and the reply overwrites the payload. */
@@ -22,7 +22,7 @@ final class MemoryExchange extends Exchange {
     }
 
     /** What {@link #handOver} gives. */
-    enum HandOver {
+    public enum HandOver {
         SAME,
         COPY,
         NONE
@@ -37,13 +37,13 @@ final class MemoryExchange extends Exchange {
     private @Nullable MemoryExchange copy;
 
     /** The answers so far, and what the last one said. */
-    volatile int answers;
+    public volatile int answers;
 
-    volatile int error;
-    volatile int bodyBytes;
-    volatile boolean unanswered;
+    public volatile int error;
+    public volatile int bodyBytes;
+    public volatile boolean unanswered;
 
-    static MemoryExchange of(Shape shape, HandOver handOver) {
+    public static MemoryExchange of(Shape shape, HandOver handOver) {
         ByteBuffer message = buffer();
         ByteBuffer payload = shape == Shape.CONTIGUOUS ? message : buffer();
         ByteBuffer reply = shape == Shape.CONTIGUOUS ? buffer() : payload;
@@ -63,7 +63,7 @@ final class MemoryExchange extends Exchange {
     }
 
     /** Puts a request; the length said is the true one. */
-    void ask(int opcode, long unique, long node, byte[] arguments, byte[] data) {
+    public void ask(int opcode, long unique, long node, byte[] arguments, byte[] data) {
         answers = 0;
         unanswered = false;
         answered = new CountDownLatch(1);
@@ -79,12 +79,12 @@ final class MemoryExchange extends Exchange {
         payload.put(shape == Shape.CONTIGUOUS ? HEADER_BYTES + arguments.length : 0, data);
     }
 
-    void ask(Opcode opcode, long node, byte[] arguments, byte[] data) {
+    public void ask(Opcode opcode, long node, byte[] arguments, byte[] data) {
         ask(opcode.code(), 4, node, arguments, data);
     }
 
     /** Waits for the answer, which may come from the pool. */
-    void awaitAnswer() throws InterruptedException {
+    public void awaitAnswer() throws InterruptedException {
         MemoryExchange last = copy != null ? copy : this;
         if (!last.answered.await(60, TimeUnit.SECONDS)) {
             throw new AssertionError("no answer within 60 s");
@@ -96,7 +96,7 @@ final class MemoryExchange extends Exchange {
         }
     }
 
-    MemoryExchange answeredBy() {
+    public MemoryExchange answeredBy() {
         return copy != null ? copy : this;
     }
 

@@ -6,12 +6,12 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** Builds the bytes of arguments and names. */
-final class Message {
-    static final byte[] NOTHING = {};
+public final class Message {
+    public static final byte[] NOTHING = {};
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-    Message int32(int value) {
+    public Message int32(int value) {
         bytes.writeBytes(ByteBuffer.allocate(4)
                 .order(ByteOrder.nativeOrder())
                 .putInt(value)
@@ -19,7 +19,7 @@ final class Message {
         return this;
     }
 
-    Message int64(long value) {
+    public Message int64(long value) {
         bytes.writeBytes(ByteBuffer.allocate(8)
                 .order(ByteOrder.nativeOrder())
                 .putLong(value)
@@ -27,22 +27,22 @@ final class Message {
         return this;
     }
 
-    Message text(String text) {
+    public Message text(String text) {
         bytes.writeBytes(text.getBytes(StandardCharsets.UTF_8));
         bytes.write(0);
         return this;
     }
 
-    Message raw(byte[] data) {
+    public Message raw(byte[] data) {
         bytes.writeBytes(data);
         return this;
     }
 
-    byte[] done() {
+    public byte[] done() {
         return bytes.toByteArray();
     }
 
-    static byte[] names(String... names) {
+    public static byte[] names(String... names) {
         Message message = new Message();
         for (String name : names) {
             message.text(name);
@@ -51,7 +51,7 @@ final class Message {
     }
 
     /** Arguments of read, readdir and write. */
-    static byte[] transfer(long handle, long offset, int size) {
+    public static byte[] transfer(long handle, long offset, int size) {
         return new Message()
                 .int64(handle)
                 .int64(offset)

@@ -1,0 +1,18 @@
+package io.posixgateway.alluxio.client;
+
+import io.posixgateway.fuse.time.Clock;
+
+/** What other stores than Alluxio's need of this package. */
+public final class StoreParts {
+    private StoreParts() {}
+
+    /** The store as volumes have it: timed, and each call can be interrupted. */
+    public static Store metered(Store store, Clock clock) {
+        return new MeteredStore(store, clock);
+    }
+
+    /** EIO: a server did not answer. */
+    public static StoreException unanswered(String message) {
+        return StoreException.unanswered(message, new IllegalStateException(message));
+    }
+}

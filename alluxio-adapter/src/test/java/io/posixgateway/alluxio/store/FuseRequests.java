@@ -1,0 +1,303 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.fuse.dispatch.DispatchOptions;
+import io.posixgateway.fuse.dispatch.Dispatcher;
+import io.posixgateway.fuse.dispatch.MemoryExchange;
+import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
+import io.posixgateway.fuse.dispatch.Message;
+import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.wire.Layouts;
+import io.posixgateway.fuse.wire.Opcode;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The kernel's part of a mount: each method sends one raw request through the real dispatcher and reads its answer, or throws
+ * {@link FuseFailure}. Any number of threads.
+ */
+public final class FuseRequests implements AutoCloseable {
+    /** Node id of the root. */
+    public static final long ROOT = FileSystem.ROOT;
+
+    private static final int POOL_THREADS = 16;
+    private static final int READ_BYTES = 1 << 20;
+    private static final int LISTING_BYTES = 1 << 16;
+
+    private final SessionMetrics metrics = new SessionMetrics();
+    private final Dispatcher dispatcher;
+    private final RecordingKernel kernel;
+    private final Deque<MemoryExchange> spare = new ConcurrentLinkedDeque<>();
+    private final AtomicLong uniques = new AtomicLong();
+
+    FuseRequests(FileSystem fileSystem, RecordingKernel kernel) {
+        this.kernel = kernel;
+        this.dispatcher =
+                new Dispatcher(fileSystem, exchange -> 0, metrics, new DispatchOptions(false, POOL_THREADS, "memory"));
+    }
+
+    /** Reads an answer; what it returns does not refer to the buffer. */
+    private interface Reader<T> {
+        T read(ByteBuffer reply, int at, int bytes);
+    }
+
+    /** A request in parts. */
+    private record Parts(Opcode opcode, long node, byte[] arguments, byte[] data) {}
+
+    private <T> T ask(Parts parts, Reader<T> reader) {
+        MemoryExchange pooled = spare.poll();
+        MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME) : pooled;
+        exchange.ask(parts.opcode.code(), uniques.addAndGet(2), parts.node, parts.arguments, parts.data);
+        dispatcher.handle(exchange);
+        try {
+            exchange.awaitAnswer();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while a request was in flight", e);
+        }
+        int error = exchange.error;
+        if (error != 0) {
+            spare.push(exchange);
+            throw new FuseFailure(parts.opcode + " of node " + parts.node, -error);
+        }
+        T result = reader.read(exchange.reply(), exchange.replyAt(), exchange.bodyBytes);
+        spare.push(exchange);
+        return result;
+    }
+
+    private void tell(Opcode opcode, long node, byte[] arguments, byte[] data) {
+        ask(new Parts(opcode, node, arguments, data), (reply, at, bytes) -> bytes);
+    }
+
+    private FuseNode entry(Opcode opcode, long parent, byte[] arguments, byte[] names) {
+        return ask(new Parts(opcode, parent, arguments, names), (reply, at, bytes) -> seen(entry(reply, at)));
+    }
+
+    private FuseNode seen(FuseNode node) {
+        kernel.looked(node.id());
+        return node;
+    }
+
+    private static FuseNode entry(ByteBuffer reply, int at) {
+        Duration name = Duration.ofSeconds(
+                reply.getLong(at + Layouts.ENTRY_OUT_ENTRY_VALID),
+                reply.getInt(at + Layouts.ENTRY_OUT_ENTRY_VALID_NSEC));
+        Duration valid = Duration.ofSeconds(
+                reply.getLong(at + Layouts.ENTRY_OUT_ATTR_VALID), reply.getInt(at + Layouts.ENTRY_OUT_ATTR_VALID_NSEC));
+        long id = reply.getLong(at + Layouts.ENTRY_OUT_NODEID);
+        return attributes(reply, at + Layouts.ENTRY_OUT_ATTR, id, name, valid);
+    }
+
+    private static FuseNode attributes(ByteBuffer reply, int at, long id, Duration name, Duration valid) {
+        long millis =
+                reply.getLong(at + Layouts.ATTR_MTIME) * 1000 + reply.getInt(at + Layouts.ATTR_MTIMENSEC) / 1_000_000;
+        return new FuseNode(
+                id,
+                name,
+                valid,
+                reply.getLong(at + Layouts.ATTR_INO),
+                reply.getInt(at + Layouts.ATTR_MODE),
+                reply.getLong(at + Layouts.ATTR_SIZE),
+                millis);
+    }
+
+    private static FuseNode ofAttributes(ByteBuffer reply, int at, long node) {
+        Duration valid = Duration.ofSeconds(
+                reply.getLong(at + Layouts.ATTR_OUT_ATTR_VALID), reply.getInt(at + Layouts.ATTR_OUT_ATTR_VALID_NSEC));
+        return attributes(reply, at + Layouts.ATTR_OUT_ATTR, node, Duration.ZERO, valid);
+    }
+
+    /** Its id is 0 where the name leads nowhere and the kernel may believe that. */
+    public FuseNode lookup(long parent, String name) {
+        return entry(Opcode.LOOKUP, parent, Message.NOTHING, Message.names(name));
+    }
+
+    public FuseNode getattr(long node) {
+        return ask(
+                new Parts(Opcode.GETATTR, node, new byte[16], Message.NOTHING),
+                (reply, at, bytes) -> ofAttributes(reply, at, node));
+    }
+
+    /** As ftruncate(2) and truncate(2). */
+    public FuseNode truncate(long node, long lengthBytes) {
+        ByteBuffer changes = setattr(SetAttributes.SIZE);
+        changes.putLong(Layouts.SETATTR_IN_SIZE, lengthBytes);
+        return setattr(node, changes);
+    }
+
+    public FuseNode chmod(long node, int mode) {
+        ByteBuffer changes = setattr(SetAttributes.MODE);
+        changes.putInt(Layouts.SETATTR_IN_MODE, mode);
+        return setattr(node, changes);
+    }
+
+    private static ByteBuffer setattr(int valid) {
+        ByteBuffer changes =
+                ByteBuffer.allocate(Opcode.SETATTR.argumentBytes()).order(java.nio.ByteOrder.nativeOrder());
+        changes.putInt(Layouts.SETATTR_IN_VALID, valid);
+        return changes;
+    }
+
+    private FuseNode setattr(long node, ByteBuffer changes) {
+        return ask(
+                new Parts(Opcode.SETATTR, node, changes.array(), Message.NOTHING),
+                (reply, at, bytes) -> ofAttributes(reply, at, node));
+    }
+
+    /** An open file: its node, and the number by which the file system knows it. */
+    public record Opened(FuseNode node, long handle, int flags) {}
+
+    public Opened create(long parent, String name, int mode, int flags) {
+        byte[] arguments =
+                new Message().int32(flags).int32(mode).int32(0).int32(0).done();
+        return ask(new Parts(Opcode.CREATE, parent, arguments, Message.names(name)), (reply, at, bytes) -> {
+            int open = at + Layouts.ENTRY_OUT_BYTES;
+            return new Opened(
+                    seen(entry(reply, at)),
+                    reply.getLong(open + Layouts.OPEN_OUT_FH),
+                    reply.getInt(open + Layouts.OPEN_OUT_OPEN_FLAGS));
+        });
+    }
+
+    public Opened open(FuseNode node, int flags) {
+        return opened(Opcode.OPEN, node, flags);
+    }
+
+    private Opened opened(Opcode opcode, FuseNode node, int flags) {
+        byte[] arguments = new Message().int32(flags).int32(0).done();
+        return ask(
+                new Parts(opcode, node.id(), arguments, Message.NOTHING),
+                (reply, at, bytes) -> new Opened(
+                        node, reply.getLong(at + Layouts.OPEN_OUT_FH), reply.getInt(at + Layouts.OPEN_OUT_OPEN_FLAGS)));
+    }
+
+    /** At most a MiB; fewer bytes only at the end of the file. */
+    public byte[] read(Opened file, long offset, int count) {
+        byte[] arguments = Message.transfer(file.handle, offset, Math.min(count, READ_BYTES));
+        return ask(new Parts(Opcode.READ, file.node.id(), arguments, Message.NOTHING), (reply, at, bytes) -> {
+            byte[] content = new byte[bytes];
+            reply.get(at, content);
+            return content;
+        });
+    }
+
+    public int write(Opened file, long offset, byte[] data) {
+        byte[] arguments = Message.transfer(file.handle, offset, data.length);
+        return ask(new Parts(Opcode.WRITE, file.node.id(), arguments, data), (reply, at, bytes) -> reply.getInt(at));
+    }
+
+    /** One descriptor is closed. */
+    public void flush(Opened file) {
+        byte[] arguments = new Message().int64(file.handle).int64(0).int64(0).done();
+        tell(Opcode.FLUSH, file.node.id(), arguments, Message.NOTHING);
+    }
+
+    public void fsync(Opened file) {
+        byte[] arguments = new Message().int64(file.handle).int64(0).done();
+        tell(Opcode.FSYNC, file.node.id(), arguments, Message.NOTHING);
+    }
+
+    /** The last descriptor was closed. */
+    public void release(Opened file) {
+        byte[] arguments = new Message().int64(file.handle).int64(0).int64(0).done();
+        tell(Opcode.RELEASE, file.node.id(), arguments, Message.NOTHING);
+    }
+
+    public FuseNode mkdir(long parent, String name, int mode) {
+        byte[] arguments = new Message().int32(mode).int32(0).done();
+        return entry(Opcode.MKDIR, parent, arguments, Message.names(name));
+    }
+
+    public FuseNode symlink(long parent, String name, String target) {
+        return entry(Opcode.SYMLINK, parent, Message.NOTHING, Message.names(name, target));
+    }
+
+    public String readlink(long node) {
+        return ask(new Parts(Opcode.READLINK, node, Message.NOTHING, Message.NOTHING), (reply, at, bytes) -> {
+            byte[] target = new byte[bytes];
+            reply.get(at, target);
+            return new String(target, StandardCharsets.UTF_8);
+        });
+    }
+
+    public void unlink(long parent, String name) {
+        tell(Opcode.UNLINK, parent, Message.NOTHING, Message.names(name));
+    }
+
+    public void rmdir(long parent, String name) {
+        tell(Opcode.RMDIR, parent, Message.NOTHING, Message.names(name));
+    }
+
+    /** A directory and a name in it. */
+    public record Place(long parent, String name) {}
+
+    /** @param flags of renameat2(2) */
+    public void rename(Place from, Place to, int flags) {
+        byte[] arguments = new Message().int64(to.parent).int32(flags).int32(0).done();
+        tell(Opcode.RENAME2, from.parent, arguments, Message.names(from.name, to.name));
+    }
+
+    public void forget(long node, long lookups) {
+        tell(Opcode.FORGET, node, new Message().int64(lookups).done(), Message.NOTHING);
+        kernel.forgot(node, lookups);
+    }
+
+    public Opened opendir(FuseNode directory) {
+        return opened(Opcode.OPENDIR, directory, 0);
+    }
+
+    /** A name in a listing. */
+    public record Listed(String name, long inode, long nextOffset) {}
+
+    /** One reply of a listing; empty: it ends. */
+    public List<Listed> readdir(Opened directory, long offset) {
+        byte[] arguments = Message.transfer(directory.handle, offset, LISTING_BYTES);
+        return ask(
+                new Parts(Opcode.READDIR, directory.node.id(), arguments, Message.NOTHING),
+                (reply, at, bytes) -> listed(reply, at, at + bytes));
+    }
+
+    private static List<Listed> listed(ByteBuffer reply, int from, int end) {
+        List<Listed> names = new ArrayList<>();
+        for (int at = from; at < end; ) {
+            byte[] name = new byte[reply.getInt(at + Layouts.DIRENT_NAMELEN)];
+            reply.get(at + Layouts.DIRENT_BYTES, name);
+            names.add(new Listed(
+                    new String(name, StandardCharsets.UTF_8),
+                    reply.getLong(at + Layouts.DIRENT_INO),
+                    reply.getLong(at + Layouts.DIRENT_OFF)));
+            at += (Layouts.DIRENT_BYTES + name.length + 7) & ~7;
+        }
+        return names;
+    }
+
+    public void releasedir(Opened directory) {
+        byte[] arguments =
+                new Message().int64(directory.handle).int64(0).int64(0).done();
+        tell(Opcode.RELEASEDIR, directory.node.id(), arguments, Message.NOTHING);
+    }
+
+    /** What the dispatcher counted. */
+    public SessionMetrics metrics() {
+        return metrics;
+    }
+
+    /** ENOENT, as a failure. */
+    static FuseFailure missing(String path) {
+        return new FuseFailure(path, Errno.ENOENT);
+    }
+
+    @Override
+    public void close() {
+        dispatcher.close();
+    }
+}

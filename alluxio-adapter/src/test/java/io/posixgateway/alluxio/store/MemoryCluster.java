@@ -1,0 +1,170 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An Alluxio in memory: a master, workers and a UFS, which any number of {@link MemoryStore}s share as clients. Deterministic:
+ * time is a {@link ManualClock}, nothing runs by itself. Any thread.
+ */
+public final class MemoryCluster {
+    private static final long WORKER_BYTES = 1 << 30;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ManualClock clock = new ManualClock();
+    private final MemoryUfs ufs;
+    private final MemoryMaster master;
+    private final List<MemoryWorker> workers = new ArrayList<>();
+    private final Map<Moment, Consumer<String>> moments = new EnumMap<>(Moment.class);
+    private volatile boolean masterGone;
+    private volatile boolean lateWritesRemove;
+
+    /** One worker of 1 GiB. */
+    public MemoryCluster(MemoryUfs.Kind kind) {
+        this(kind, 1, WORKER_BYTES, null);
+    }
+
+    /**
+     * @param workerBytes what each worker holds
+     * @param blockFolder where the first worker's blocks are files, which clients on its host read; null: no client is on its host
+     */
+    public MemoryCluster(MemoryUfs.Kind kind, int workers, long workerBytes, @Nullable Path blockFolder) {
+        this.ufs = new MemoryUfs(kind, clock);
+        this.master = new MemoryMaster(ufs, clock, this::reach);
+        for (int i = 1; i <= workers; i++) {
+            Path folder = i == 1 ? blockFolder : null;
+            this.workers.add(new MemoryWorker("worker" + i, workerBytes, folder, this::isPersisted));
+        }
+    }
+
+    /** A client whose files go to workers and to the UFS. */
+    public MemoryStore connect() {
+        return connect(WriteType.CACHE_THROUGH);
+    }
+
+    public MemoryStore connect(WriteType type) {
+        return new MemoryStore(this, type);
+    }
+
+    public ManualClock clock() {
+        return clock;
+    }
+
+    public MemoryUfs ufs() {
+        return ufs;
+    }
+
+    /** The first is the one that clients prefer. */
+    public List<MemoryWorker> workers() {
+        return workers;
+    }
+
+    /** Nobody answers for the master from now on. */
+    public void stopMaster() {
+        masterGone = true;
+    }
+
+    public void startMaster() {
+        masterGone = false;
+    }
+
+    /** What a worker does with a cancelled file when it goes on: it writes it to the UFS (false), or removes what is there. */
+    public void lateWritesRemove(boolean remove) {
+        lateWritesRemove = remove;
+    }
+
+    boolean lateWritesRemove() {
+        return lateWritesRemove;
+    }
+
+    /** Does this, once, when a call to the master comes to this moment; other calls can be made meanwhile. Gets the path. */
+    public void at(Moment moment, Consumer<String> work) {
+        lock.lock();
+        try {
+            moments.put(moment, work);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void reach(Moment moment, String path) {
+        Consumer<String> work = moments.remove(moment);
+        if (work == null) {
+            return;
+        }
+        int held = lock.getHoldCount();
+        for (int i = 0; i < held; i++) {
+            lock.unlock();
+        }
+        try {
+            work.accept(path);
+        } finally {
+            for (int i = 0; i < held; i++) {
+                lock.lock();
+            }
+        }
+    }
+
+    /** Writes what was written with {@link WriteType#ASYNC_THROUGH} to the UFS, as the job service does after a while. */
+    public void persist(String path) throws StoreException {
+        lock.lock();
+        try {
+            MemoryInode inode = master.find(path);
+            byte[] content = new byte[(int) inode.lengthBytes];
+            int at = 0;
+            for (int i = 0; i < inode.blocks.size(); i++) {
+                byte[] block = read(inode.blockId(i));
+                if (block == null) {
+                    throw new StoreException(Errno.EIO, "Nobody has all of " + path, null);
+                }
+                System.arraycopy(block, 0, content, at, block.length);
+                at += block.length;
+            }
+            ufs.write(path, content, inode.mode);
+            master.fingerprint(inode);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is asked of the master. */
+    interface Question<T> {
+        T ask(MemoryMaster master) throws StoreException;
+    }
+
+    <T> T ask(Question<T> question) throws StoreException {
+        if (masterGone) {
+            throw new StoreException(Errno.EIO, "The master does not answer", null);
+        }
+        lock.lock();
+        try {
+            return question.ask(master);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    byte @Nullable [] read(long block) {
+        for (MemoryWorker worker : workers) {
+            byte[] content = worker.read(block);
+            if (content != null) {
+                return content;
+            }
+        }
+        return null;
+    }
+
+    /** Asked by workers, under their own locks: takes none. */
+    private boolean isPersisted(long block) {
+        MemoryInode inode = master.ofId(MemoryInode.fileId(block));
+        return inode == null || (inode.persisted && inode.complete);
+    }
+}

@@ -1,0 +1,406 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The master of a {@link MemoryCluster}: the tree of inodes, and what each call does to it and to the UFS, in the order in which
+ * Alluxio 2.9 does it. Guarded by the cluster's lock, which is free while a test's {@link Moment} runs.
+ */
+final class MemoryMaster {
+    private final MemoryUfs ufs;
+    private final ManualClock clock;
+    private final Moments moments;
+    private final MemoryInode root = MemoryInode.directory(0, "");
+    private final Map<Long, MemoryInode> byId = new ConcurrentHashMap<>();
+    /** Creations that were done. */
+    private final Set<UUID> operations = new HashSet<>();
+    /** Paths that the UFS was once seen without: it is not asked for them again. */
+    private final Set<String> absent = new HashSet<>();
+
+    private long directories;
+    private long containers;
+
+    /** Runs what a test wants done at a moment within a call. */
+    interface Moments {
+        void reach(Moment moment, String path);
+    }
+
+    MemoryMaster(MemoryUfs ufs, ManualClock clock, Moments moments) {
+        this.ufs = ufs;
+        this.clock = clock;
+        this.moments = moments;
+        root.mode = 0777;
+        root.persisted = true;
+        root.modifiedMillis = clock.millis();
+        byId.put(root.id, root);
+    }
+
+    private static StoreException failure(int errno, String what) {
+        return new StoreException(errno, what, null);
+    }
+
+    /** What is at a path, loaded from the UFS if need be. */
+    MemoryInode find(String path) throws StoreException {
+        MemoryInode at = root;
+        for (String part : parts(path)) {
+            MemoryInode child = childOrLoaded(at, part);
+            if (child == null) {
+                throw failure(Errno.ENOENT, "Path \"" + path + "\" does not exist.");
+            }
+            at = child;
+        }
+        return at;
+    }
+
+    /** The same without asking the UFS; null: nothing. */
+    private @Nullable MemoryInode known(String path) {
+        MemoryInode at = root;
+        for (String part : parts(path)) {
+            at = at == null ? null : at.children.get(part);
+        }
+        return at;
+    }
+
+    private static List<String> parts(String path) {
+        List<String> parts = new ArrayList<>(List.of(path.split("/", -1)));
+        parts.removeIf(String::isEmpty);
+        return parts;
+    }
+
+    private static String below(MemoryInode directory, String name) {
+        String path = directory.path();
+        return path.equals("/") ? "/" + name : path + "/" + name;
+    }
+
+    private @Nullable MemoryInode childOrLoaded(MemoryInode directory, String name) throws StoreException {
+        if (!directory.directory) {
+            throw failure(Errno.EINVAL, directory.path() + " is a file, not a directory.");
+        }
+        MemoryInode child = directory.children.get(name);
+        if (child != null || absent.contains(below(directory, name))) {
+            return child;
+        }
+        return load(directory, name);
+    }
+
+    private @Nullable MemoryInode load(MemoryInode directory, String name) {
+        String path = below(directory, name);
+        MemoryUfs.UfsStatus status = ufs.status(path);
+        if (status == null) {
+            absent.add(path);
+            return null;
+        }
+        absent.remove(path);
+        MemoryInode made =
+                status.directory() ? MemoryInode.directory(++directories, name) : MemoryInode.file(++containers, name);
+        made.complete = true;
+        made.persisted = true;
+        made.mode = status.mode();
+        made.owner = status.owner();
+        made.group = status.owner();
+        made.modifiedMillis = status.modifiedMillis();
+        made.fingerprint = status.fingerprint();
+        made.hasLength(status.lengthBytes());
+        attach(directory, made);
+        return made;
+    }
+
+    private void attach(MemoryInode directory, MemoryInode child) {
+        child.parent = directory;
+        directory.children.put(child.name, child);
+        byId.put(child.id, child);
+    }
+
+    /** Takes it out of the tree, with all that is below it. */
+    private void drop(MemoryInode inode) {
+        MemoryInode directory = inode.parent;
+        if (directory != null) {
+            directory.children.values().remove(inode);
+            directory.modifiedMillis = clock.millis();
+        }
+        List.copyOf(inode.children.values()).forEach(this::drop);
+        byId.remove(inode.id);
+    }
+
+    String pathOf(long id) throws StoreException {
+        MemoryInode inode = byId.get(id);
+        if (inode == null) {
+            throw failure(Errno.ENOENT, "inodeId " + id + " does not exist");
+        }
+        return inode.path();
+    }
+
+    @Nullable
+    MemoryInode ofId(long id) {
+        return byId.get(id);
+    }
+
+    /** With the first listing of a directory its names are loaded from the UFS: listed there, then made where they are missing. */
+    Store.Page list(String path, String startAfter, int most) throws StoreException {
+        MemoryInode directory = find(path);
+        if (!directory.directory) {
+            return new Store.Page(List.of(directory.status()), false);
+        }
+        if (!directory.childrenLoaded) {
+            List<String> names = ufs.list(path);
+            moments.reach(Moment.NAMES_LISTED_IN_UFS, path);
+            names.stream()
+                    .filter(name -> !directory.children.containsKey(name))
+                    .forEach(name -> revive(directory, name));
+            directory.childrenLoaded = true;
+        }
+        List<MemoryInode> behind = List.copyOf(
+                startAfter.isEmpty()
+                        ? directory.children.values()
+                        : directory.children.tailMap(startAfter, false).values());
+        boolean more = behind.size() > most;
+        return new Store.Page(
+                behind.subList(0, more ? most : behind.size()).stream()
+                        .map(MemoryInode::status)
+                        .toList(),
+                more);
+    }
+
+    /** Makes a name that the UFS was seen with, whether or not it has it still. */
+    private void revive(MemoryInode directory, String name) {
+        absent.remove(below(directory, name));
+        if (load(directory, name) == null) {
+            MemoryInode made = MemoryInode.file(++containers, name);
+            made.complete = true;
+            made.persisted = true;
+            made.mode = 0644;
+            made.modifiedMillis = clock.millis();
+            attach(directory, made);
+        }
+    }
+
+    /** Compares what is known of a path with the UFS; what is not complete, or in Alluxio alone, stays unless the UFS has another. */
+    MemoryInode compared(String path) throws StoreException {
+        MemoryInode at = root;
+        for (String part : parts(path)) {
+            absent.remove(below(at, part));
+            MemoryInode child = childOrLoaded(at, part);
+            if (child != null && isStale(child)) {
+                drop(child);
+                absent.remove(below(at, part));
+                child = childOrLoaded(at, part);
+            }
+            if (child == null) {
+                throw failure(Errno.ENOENT, "Path \"" + path + "\" does not exist.");
+            }
+            at = child;
+        }
+        return at;
+    }
+
+    private boolean isStale(MemoryInode inode) {
+        MemoryUfs.UfsStatus status = ufs.status(inode.path());
+        if (!inode.directory && !inode.complete) {
+            return false;
+        }
+        if (status == null) {
+            return inode.persisted;
+        }
+        if (status.directory() != inode.directory) {
+            return true;
+        }
+        if (inode.directory) {
+            inode.persisted = true;
+            return false;
+        }
+        return !inode.persisted || !status.fingerprint().equals(inode.fingerprint);
+    }
+
+    /** What a creation asks for. */
+    record Creation(String path, int mode, Map<String, byte[]> xattrs, UUID number, WriteType type) {}
+
+    /** With a number that was used: what is at the path by now, whatever that is. */
+    MemoryInode create(Creation creation) throws StoreException {
+        if (operations.contains(creation.number)) {
+            return find(creation.path);
+        }
+        MemoryInode directory = find(MemoryUfs.parent(creation.path));
+        String name = free(directory, creation.path);
+        MemoryInode made = MemoryInode.file(++containers, name);
+        made.persisted = creation.type.persists();
+        enter(directory, made, creation.mode, creation.xattrs);
+        operations.add(creation.number);
+        return made;
+    }
+
+    void makeDirectory(Creation creation) throws StoreException {
+        MemoryInode directory = find(MemoryUfs.parent(creation.path));
+        String name = free(directory, creation.path);
+        MemoryInode made = MemoryInode.directory(++directories, name);
+        int mode = creation.mode;
+        if (creation.type.persists()) {
+            persistDirectory(directory);
+            MemoryUfs.UfsStatus there = ufs.status(creation.path);
+            mode = there == null ? mode : there.mode();
+            ufs.makeDirectory(creation.path, mode);
+            made.persisted = true;
+        }
+        enter(directory, made, mode, creation.xattrs);
+    }
+
+    private static String free(MemoryInode directory, String path) throws StoreException {
+        if (!directory.directory) {
+            throw failure(Errno.EINVAL, directory.path() + " is a file, not a directory.");
+        }
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        if (name.isEmpty() || directory.children.containsKey(name)) {
+            throw failure(Errno.EEXIST, path + " already exists.");
+        }
+        return name;
+    }
+
+    private void enter(MemoryInode directory, MemoryInode made, int mode, Map<String, byte[]> xattrs) {
+        made.mode = mode & 0777;
+        made.xattrs.putAll(xattrs);
+        made.modifiedMillis = clock.millis();
+        directory.modifiedMillis = clock.millis();
+        attach(directory, made);
+        absent.remove(made.path());
+    }
+
+    private void persistDirectory(MemoryInode directory) {
+        MemoryInode above = directory.parent;
+        if (!directory.persisted && above != null) {
+            persistDirectory(above);
+            ufs.makeDirectory(directory.path(), directory.mode);
+            directory.persisted = true;
+        }
+    }
+
+    /** One more block of a file that goes to workers alone, by the path: whose file it is by then gets it. */
+    long newBlock(String path, long bytes) throws StoreException {
+        MemoryInode inode = known(path);
+        if (inode == null) {
+            throw failure(Errno.ENOENT, "Path \"" + path + "\" does not exist.");
+        }
+        inode.blocks.add(bytes);
+        return inode.blockId(inode.blocks.size() - 1);
+    }
+
+    /** Completes what is at the path, whoever made it. */
+    void complete(String path, @Nullable Long ufsLengthBytes) throws StoreException {
+        MemoryInode inode = known(path);
+        if (inode == null) {
+            throw failure(Errno.ENOENT, "Path \"" + path + "\" does not exist.");
+        }
+        if (inode.complete) {
+            throw failure(Errno.EEXIST, "File " + inode.name + " has already been completed.");
+        }
+        inode.complete = true;
+        inode.modifiedMillis = clock.millis();
+        if (ufsLengthBytes == null) {
+            inode.lengthBytes = inode.blocks.stream().mapToLong(Long::longValue).sum();
+        } else {
+            inode.hasLength(ufsLengthBytes);
+            fingerprint(inode);
+        }
+    }
+
+    /** It is in the UFS as it is here. */
+    void fingerprint(MemoryInode inode) {
+        MemoryUfs.UfsStatus status = ufs.status(inode.path());
+        inode.fingerprint = status == null ? "" : status.fingerprint();
+        inode.persisted = true;
+    }
+
+    void delete(String path) throws StoreException {
+        MemoryInode inode = find(path);
+        boolean unknown = inode.persisted && inode.directory && !ufs.list(path).isEmpty();
+        if (inode == root || !inode.children.isEmpty() || unknown) {
+            throw failure(Errno.ENOTEMPTY, "Cannot delete non-empty directory " + path);
+        }
+        if (inode.persisted) {
+            ufs.delete(path);
+        }
+        drop(inode);
+    }
+
+    /**
+     * Renames. Over a file: first what is there is dropped, here alone, whatever it is and with all that is below it; that is not
+     * taken back when the rename fails.
+     *
+     * @param onlyDrops the rest is lost, as when only the first entry of the journal survived a change of master
+     */
+    void rename(String from, String to, boolean overFile, boolean onlyDrops) throws StoreException {
+        MemoryInode source = find(from);
+        if (source == root || to.startsWith(from + "/")) {
+            throw failure(Errno.EINVAL, "Cannot rename " + from + " to " + to);
+        }
+        if (from.equals(to)) {
+            return;
+        }
+        MemoryInode directory = find(MemoryUfs.parent(to));
+        MemoryInode there = directory.directory ? directory.children.get(name(to)) : null;
+        if (overFile && there != null) {
+            drop(there);
+            moments.reach(Moment.TARGET_DROPPED, to);
+        }
+        if (onlyDrops) {
+            return;
+        }
+        free(directory, to);
+        if (source.persisted) {
+            persistDirectory(directory);
+            if (!ufs.rename(from, to)) {
+                throw failure(Errno.EIO, "Failed to rename " + from + " to " + to + " in the under file system");
+            }
+        }
+        move(source, directory, to);
+    }
+
+    private void move(MemoryInode source, MemoryInode directory, String to) {
+        MemoryInode before = source.parent;
+        source.name = name(to);
+        moments.reach(Moment.NAME_CHANGED, to);
+        if (before != null) {
+            before.children.values().remove(source);
+            before.modifiedMillis = clock.millis();
+        }
+        directory.modifiedMillis = clock.millis();
+        attach(directory, source);
+        absent.remove(to);
+        if (ufs.kind() == MemoryUfs.Kind.LOCAL || !source.persisted || source.directory) {
+            return;
+        }
+        fingerprint(source);
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    void change(String path, Store.Change change) throws StoreException {
+        MemoryInode inode = find(path);
+        String owner = change.owner();
+        if (owner != null && !owner.equals(MemoryUfs.USER)) {
+            throw failure(Errno.EIO, "Could not update owner for " + path + " to " + owner);
+        }
+        Integer mode = change.mode();
+        if (mode != null) {
+            inode.mode = mode & 0777;
+            if (inode.persisted && ufs.kind() == MemoryUfs.Kind.LOCAL) {
+                ufs.setMode(path, inode.mode);
+            }
+        }
+        inode.xattrs.putAll(change.xattrs());
+    }
+
+    void removeXattr(String path, String name) throws StoreException {
+        find(path).xattrs.remove(name);
+    }
+}

@@ -1,0 +1,349 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.alluxio.store.FuseRequests.Opened;
+import io.posixgateway.alluxio.store.FuseRequests.Place;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Stat;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mount without a kernel: paths in, raw FUSE requests through the real dispatcher to a real {@link AlluxioFileSystem} over a
+ * {@link MemoryCluster}. Nothing is cached on this side: each path is looked up name by name, each time. Any thread.
+ */
+public final class MemoryMount implements AutoCloseable {
+    private static final int PIECE_BYTES = 1 << 20;
+
+    private final MemoryStore store;
+    private final Path folder;
+    private final RecordingKernel kernel;
+    private final AlluxioFileSystem fileSystem;
+    private final FuseRequests requests;
+
+    /** How a mount is to be. */
+    public static final class Builder {
+        private final MemoryStore store;
+        private final Map<String, String> options = new HashMap<>();
+        private String path = "/";
+
+        private Builder(MemoryStore store) {
+            this.store = store;
+        }
+
+        /** As on the command line: {@code with("metadata_ttl", "0")}. */
+        public Builder with(String option, String value) {
+            options.put(option, value);
+            return this;
+        }
+
+        /** The path of the store that is mounted. */
+        public Builder at(String mounted) {
+            path = mounted;
+            return this;
+        }
+
+        public MemoryMount open() {
+            try {
+                Path folder = Files.createTempDirectory("memory-mount-");
+                return new MemoryMount(this, folder, opened(folder), new RecordingKernel());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (StoreException e) {
+                throw new FuseFailure(path, e.errno());
+            }
+        }
+
+        private AlluxioFileSystem opened(Path folder) throws StoreException {
+            return AlluxioMount.open(
+                    StoreParts.metered(store, store.memory().clock()),
+                    path,
+                    options(folder),
+                    store.memory().clock());
+        }
+
+        private AdapterOptions options(Path folder) {
+            Map<String, String> all = new HashMap<>(options);
+            all.put("spool", folder.toString());
+            return AdapterOptions.of(AdapterOptions.TABLE.read(all));
+        }
+
+        /**
+         * One that outlives its process: what it keeps is in this folder.
+         *
+         * @param earlier the mount of the process before, which was killed, or leaves; null: there was none
+         */
+        public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
+            try {
+                AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, store.memory().clock()), earlier != null);
+                AlluxioFileSystem opened = AlluxioMount.openKept(
+                        new AlluxioOptions("", path, "", Map.of()),
+                        options(folder),
+                        how,
+                        store.memory().clock());
+                opened.resume(earlier != null);
+                return new MemoryMount(this, folder, opened, earlier == null ? new RecordingKernel() : earlier.kernel);
+            } catch (StoreException e) {
+                throw new FuseFailure(path, e.errno());
+            }
+        }
+    }
+
+    /** A mount of this client. */
+    public static Builder of(MemoryStore store) {
+        return new Builder(store);
+    }
+
+    /** A mount of the whole cluster, with default options. */
+    public static MemoryMount of(MemoryCluster cluster) {
+        return of(cluster.connect()).open();
+    }
+
+    private MemoryMount(Builder builder, Path folder, AlluxioFileSystem fileSystem, RecordingKernel kernel) {
+        this.store = builder.store;
+        this.folder = folder;
+        this.fileSystem = fileSystem;
+        this.kernel = kernel;
+        this.requests = new FuseRequests(fileSystem, kernel);
+        fileSystem.started(kernel);
+    }
+
+    /** The client behind it, its faults and counts. */
+    public MemoryStore store() {
+        return store;
+    }
+
+    public StoreFaults faults() {
+        return store.faults();
+    }
+
+    /** What the kernel was told. */
+    public RecordingKernel kernel() {
+        return kernel;
+    }
+
+    public AlluxioFileSystem fileSystem() {
+        return fileSystem;
+    }
+
+    /** Single requests, by nodes and handles. */
+    public FuseRequests requests() {
+        return requests;
+    }
+
+    private FuseNode root() {
+        return requests.getattr(FuseRequests.ROOT);
+    }
+
+    /** Looks up each name of the path; ENOENT. */
+    public FuseNode lookup(String path) {
+        FuseNode at = null;
+        for (String name : names(path)) {
+            at = requests.lookup(at == null ? FuseRequests.ROOT : at.id(), name);
+            if (at.id() == 0) {
+                throw FuseRequests.missing(path);
+            }
+        }
+        return at == null ? root() : at;
+    }
+
+    private static List<String> names(String path) {
+        List<String> names = new ArrayList<>(List.of(path.split("/", -1)));
+        names.removeIf(String::isEmpty);
+        return names;
+    }
+
+    private Place place(String path) {
+        int slash = path.lastIndexOf('/');
+        String above = path.substring(0, Math.max(0, slash));
+        long parent = names(above).isEmpty() ? FuseRequests.ROOT : lookup(above).id();
+        return new Place(parent, path.substring(slash + 1));
+    }
+
+    /** As stat(2). */
+    public FuseNode stat(String path) {
+        return requests.getattr(lookup(path).id());
+    }
+
+    public boolean exists(String path) {
+        try {
+            return lookup(path).id() != 0;
+        } catch (FuseFailure e) {
+            if (e.errno() == Errno.ENOENT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** An open file. Closing it sends FLUSH, and RELEASE whatever that answers, as close(2) does. */
+    public final class OpenFile implements AutoCloseable {
+        private final Opened opened;
+
+        private OpenFile(Opened opened) {
+            this.opened = opened;
+        }
+
+        public Opened opened() {
+            return opened;
+        }
+
+        public OpenFile write(long offset, byte[] data) {
+            for (int at = 0; at < data.length; at += PIECE_BYTES) {
+                byte[] piece = java.util.Arrays.copyOfRange(data, at, Math.min(data.length, at + PIECE_BYTES));
+                requests.write(opened, offset + at, piece);
+            }
+            return this;
+        }
+
+        public OpenFile write(String text) {
+            return write(0, text.getBytes(StandardCharsets.UTF_8));
+        }
+
+        public byte[] readAll() {
+            ByteArrayOutputStream all = new ByteArrayOutputStream();
+            byte[] piece = requests.read(opened, 0, PIECE_BYTES);
+            while (piece.length > 0) {
+                all.writeBytes(piece);
+                piece = requests.read(opened, all.size(), PIECE_BYTES);
+            }
+            return all.toByteArray();
+        }
+
+        public String readText() {
+            return new String(readAll(), StandardCharsets.UTF_8);
+        }
+
+        public void fsync() {
+            requests.fsync(opened);
+        }
+
+        @Override
+        public void close() {
+            try {
+                requests.flush(opened);
+            } finally {
+                requests.release(opened);
+            }
+        }
+    }
+
+    /** As open(2) with O_CREAT and O_EXCL, for reading and writing. */
+    public OpenFile create(String path) {
+        Place place = place(path);
+        int flags = Stat.O_RDWR | Stat.O_CREAT | Stat.O_EXCL;
+        return new OpenFile(requests.create(place.parent(), place.name(), 0644, flags));
+    }
+
+    public OpenFile open(String path) {
+        return new OpenFile(requests.open(lookup(path), Stat.O_RDONLY));
+    }
+
+    public OpenFile openToWrite(String path) {
+        return new OpenFile(requests.open(lookup(path), Stat.O_RDWR));
+    }
+
+    /** As {@code echo text > path}: made, or truncated and written anew. */
+    public void write(String path, String text) {
+        if (!exists(path)) {
+            try (OpenFile file = create(path)) {
+                file.write(text);
+            }
+            return;
+        }
+        try (OpenFile file = openToWrite(path)) {
+            requests.truncate(file.opened.node().id(), 0);
+            file.write(text);
+        }
+    }
+
+    /** As {@code cat path}. */
+    public String read(String path) {
+        try (OpenFile file = open(path)) {
+            return file.readText();
+        }
+    }
+
+    public void mkdir(String path) {
+        Place place = place(path);
+        requests.mkdir(place.parent(), place.name(), 0755);
+    }
+
+    public void unlink(String path) {
+        Place place = place(path);
+        requests.unlink(place.parent(), place.name());
+    }
+
+    public void rmdir(String path) {
+        Place place = place(path);
+        requests.rmdir(place.parent(), place.name());
+    }
+
+    /** As rename(2). */
+    public void rename(String from, String to) {
+        rename(from, to, 0);
+    }
+
+    public void rename(String from, String to, int flags) {
+        requests.rename(place(from), place(to), flags);
+    }
+
+    /** As {@code ls}: all names but . and .., in the order in which they were listed. */
+    public List<String> list(String path) {
+        List<String> names = new ArrayList<>();
+        Opened directory = requests.opendir(lookup(path));
+        List<FuseRequests.Listed> part = requests.readdir(directory, 0);
+        while (!part.isEmpty()) {
+            part.stream().map(FuseRequests.Listed::name).forEach(names::add);
+            part = requests.readdir(directory, part.get(part.size() - 1).nextOffset());
+        }
+        requests.releasedir(directory);
+        names.removeIf(name -> name.equals(".") || name.equals(".."));
+        return names;
+    }
+
+    /** Its process is killed: from now on nothing that it does reaches the cluster. */
+    public void kill() {
+        store.faults().dieNow();
+    }
+
+    /** The folder with what it spools and keeps. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** Ends it as an unmount does, and removes its folder. */
+    @Override
+    public void close() {
+        requests.close();
+        fileSystem.close();
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.sorted(java.util.Comparator.reverseOrder()).forEach(MemoryMount::deleteQuietly);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void deleteQuietly(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

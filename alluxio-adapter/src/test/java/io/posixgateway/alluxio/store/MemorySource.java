@@ -1,0 +1,156 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads blocks from workers by their numbers, and what none has from the UFS by the path that the file had when it was opened,
+ * whatever file is there by now. For one thread, but for {@link #besideBytes} and {@link #readBeside}.
+ */
+final class MemorySource implements FileSource {
+    /** What changed so lately is not kept by workers, as its path may still change hands. */
+    private static final long SETTLED_MILLIS = 30_000;
+
+    private final MemoryStore store;
+    private final Opened file;
+    private final boolean keeps;
+
+    /** What the master said when it was opened. */
+    record Opened(
+            String path,
+            long fileId,
+            boolean readable,
+            boolean persisted,
+            long lengthBytes,
+            long modifiedMillis,
+            List<Long> blocks) {
+        static Opened of(MemoryInode inode) {
+            return new Opened(
+                    inode.path(),
+                    inode.id,
+                    inode.complete && !inode.directory,
+                    inode.persisted,
+                    inode.lengthBytes,
+                    inode.modifiedMillis,
+                    List.copyOf(inode.blocks));
+        }
+    }
+
+    /** @param keeps true if workers keep what is read of it, however young it is */
+    MemorySource(MemoryStore store, Opened file, boolean keeps) {
+        this.store = store;
+        this.file = file;
+        this.keeps = keeps;
+    }
+
+    @Override
+    public int read(long offset, ByteBuffer into) throws StoreException {
+        return store.faults().call(StoreCall.READ, file.path, () -> readNow(offset, into));
+    }
+
+    private int readNow(long offset, ByteBuffer into) throws StoreException {
+        if (!file.readable) {
+            throw new StoreException(Errno.EIO, "Cannot read from " + file.path + ", which is incomplete", null);
+        }
+        int start = into.position();
+        while (into.hasRemaining() && offset + into.position() - start < file.lengthBytes) {
+            long at = offset + into.position() - start;
+            int sequence = (int) (at / MemoryInode.BLOCK_BYTES);
+            byte[] block = block(sequence);
+            int from = (int) (at % MemoryInode.BLOCK_BYTES);
+            long left = Math.min(block.length - from, file.lengthBytes - at);
+            into.put(block, from, (int) Math.min(into.remaining(), left));
+        }
+        return into.position() - start;
+    }
+
+    private byte[] block(int sequence) throws StoreException {
+        long id = MemoryInode.blockId(file.fileId, sequence);
+        byte[] cached = store.memory().read(id);
+        return cached != null ? cached : fromUfs(sequence, id);
+    }
+
+    private byte[] fromUfs(int sequence, long id) throws StoreException {
+        byte @Nullable [] all = file.persisted ? store.memory().ufs().read(file.path) : null;
+        int from = sequence * (int) MemoryInode.BLOCK_BYTES;
+        int length = file.blocks.get(sequence).intValue();
+        if (all == null || all.length < from + length) {
+            throw new StoreException(Errno.EIO, "Nobody has block " + sequence + " of " + file.path, null);
+        }
+        byte[] block = Arrays.copyOfRange(all, from, from + length);
+        store.countUfs(length);
+        boolean settled = store.memory().clock().millis() - file.modifiedMillis >= SETTLED_MILLIS;
+        if (keeps || settled) {
+            keep(id, block);
+        }
+        return block;
+    }
+
+    /** Where there is room. */
+    private void keep(long id, byte[] block) {
+        for (MemoryWorker worker : store.memory().workers()) {
+            try {
+                if (worker.isRunning()) {
+                    worker.put(id, block);
+                    return;
+                }
+            } catch (StoreException full) {
+                assert full.errno() == Errno.ENOSPC;
+            }
+        }
+    }
+
+    /** Has workers keep all of it. */
+    void fetch() throws StoreException {
+        for (int i = 0; i < file.blocks.size(); i++) {
+            block(i);
+        }
+    }
+
+    @Override
+    public int readOnce(long offset, ByteBuffer into) throws StoreException {
+        return read(offset, into);
+    }
+
+    @Override
+    public long besideBytes(long offset) {
+        int sequence = (int) (offset / MemoryInode.BLOCK_BYTES);
+        boolean placed = file.readable
+                && sequence < file.blocks.size()
+                && store.memory().read(MemoryInode.blockId(file.fileId, sequence)) != null;
+        return placed ? MemoryInode.BLOCK_BYTES - offset % MemoryInode.BLOCK_BYTES : 0;
+    }
+
+    @Override
+    public int readBeside(long offset, Rooms rooms) throws StoreException {
+        return store.faults().call(StoreCall.READ, file.path, () -> readFromWorker(offset, rooms));
+    }
+
+    private int readFromWorker(long offset, Rooms rooms) {
+        int sequence = (int) (offset / MemoryInode.BLOCK_BYTES);
+        byte @Nullable [] block = file.readable && sequence < file.blocks.size()
+                ? store.memory().read(MemoryInode.blockId(file.fileId, sequence))
+                : null;
+        if (block == null) {
+            return -1;
+        }
+        int from = (int) (offset % MemoryInode.BLOCK_BYTES);
+        int came = 0;
+        while (rooms.bytes() > 0 && from + came < block.length) {
+            ByteBuffer room = rooms.next();
+            int part = Math.min(Math.min(rooms.bytes(), room.remaining()), block.length - from - came);
+            room.put(block, from + came, part);
+            came += part;
+            rooms.came();
+        }
+        return came > 0 ? came : -1;
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,322 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** One client of a {@link MemoryCluster}, with faults and counts of its own. Any thread. */
+public final class MemoryStore implements Store {
+    private static final int MOST_CALLS = 500;
+
+    private final MemoryCluster cluster;
+    private final WriteType type;
+    private final StoreFaults faults;
+    /** Workers that did not answer, and have not since. */
+    private final Set<MemoryWorker> suspects = ConcurrentHashMap.newKeySet();
+
+    private final Map<String, LoadState> loads = new ConcurrentHashMap<>();
+    private final AtomicLong ufsBytes = new AtomicLong();
+
+    MemoryStore(MemoryCluster cluster, WriteType type) {
+        this.cluster = cluster;
+        this.type = type;
+        this.faults = new StoreFaults(cluster.clock());
+    }
+
+    public MemoryCluster memory() {
+        return cluster;
+    }
+
+    /** What its calls meet, and how many there were. */
+    public StoreFaults faults() {
+        return faults;
+    }
+
+    WriteType type() {
+        return type;
+    }
+
+    private <T> T ask(StoreCall call, String path, MemoryCluster.Question<T> question) throws StoreException {
+        return faults.call(call, path, () -> cluster.ask(question));
+    }
+
+    /** What changes something. */
+    private interface Step {
+        void at(MemoryMaster master) throws StoreException;
+    }
+
+    private void tell(StoreCall call, String path, Step change) throws StoreException {
+        ask(call, path, master -> {
+            change.at(master);
+            return call;
+        });
+    }
+
+    /** EINVAL for names that Alluxio would change, as {@link io.posixgateway.alluxio.client.AlluxioStore} has it. */
+    private static void checkName(String path, boolean isNew) throws StoreException {
+        if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0 || (isNew && path.indexOf('?') >= 0)) {
+            throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
+        }
+    }
+
+    @Override
+    public FileStatus status(String path) throws StoreException {
+        checkName(path, false);
+        return ask(StoreCall.STATUS, path, master -> master.find(path).status());
+    }
+
+    @Override
+    public void connect(int calls) throws StoreException {
+        ask(StoreCall.CONNECT, "", master -> calls);
+    }
+
+    @Override
+    public String pathOf(long fileId) throws StoreException {
+        return ask(StoreCall.PATH_OF, Long.toString(fileId), master -> master.pathOf(fileId));
+    }
+
+    @Override
+    public Page list(String path, String startAfter, int most) throws StoreException {
+        checkName(path, false);
+        return ask(StoreCall.LIST, path, master -> master.list(path, startAfter, most));
+    }
+
+    @Override
+    public FileStatus compared(String path) throws StoreException {
+        checkName(path, false);
+        return ask(StoreCall.COMPARED, path, master -> master.compared(path).status());
+    }
+
+    @Override
+    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
+        checkName(path, true);
+        MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, number, type);
+        long made = ask(StoreCall.CREATE, path, master -> master.create(creation).id);
+        return new MemorySink(this, path, made, mode);
+    }
+
+    @Override
+    public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
+        checkName(path, true);
+        MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, UUID.randomUUID(), type);
+        tell(StoreCall.MAKE_DIRECTORY, path, master -> master.makeDirectory(creation));
+    }
+
+    @Override
+    public void delete(String path) throws StoreException {
+        checkName(path, false);
+        tell(StoreCall.DELETE, path, master -> master.delete(path));
+    }
+
+    @Override
+    public void rename(String from, String to, boolean overFile) throws StoreException {
+        checkName(from, false);
+        checkName(to, true);
+        tell(StoreCall.RENAME, from, master -> master.rename(from, to, overFile, faults.isPartial()));
+    }
+
+    @Override
+    public void change(String path, Change change) throws StoreException {
+        checkName(path, false);
+        tell(StoreCall.CHANGE, path, master -> master.change(path, change));
+    }
+
+    @Override
+    public void removeXattr(String path, String name) throws StoreException {
+        checkName(path, false);
+        tell(StoreCall.REMOVE_XATTR, path, master -> master.removeXattr(path, name));
+    }
+
+    @Override
+    public FileSource open(String path, long fileId) throws StoreException {
+        return new MemorySource(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), false);
+    }
+
+    @Override
+    public FileSource openToKeep(String path, long fileId) throws StoreException {
+        return new MemorySource(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), true);
+    }
+
+    /** The file at its path, or wherever it is by now. */
+    private static MemorySource.Opened opened(MemoryMaster master, String path, long fileId) throws StoreException {
+        MemoryInode inode;
+        try {
+            inode = master.find(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+            inode = null;
+        }
+        MemoryInode found = inode != null && inode.id == fileId ? inode : master.ofId(fileId);
+        if (found == null) {
+            throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
+        }
+        return MemorySource.Opened.of(found);
+    }
+
+    @Override
+    public @Nullable Path localBlockFolder(String path) throws StoreException {
+        FileDetails details = detailsBy(StoreCall.LOCAL_BLOCK_FOLDER, path);
+        for (FileDetails.Block block : details.blocks()) {
+            Path folder = folderOf(block.id());
+            if (folder != null) {
+                return folder;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public @Nullable Path localBlockFolder(long blockId) throws StoreException {
+        faults.call(StoreCall.LOCAL_BLOCK_FOLDER, Long.toString(blockId), () -> blockId);
+        return folderOf(blockId);
+    }
+
+    private @Nullable Path folderOf(long blockId) {
+        return cluster.workers().stream()
+                .filter(worker -> worker.isRunning() && worker.has(blockId))
+                .map(MemoryWorker::folder)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    @Override
+    public int use(List<Long> blocks) throws StoreException {
+        return faults.call(StoreCall.USE, "", () ->
+                (int) blocks.stream().filter(block -> folderOf(block) != null).count());
+    }
+
+    @Override
+    public Capacity capacity() throws StoreException {
+        return ask(StoreCall.CAPACITY, "", master -> {
+            List<MemoryWorker> known = cluster.workers().stream()
+                    .filter(worker -> !worker.isKilled())
+                    .toList();
+            return new Capacity(
+                    known.stream().mapToLong(MemoryWorker::capacityBytes).sum(),
+                    known.stream().mapToLong(MemoryWorker::usedBytes).sum());
+        });
+    }
+
+    @Override
+    public boolean persists() {
+        return type.persists();
+    }
+
+    @Override
+    public String cluster() {
+        return "memory";
+    }
+
+    @Override
+    public FileDetails details(String path) throws StoreException {
+        return detailsBy(StoreCall.DETAILS, path);
+    }
+
+    private FileDetails detailsBy(StoreCall call, String path) throws StoreException {
+        checkName(path, false);
+        return ask(call, path, master -> {
+            MemoryInode inode = master.find(path);
+            List<FileDetails.Block> blocks = new ArrayList<>();
+            long cachedBytes = 0;
+            for (int i = 0; i < inode.blocks.size(); i++) {
+                List<FileDetails.Place> places = placesOf(inode.blockId(i));
+                cachedBytes += places.isEmpty() ? 0 : inode.blocks.get(i);
+                blocks.add(new FileDetails.Block(inode.blockId(i), inode.blocks.get(i), places));
+            }
+            long percent = inode.directory ? 0 : inode.lengthBytes == 0 ? 100 : cachedBytes * 100 / inode.lengthBytes;
+            return new FileDetails(inode.status(), inode.path(), (int) percent, blocks);
+        });
+    }
+
+    private List<FileDetails.Place> placesOf(long block) {
+        return cluster.workers().stream()
+                .filter(worker -> !worker.isKilled() && worker.has(block))
+                .map(worker -> new FileDetails.Place(worker.host(), "MEM", worker.folder() != null))
+                .toList();
+    }
+
+    /** Done at once. */
+    @Override
+    public boolean load(String path) throws StoreException {
+        checkName(path, true);
+        FileStatus status = status(path);
+        faults.call(StoreCall.LOAD, path, () -> status);
+        if (!status.directory()) {
+            new MemorySource(this, ask(StoreCall.LOAD, path, master -> opened(master, path, status.id())), true)
+                    .fetch();
+        }
+        loads.put(path, new LoadState(true, status.lengthBytes(), status.lengthBytes(), 0, ""));
+        return true;
+    }
+
+    @Override
+    public LoadState loadState(String path) throws StoreException {
+        LoadState state = loads.get(path);
+        if (state == null) {
+            throw new StoreException(Errno.ENOENT, "There was no load of " + path, null);
+        }
+        return state;
+    }
+
+    @Override
+    public void stopLoad(String path) throws StoreException {
+        faults.call(StoreCall.LOAD, path, () -> path);
+    }
+
+    @Override
+    public int mostCalls() {
+        return MOST_CALLS;
+    }
+
+    @Override
+    public long ufsBytes() {
+        return ufsBytes.get();
+    }
+
+    @Override
+    public String user() {
+        return MemoryUfs.USER;
+    }
+
+    @Override
+    public void close() {}
+
+    /** The worker that a file is written through: the first that is not suspected; else the first. */
+    MemoryWorker workerToWrite(String path) throws StoreException {
+        suspects.removeIf(MemoryWorker::isRunning);
+        List<MemoryWorker> known =
+                cluster.workers().stream().filter(worker -> !worker.isKilled()).toList();
+        return known.stream()
+                .filter(worker -> !suspects.contains(worker))
+                .findFirst()
+                .or(() -> known.stream().findFirst())
+                .orElseThrow(() -> StoreParts.unanswered("No worker is available to write " + path));
+    }
+
+    void suspect(MemoryWorker worker) {
+        suspects.add(worker);
+    }
+
+    void countUfs(long bytes) {
+        ufsBytes.addAndGet(bytes);
+    }
+}

@@ -1,0 +1,138 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Features;
+import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.spi.Name;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** A kernel that remembers what it was told, in order, and which nodes it knows. Any thread. */
+public final class RecordingKernel implements Kernel {
+    private static final long LIMIT_SECONDS = 60;
+    private static final int MAX_WRITE_BYTES = 1 << 20;
+
+    private final List<Notice> notices = new ArrayList<>();
+    private final Map<Long, Long> lookups = new HashMap<>();
+
+    /**
+     * Something it was told.
+     *
+     * @param node whose attributes or pages are invalid, or the directory of the name
+     * @param name that is invalid; empty: none is
+     * @param offset of the pages; -1: attributes alone
+     */
+    public record Notice(long node, String name, long offset) {
+        /** Attributes and all pages of a node. */
+        public static Notice content(long node) {
+            return new Notice(node, "", 0);
+        }
+
+        /** Attributes of a node. */
+        public static Notice attributes(long node) {
+            return new Notice(node, "", -1);
+        }
+
+        /** A name in a directory. */
+        public static Notice entry(long parent, String name) {
+            return new Notice(parent, name, 0);
+        }
+    }
+
+    synchronized void looked(long node) {
+        lookups.merge(node, 1L, Long::sum);
+    }
+
+    synchronized void forgot(long node, long count) {
+        lookups.computeIfPresent(node, (key, known) -> known > count ? known - count : null);
+    }
+
+    /** All so far. */
+    public synchronized List<Notice> notices() {
+        return List.copyOf(notices);
+    }
+
+    public synchronized void clear() {
+        notices.clear();
+    }
+
+    /** Waits until it was told this. */
+    public void await(Notice notice) throws InterruptedException {
+        await(notice::equals, notice.toString());
+    }
+
+    private synchronized void await(Predicate<Notice> wanted, String what) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (notices.stream().noneMatch(wanted)) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                throw new AssertionError("not told within " + LIMIT_SECONDS + " s: " + what + " but " + notices);
+            }
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+    }
+
+    private synchronized int told(Notice notice) {
+        notices.add(notice);
+        notifyAll();
+        return notice.node == FuseRequests.ROOT || lookups.containsKey(notice.node) ? 0 : -Errno.ENOENT;
+    }
+
+    @Override
+    public Features features() {
+        return new Features(41, MAX_WRITE_BYTES, false, false, false, false, false);
+    }
+
+    @Override
+    public int invalidateInode(long node, long offset, long lengthBytes) {
+        return told(new Notice(node, "", offset));
+    }
+
+    @Override
+    public int store(long node, long offset, ByteBuffer bytes) {
+        return -Errno.ENOENT;
+    }
+
+    @Override
+    public int invalidateEntry(long parent, Name name) {
+        return told(Notice.entry(parent, name.toString()));
+    }
+
+    @Override
+    public Batch batch() {
+        return new Batch() {
+            @Override
+            public void invalidateInode(long node, long offset, long lengthBytes) {
+                told(new Notice(node, "", offset));
+            }
+
+            @Override
+            public void invalidateEntry(long parent, Name name) {
+                told(Notice.entry(parent, name.toString()));
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Override
+    public int notifyDelete(long parent, long child, Name name) {
+        return told(Notice.entry(parent, name.toString()));
+    }
+
+    @Override
+    public int openBacking(String path) {
+        return -Errno.EOPNOTSUPP;
+    }
+
+    @Override
+    public int closeBacking(int backingId) {
+        return 0;
+    }
+}

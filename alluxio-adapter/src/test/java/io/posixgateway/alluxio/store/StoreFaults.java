@@ -1,0 +1,256 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.fuse.spi.Errno;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the calls of one store, and makes them fail, wait or be seen. Any thread.
+ *
+ * <p>{@code faults.on(StoreCall.RENAME).nth(2).loseAnswer()} is done once: the second rename from now on is done and answered
+ * with EIO. Without {@link Fault#nth} it is the next one, with {@link Fault#always} each. What was set up first comes first.
+ */
+public final class StoreFaults {
+    private static final long LIMIT_SECONDS = 60;
+
+    private final ManualClock clock;
+    private final List<Fault> faults = new CopyOnWriteArrayList<>();
+    private final Map<StoreCall, Integer> counts = new EnumMap<>(StoreCall.class);
+    private volatile boolean gone;
+
+    StoreFaults(ManualClock clock) {
+        this.clock = clock;
+    }
+
+    /** What a call does at the cluster. */
+    interface Work<T> {
+        T run() throws StoreException;
+    }
+
+    /** How a call that reached the cluster ends. */
+    private enum End {
+        DONE,
+        ANSWER_LOST,
+        FAILS,
+        NOT_DONE
+    }
+
+    /** Something that befalls a call. */
+    public final class Fault {
+        private final StoreCall call;
+        private String path = "";
+        private int skips;
+        private boolean stays;
+        private End end = End.DONE;
+        private int errno;
+        private Runnable before = () -> {};
+        private Runnable after = () -> {};
+        private volatile boolean partial;
+
+        private Fault(StoreCall call) {
+            this.call = call;
+        }
+
+        /** Counting from the next one, which is 1. */
+        public Fault nth(int number) {
+            skips = number - 1;
+            return this;
+        }
+
+        /** Only where the path, of a rename the old one, ends so. */
+        public Fault at(String pathEnd) {
+            path = pathEnd;
+            return this;
+        }
+
+        /** Each time, until {@link #remove}. */
+        public Fault always() {
+            stays = true;
+            return this;
+        }
+
+        public void remove() {
+            faults.remove(this);
+        }
+
+        /** It is not done. */
+        public Fault fail(int failure) {
+            end = End.FAILS;
+            errno = failure;
+            return added();
+        }
+
+        /** It is done, and answered with EIO. */
+        public Fault loseAnswer() {
+            end = End.ANSWER_LOST;
+            return added();
+        }
+
+        /** It is not done, which nobody knows: answered with EIO. */
+        public Fault loseRequest() {
+            end = End.NOT_DONE;
+            return added();
+        }
+
+        /** Of a rename over a file: what is there is dropped, and the rest, though answered as done, is not. */
+        public Fault keepOnlyFirstEntry() {
+            partial = true;
+            return added();
+        }
+
+        /** So much virtual time passes first. */
+        public Fault delay(Duration time) {
+            return before(() -> clock.advance(time));
+        }
+
+        /** This is run first, on the thread that calls. */
+        public Fault before(Runnable work) {
+            before = work;
+            return added();
+        }
+
+        /** This is run when it is done, before it is answered. */
+        public Fault after(Runnable work) {
+            after = work;
+            return added();
+        }
+
+        /** It waits until the test opens it. */
+        public Held hold() {
+            Held held = new Held();
+            before(held::pass);
+            return held;
+        }
+
+        private Fault added() {
+            if (!faults.contains(this)) {
+                faults.add(this);
+            }
+            return this;
+        }
+    }
+
+    /** A call that waits. */
+    public static final class Held {
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch opened = new CountDownLatch(1);
+
+        /** Waits until a call is here. */
+        public void await() throws InterruptedException {
+            if (!reached.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("no call within " + LIMIT_SECONDS + " s");
+            }
+        }
+
+        /** Lets it go on. */
+        public void open() {
+            opened.countDown();
+        }
+
+        private void pass() {
+            reached.countDown();
+            try {
+                if (!opened.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                    throw new AssertionError("not opened within " + LIMIT_SECONDS + " s");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Sets up what befalls a call of this kind. */
+    public Fault on(StoreCall call) {
+        return new Fault(call);
+    }
+
+    /** From now on this client's calls reach nobody, as after its process was killed. */
+    public void dieNow() {
+        gone = true;
+    }
+
+    /** How often it was called since the beginning, or the last {@link #forgetCounts}. */
+    public synchronized int count(StoreCall call) {
+        return counts.getOrDefault(call, 0);
+    }
+
+    /** Of all calls. */
+    public synchronized Map<StoreCall, Integer> counts() {
+        return Map.copyOf(counts);
+    }
+
+    public synchronized void forgetCounts() {
+        counts.clear();
+    }
+
+    private synchronized @Nullable Fault take(StoreCall call, String path) {
+        counts.merge(call, 1, Integer::sum);
+        for (Fault fault : faults) {
+            if (fault.call == call && path.endsWith(fault.path) && fault.skips-- <= 0) {
+                if (!fault.stays) {
+                    faults.remove(fault);
+                }
+                return fault;
+            }
+        }
+        return null;
+    }
+
+    /** Is the thread's call to be done in part only? Asked by the call itself. */
+    private final ThreadLocal<Boolean> part = ThreadLocal.withInitial(() -> false);
+
+    boolean isPartial() {
+        return part.get();
+    }
+
+    <T> T call(StoreCall call, String path, Work<T> work) throws StoreException {
+        Fault fault = take(call, path);
+        if (fault == null) {
+            return reached(call, path, work);
+        }
+        fault.before.run();
+        if (Thread.currentThread().isInterrupted()) {
+            throw new StoreException(Errno.EINTR, call + " " + path + " was interrupted", null);
+        }
+        if (fault.end == End.FAILS) {
+            throw new StoreException(fault.errno, call + " " + path + " fails by test", null);
+        }
+        if (fault.end == End.NOT_DONE) {
+            throw unanswered(call, path);
+        }
+        part.set(fault.partial);
+        try {
+            T result = reached(call, path, work);
+            fault.after.run();
+            if (fault.end == End.ANSWER_LOST) {
+                throw unanswered(call, path);
+            }
+            return result;
+        } finally {
+            part.set(false);
+        }
+    }
+
+    private <T> T reached(StoreCall call, String path, Work<T> work) throws StoreException {
+        if (gone) {
+            throw unanswered(call, path);
+        }
+        return work.run();
+    }
+
+    /** Calls to a worker say that nobody answered; to the master they are just EIO. */
+    private static StoreException unanswered(StoreCall call, String path) {
+        String message = call + " " + path + ": no answer";
+        return call == StoreCall.WRITE || call == StoreCall.COMPLETE
+                ? StoreParts.unanswered(message)
+                : new StoreException(Errno.EIO, message, null);
+    }
+}
