@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.store;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
 import io.posixgateway.fuse.dispatch.MemoryExchange;
@@ -10,6 +11,7 @@ import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
@@ -18,6 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -33,14 +38,17 @@ public final class FuseRequests implements AutoCloseable {
     private static final int READ_BYTES = 1 << 20;
     private static final int LISTING_BYTES = 1 << 16;
 
-    private final SessionMetrics metrics = new SessionMetrics();
+    private final SessionMetrics metrics;
     private final Dispatcher dispatcher;
     private final RecordingKernel kernel;
     private final Deque<MemoryExchange> spare = new ConcurrentLinkedDeque<>();
     private final AtomicLong uniques = new AtomicLong();
+    /** By the thread that asked. */
+    private final Map<Thread, Long> inFlight = new ConcurrentHashMap<>();
 
-    FuseRequests(FileSystem fileSystem, RecordingKernel kernel) {
+    FuseRequests(FileSystem fileSystem, RecordingKernel kernel, Clock clock) {
         this.kernel = kernel;
+        this.metrics = new SessionMetrics(clock);
         this.dispatcher =
                 new Dispatcher(fileSystem, exchange -> 0, metrics, new DispatchOptions(false, POOL_THREADS, "memory"));
     }
@@ -56,13 +64,17 @@ public final class FuseRequests implements AutoCloseable {
     private <T> T ask(Parts parts, Reader<T> reader) {
         MemoryExchange pooled = spare.poll();
         MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME) : pooled;
-        exchange.ask(parts.opcode.code(), uniques.addAndGet(2), parts.node, parts.arguments, parts.data);
+        long unique = uniques.addAndGet(2);
+        exchange.ask(parts.opcode.code(), unique, parts.node, parts.arguments, parts.data);
+        inFlight.put(Thread.currentThread(), unique);
         dispatcher.handle(exchange);
         try {
             exchange.awaitAnswer();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while a request was in flight", e);
+        } finally {
+            inFlight.remove(Thread.currentThread());
         }
         int error = exchange.error;
         if (error != 0) {
@@ -284,6 +296,19 @@ public final class FuseRequests implements AutoCloseable {
         byte[] arguments =
                 new Message().int64(directory.handle).int64(0).int64(0).done();
         tell(Opcode.RELEASEDIR, directory.node.id(), arguments, Message.NOTHING);
+    }
+
+    /** The program of this thread is killed: its request is interrupted as soon as it waits for the store, or for another's wait. */
+    public void interrupt(Thread asking) throws InterruptedException {
+        Eventually.holds("it asks", () -> inFlight.containsKey(asking));
+        long unique = inFlight.getOrDefault(asking, 0L);
+        MemoryExchange signal = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        byte[] arguments = new Message().int64(unique).done();
+        signal.ask(Opcode.INTERRUPT.code(), uniques.addAndGet(2), 0, arguments, Message.NOTHING);
+        dispatcher.handle(signal);
+        Eventually.holds(
+                "it waits",
+                () -> dispatcher.interruptRemote(unique, 0) || !Objects.equals(inFlight.get(asking), unique));
     }
 
     /** What the dispatcher counted. */

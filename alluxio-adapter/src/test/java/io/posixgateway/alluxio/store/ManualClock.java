@@ -49,6 +49,11 @@ public final class ManualClock implements Clock {
         clock.awaitWaiting(threads);
     }
 
+    /** How many threads wait by this clock. */
+    public int waiting() {
+        return clock.waiting();
+    }
+
     /** How many waits by this clock began so far. */
     public long waits() {
         return clock.waits();

@@ -32,6 +32,7 @@ public final class MemoryMount implements AutoCloseable {
 
     private final MemoryStore store;
     private final Path folder;
+    private final boolean ownsFolder;
     private final RecordingKernel kernel;
     private final AlluxioFileSystem fileSystem;
     private final FuseRequests requests;
@@ -41,6 +42,7 @@ public final class MemoryMount implements AutoCloseable {
         private final MemoryStore store;
         private final Map<String, String> options = new HashMap<>();
         private String path = "/";
+        private @Nullable Path spool;
 
         private Builder(MemoryStore store) {
             this.store = store;
@@ -58,9 +60,15 @@ public final class MemoryMount implements AutoCloseable {
             return this;
         }
 
+        /** The folder with what it spools and hides, which others may have used before; it stays. */
+        public Builder in(Path folder) {
+            spool = folder;
+            return this;
+        }
+
         public MemoryMount open() {
             try {
-                Path folder = Files.createTempDirectory("memory-mount-");
+                Path folder = spool == null ? Files.createTempDirectory("memory-mount-") : spool;
                 return new MemoryMount(this, folder, opened(folder), new RecordingKernel());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -89,8 +97,10 @@ public final class MemoryMount implements AutoCloseable {
          * @param earlier the mount of the process before, which was killed, or leaves; null: there was none
          */
         public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
+            in(folder);
             try {
-                AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, store.memory().clock()), earlier != null);
+                AlluxioMount.Opening how = new AlluxioMount.Opening(
+                        StoreParts.metered(store, store.memory().clock()), earlier != null);
                 AlluxioFileSystem opened = AlluxioMount.openKept(
                         new AlluxioOptions("", path, "", Map.of()),
                         options(folder),
@@ -117,9 +127,10 @@ public final class MemoryMount implements AutoCloseable {
     private MemoryMount(Builder builder, Path folder, AlluxioFileSystem fileSystem, RecordingKernel kernel) {
         this.store = builder.store;
         this.folder = folder;
+        this.ownsFolder = builder.spool == null;
         this.fileSystem = fileSystem;
         this.kernel = kernel;
-        this.requests = new FuseRequests(fileSystem, kernel);
+        this.requests = new FuseRequests(fileSystem, kernel, store.memory().clock());
         fileSystem.started(kernel);
     }
 
@@ -229,6 +240,14 @@ public final class MemoryMount implements AutoCloseable {
             return new String(readAll(), StandardCharsets.UTF_8);
         }
 
+        public void truncate(long lengthBytes) {
+            requests.truncate(opened.node().id(), lengthBytes);
+        }
+
+        public long lengthBytes() {
+            return requests.getattr(opened.node().id()).lengthBytes();
+        }
+
         public void fsync() {
             requests.fsync(opened);
         }
@@ -317,6 +336,11 @@ public final class MemoryMount implements AutoCloseable {
         return names;
     }
 
+    /** As truncate(2). */
+    public void truncate(String path, long lengthBytes) {
+        requests.truncate(lookup(path).id(), lengthBytes);
+    }
+
     /** Its process is killed: from now on nothing that it does reaches the cluster. */
     public void kill() {
         store.faults().dieNow();
@@ -327,11 +351,14 @@ public final class MemoryMount implements AutoCloseable {
         return folder;
     }
 
-    /** Ends it as an unmount does, and removes its folder. */
+    /** Ends it as an unmount does, and removes its folder where it was given none. */
     @Override
     public void close() {
         requests.close();
         fileSystem.close();
+        if (!ownsFolder) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             files.sorted(java.util.Comparator.reverseOrder()).forEach(MemoryMount::deleteQuietly);
         } catch (IOException e) {
