@@ -15,6 +15,7 @@ import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * The kernel's part of a mount: each method sends one raw request through the real dispatcher and reads its answer, or throws
@@ -59,7 +61,19 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     /** A request in parts. */
-    private record Parts(Opcode opcode, long node, byte[] arguments, byte[] data) {}
+    private static final class Parts {
+        private final Opcode opcode;
+        private final long node;
+        private final byte[] arguments;
+        private final byte[] data;
+
+        private Parts(Opcode opcode, long node, byte[] arguments, byte[] data) {
+            this.opcode = opcode;
+            this.node = node;
+            this.arguments = arguments;
+            this.data = data;
+        }
+    }
 
     private <T> T ask(Parts parts, Reader<T> reader) {
         MemoryExchange pooled = spare.poll();
@@ -139,29 +153,23 @@ public final class FuseRequests implements AutoCloseable {
                 (reply, at, bytes) -> ofAttributes(reply, at, node));
     }
 
-    /** As ftruncate(2) and truncate(2). */
+    /** As truncate(2). */
     public FuseNode truncate(long node, long lengthBytes) {
-        ByteBuffer changes = setattr(SetAttributes.SIZE);
-        changes.putLong(Layouts.SETATTR_IN_SIZE, lengthBytes);
-        return setattr(node, changes);
+        return setattr(node, SetAttributes.SIZE, changes -> changes.putLong(Layouts.SETATTR_IN_SIZE, lengthBytes));
     }
 
     public FuseNode chmod(long node, int mode) {
-        ByteBuffer changes = setattr(SetAttributes.MODE);
-        changes.putInt(Layouts.SETATTR_IN_MODE, mode);
-        return setattr(node, changes);
+        return setattr(node, SetAttributes.MODE, changes -> changes.putInt(Layouts.SETATTR_IN_MODE, mode));
     }
 
-    private static ByteBuffer setattr(int valid) {
-        ByteBuffer changes =
-                ByteBuffer.allocate(Opcode.SETATTR.argumentBytes()).order(java.nio.ByteOrder.nativeOrder());
-        changes.putInt(Layouts.SETATTR_IN_VALID, valid);
-        return changes;
-    }
-
-    private FuseNode setattr(long node, ByteBuffer changes) {
+    /** @param valid bits of {@link SetAttributes} for what is put in, at offsets of {@link Layouts} */
+    public FuseNode setattr(long node, int valid, Consumer<ByteBuffer> changes) {
+        byte[] arguments = new byte[Opcode.SETATTR.argumentBytes()];
+        ByteBuffer into = ByteBuffer.wrap(arguments).order(ByteOrder.nativeOrder());
+        into.putInt(Layouts.SETATTR_IN_VALID, valid);
+        changes.accept(into);
         return ask(
-                new Parts(Opcode.SETATTR, node, changes.array(), Message.NOTHING),
+                new Parts(Opcode.SETATTR, node, arguments, Message.NOTHING),
                 (reply, at, bytes) -> ofAttributes(reply, at, node));
     }
 

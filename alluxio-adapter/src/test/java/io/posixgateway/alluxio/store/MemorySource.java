@@ -25,6 +25,7 @@ final class MemorySource implements FileSource {
             String path,
             long fileId,
             boolean readable,
+            boolean isEmptyDirectory,
             boolean persisted,
             long lengthBytes,
             long modifiedMillis,
@@ -34,6 +35,7 @@ final class MemorySource implements FileSource {
                     inode.path(),
                     inode.id,
                     inode.complete && !inode.directory,
+                    inode.directory && inode.children.isEmpty(),
                     inode.persisted,
                     inode.lengthBytes,
                     inode.modifiedMillis,
@@ -54,7 +56,7 @@ final class MemorySource implements FileSource {
     }
 
     private int readNow(long offset, ByteBuffer into) throws StoreException {
-        if (!file.readable) {
+        if (!file.readable && !file.isEmptyDirectory) {
             throw new StoreException(Errno.EIO, "Cannot read from " + file.path + ", which is incomplete", null);
         }
         int start = into.position();

@@ -35,7 +35,17 @@ public final class MemoryUfs {
     }
 
     /** A file, or what stands for a directory. */
-    private record UfsFile(byte[] content, int mode, long modifiedMillis) {}
+    private static final class UfsFile {
+        private final byte[] content;
+        private final int mode;
+        private final long modifiedMillis;
+
+        private UfsFile(byte[] content, int mode, long modifiedMillis) {
+            this.content = content;
+            this.mode = mode;
+            this.modifiedMillis = modifiedMillis;
+        }
+    }
 
     /**
      * What Alluxio learns of a path.

@@ -24,6 +24,9 @@ public final class StoreFaults {
     private final ManualClock clock;
     private final List<Fault> faults = new CopyOnWriteArrayList<>();
     private final Map<StoreCall, Integer> counts = new EnumMap<>(StoreCall.class);
+    /** Is the thread's call to be done in part only? */
+    private final ThreadLocal<Boolean> part = ThreadLocal.withInitial(() -> false);
+
     private volatile boolean gone;
 
     StoreFaults(ManualClock clock) {
@@ -193,10 +196,10 @@ public final class StoreFaults {
 
     private synchronized @Nullable Fault take(StoreCall call, String path) {
         counts.merge(call, 1, Integer::sum);
-        for (Fault fault : faults) {
+        for (Fault fault : List.copyOf(faults)) {
             if (fault.call == call && path.endsWith(fault.path) && fault.skips-- <= 0) {
                 if (!fault.stays) {
-                    faults.remove(fault);
+                    fault.remove();
                 }
                 return fault;
             }
@@ -204,9 +207,7 @@ public final class StoreFaults {
         return null;
     }
 
-    /** Is the thread's call to be done in part only? Asked by the call itself. */
-    private final ThreadLocal<Boolean> part = ThreadLocal.withInitial(() -> false);
-
+    /** Asked by a call itself. */
     boolean isPartial() {
         return part.get();
     }
