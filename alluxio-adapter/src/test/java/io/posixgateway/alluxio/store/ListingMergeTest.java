@@ -1,0 +1,86 @@
+package io.posixgateway.alluxio.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a listing shows beside changes of this mount and of others. */
+class ListingMergeTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final MemoryMount mount =
+            MemoryMount.of(cluster.connect()).with("metadata_ttl", "0").open();
+    private final MemoryMount other =
+            MemoryMount.of(cluster.connect()).with("metadata_ttl", "0").open();
+
+    @AfterEach
+    void unmount() {
+        mount.close();
+        other.close();
+    }
+
+    @Test
+    void list_leavesOutNamesOfTheGateway() {
+        mount.write("/file", "text");
+        try (MemoryMount.OpenFile read = mount.open("/file")) {
+            mount.unlink("/file");
+            assertThat(cluster.ufs().list("/")).hasSize(1);
+            assertThat(mount.list("/")).isEmpty();
+            assertThat(other.list("/")).isEmpty();
+            assertThat(read.readText()).isEqualTo("text");
+        }
+        assertThat(cluster.ufs().list("/")).isEmpty();
+    }
+
+    @Test
+    void list_showsANewFileThatIsNotClosed() {
+        try (MemoryMount.OpenFile file = mount.create("/new")) {
+            file.write("text");
+            assertThat(mount.list("/")).containsExactly("new");
+            assertThat(other.list("/")).containsExactly("new");
+        }
+    }
+
+    @Test
+    void list_ofManyNames_showsEachOnce() {
+        List<String> names = IntStream.range(0, 2500)
+                .mapToObj(i -> String.format("f%04d", i))
+                .toList();
+        names.forEach(name -> cluster.ufs().write("/" + name, new byte[0]));
+        assertThat(mount.list("/")).isEqualTo(names);
+    }
+
+    @Test
+    void list_whileThisMountReplacesAFile_showsItsName() {
+        mount.write("/file", "old");
+        mount.write("/new", "new");
+        mount.list("/");
+        List<List<String>> seen = new ArrayList<>();
+        cluster.at(Moment.TARGET_DROPPED, path -> seen.add(mount.list("/")));
+        mount.rename("/new", "/file");
+        assertThat(seen).hasSize(1);
+        assertThat(seen.get(0)).contains("file");
+        assertThat(mount.list("/")).containsExactly("file");
+    }
+
+    /** The part ends before the name that is at the wrong place; the next begins with what follows there. */
+    @Test
+    void list_whileAnotherMountRenames_showsEveryOtherNameOnce() {
+        List<String> names = IntStream.range(0, 1200)
+                .mapToObj(i -> String.format("f%04d", i))
+                .toList();
+        names.forEach(name -> cluster.ufs().write("/" + name, new byte[0]));
+        other.list("/");
+        List<List<String>> seen = new ArrayList<>();
+        cluster.at(Moment.NAME_CHANGED, path -> seen.add(mount.list("/")));
+        other.rename("/f1000", "/z");
+        List<String> others = new ArrayList<>(seen.get(0));
+        others.removeAll(List.of("f1000", "z"));
+        assertThat(others)
+                .containsExactlyElementsOf(
+                        names.stream().filter(name -> !name.equals("f1000")).toList());
+    }
+}
