@@ -8,22 +8,22 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /** What the adapter logs while this is open. */
-final class LogLines extends Handler implements AutoCloseable {
+public final class LogLines extends Handler implements AutoCloseable {
     private final Logger logger = Logger.getLogger("io.posixgateway.alluxio");
     private final List<String> lines = new CopyOnWriteArrayList<>();
 
-    LogLines() {
+    public LogLines() {
         setFormatter(new SimpleFormatter());
         logger.addHandler(this);
     }
 
     /** Is there a line with this in it? */
-    boolean anyWith(String text) {
+    public boolean anyWith(String text) {
         return lines.stream().anyMatch(line -> line.contains(text));
     }
 
     /** The lines with this in them. */
-    List<String> with(String text) {
+    public List<String> with(String text) {
         return lines.stream().filter(line -> line.contains(text)).toList();
     }
 

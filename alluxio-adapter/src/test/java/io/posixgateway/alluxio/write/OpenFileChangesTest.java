@@ -1,0 +1,182 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is done to a file, or to its name, while somebody has it open. */
+class OpenFileChangesTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private MemoryMount mount;
+
+    @BeforeEach
+    void mount() {
+        cluster.clock().advanceBySleeps();
+        mount = MemoryMount.of(cluster);
+    }
+
+    @AfterEach
+    void unmount() {
+        mount.close();
+    }
+
+    private void assertHolds(String path, String content) {
+        assertThat(cluster.ufs().read(path)).asString().isEqualTo(content);
+        assertThat(mount.read(path)).isEqualTo(content);
+    }
+
+    @Test
+    void read_afterFileWasReplacedOrDeleted_returnsTheOldContentToItsEnd() {
+        mount.write("/replaced", "old content");
+        mount.write("/deleted", "old content");
+        mount.write("/fresh", "fresh");
+        try (OpenFile first = mount.open("/replaced");
+                OpenFile second = mount.open("/deleted")) {
+            mount.rename("/fresh", "/replaced");
+            mount.unlink("/deleted");
+            assertThat(first.readText()).isEqualTo("old content");
+            assertThat(second.readText()).isEqualTo("old content");
+            assertThat(mount.stat("/replaced").lengthBytes()).isEqualTo("fresh".length());
+            assertThat(mount.list("/")).containsExactly("replaced");
+        }
+        assertThat(cluster.ufs().list("/")).as("what was hidden is removed").containsExactly("replaced");
+        assertHolds("/replaced", "fresh");
+    }
+
+    @Test
+    void write_afterRenameOfTheOpenFile_goesToTheNewName() {
+        try (OpenFile file = mount.create("/a")) {
+            file.write(0, new byte[] {'1'});
+            mount.rename("/a", "/b");
+            file.write(1, new byte[] {'2'});
+        }
+        assertHolds("/b", "12");
+        assertThat(mount.list("/")).containsExactly("b");
+        assertThat(cluster.ufs().list("/")).containsExactly("b");
+    }
+
+    @Test
+    void create_ofNameThatAnotherMountMadeSinceItWasMissed_failsWithEexist() {
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            assertThat(mount.exists("/made")).isFalse();
+            other.write("/made", "1");
+            assertThatThrownBy(() -> mount.create("/made"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EEXIST));
+            assertHolds("/made", "1");
+        }
+    }
+
+    /** POSIX speaks of the file, not of the descriptor. */
+    @Test
+    void fsync_byReader_publishesWhatAnotherWrote() {
+        mount.write("/f", "old");
+        try (OpenFile writer = mount.openToWrite("/f");
+                OpenFile reader = mount.open("/f")) {
+            writer.write("new content");
+            assertThat(cluster.ufs().read("/f")).asString().isEqualTo("old");
+            reader.fsync();
+            assertThat(cluster.ufs().read("/f")).asString().isEqualTo("new content");
+        }
+    }
+
+    @Test
+    void write_whileAnotherClosesItsHandle_staysInOneFile() {
+        try (OpenFile first = mount.create("/f")) {
+            first.write("1..");
+            try (OpenFile second = mount.openToWrite("/f")) {
+                second.write(1, new byte[] {'2'});
+            }
+            assertThat(cluster.ufs().read("/f")).asString().isEqualTo("12.");
+            first.write(2, new byte[] {'3'});
+        }
+        assertHolds("/f", "123");
+    }
+
+    @Test
+    void truncateAndWrite_anywhere_endUpInTheUnderFileSystem() {
+        mount.write("/f", "0123456789");
+        try (OpenFile file = mount.openToWrite("/f")) {
+            file.write(3, "abc".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+            file.truncate(8);
+            assertThat(file.readText()).isEqualTo("012abc67");
+            file.write(10, new byte[] {'x'});
+            assertThat(file.readText()).isEqualTo("012abc67\0\0x");
+        }
+        assertHolds("/f", "012abc67\0\0x");
+        mount.truncate("/f", 3);
+        assertHolds("/f", "012");
+        mount.write("/f", "9");
+        assertHolds("/f", "9");
+        assertThat(mount.fileSystem().counts().changedFiles()).isZero();
+        assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
+    }
+
+    @Test
+    void close_ofNewFileThatNobodyWroteTo_makesItVisible() {
+        mount.create("/f").close();
+        assertHolds("/f", "");
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            assertThat(other.read("/f")).isEmpty();
+        }
+    }
+
+    @Test
+    void close_ofFileThatNobodyChanged_makesNoCallThatWrites() {
+        mount.write("/f", "text");
+        mount.faults().forgetCounts();
+        mount.openToWrite("/f").close();
+        assertThat(mount.faults().count(StoreCall.CREATE)).isZero();
+        assertThat(mount.faults().count(StoreCall.RENAME)).isZero();
+        assertThat(mount.faults().count(StoreCall.WRITE)).isZero();
+    }
+
+    /** Only what it wrote down that it hid; and not before it is dead. */
+    @Test
+    void start_afterProcessThatHidFilesDied_removesThem(@TempDir Path spool) throws Exception {
+        try (Store store = cluster.connect()) {
+            for (String name : List.of("/.pgw~listed", "/.pgw~other")) {
+                FileSink sink = store.create(name, 0600, Map.of(), UUID.randomUUID());
+                sink.complete();
+            }
+            HiddenFiles dead = new HiddenFiles(spool, store.cluster());
+            dead.add(new HiddenFiles.Hidden("/.pgw~listed", 0, 0));
+            dead.close();
+        }
+        Path list = onlyFile(spool);
+        Files.move(list, list.resolveSibling(list.getFileName().toString().replaceAll("[^-]*-\\d+$", "dead-1")));
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).in(spool).open()) {
+            Eventually.holds("it is removed", () -> !cluster.ufs().exists("/.pgw~listed"));
+            assertThat(next.list("/")).isEmpty();
+            assertThat(cluster.ufs().exists("/.pgw~other")).isTrue();
+        }
+        assertThat(spool).isEmptyDirectory();
+    }
+
+    private static Path onlyFile(Path folder) throws Exception {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.findAny().orElseThrow();
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.store.ManualClock;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.MemoryWorker;
+import io.posixgateway.fuse.conformance.Eventually;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A worker that stopped takes up what it had been sent when it continues: what was published meanwhile is published again. */
+class StaleWorkerWritesTest {
+    private static final long WORKER_BYTES = 64 << 20;
+    /** Between two looks. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+    /** So long after its answer a worker may still write. */
+    private static final int DONE_SECONDS = 5;
+
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL, 2, WORKER_BYTES, null);
+    private final ManualClock clock = cluster.clock();
+    private final MemoryWorker near = cluster.workers().get(0);
+
+    @BeforeEach
+    void retryAtOnce() {
+        clock.advanceBySleeps();
+    }
+
+    private static List<Path> files(Path folder, String pattern) {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.filter(file -> file.getFileName().toString().matches(pattern))
+                    .toList();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<Path> spooled(Path folder) {
+        return files(folder, "spool-\\d+");
+    }
+
+    private static List<Path> records(Path folder) {
+        return files(folder, "spool-\\d+\\.draft");
+    }
+
+    /** So many looks at what is not safe yet, with their time between them. */
+    private void look(int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            clock.awaitWaiting(1);
+            long before = clock.waits();
+            clock.advance(LOOK);
+            Eventually.holds("it looked", () -> clock.waits() > before);
+        }
+    }
+
+    /** Until nothing is in doubt any more. */
+    private void lookUntilSafe(Path folder) throws Exception {
+        Eventually.holds("all is published again", () -> {
+            clock.advance(LOOK);
+            return spooled(folder).isEmpty() && records(folder).isEmpty();
+        });
+    }
+
+    private String published(String path) {
+        byte[] content = cluster.ufs().read(path);
+        return content == null ? "" : new String(content, java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_pastStoppedWorker_isPublishedAgainAfterTheWorkerWroteLate(boolean removes) throws Exception {
+        cluster.lateWritesRemove(removes);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.write("/file", "second");
+            assertThat(published("/file")).isEqualTo("second");
+            assertThat(spooled(mount.folder())).as("kept").isNotEmpty();
+            near.resume();
+            assertThat(published("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+            look(DONE_SECONDS);
+            assertThat(spooled(mount.folder())).as("the worker may not be done").isNotEmpty();
+            lookUntilSafe(mount.folder());
+            assertThat(published("/file")).isEqualTo("second");
+            assertThat(mount.read("/file")).isEqualTo("second");
+            assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_staysInSpoolWhileTheWorkerIsStopped() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            look(60);
+            assertThat(spooled(mount.folder())).hasSize(1).allSatisfy(file -> assertThat(file)
+                    .hasContent("first"));
+            clock.advance(Duration.ofHours(1));
+            lookUntilSafe(mount.folder());
+            assertThat(published("/file")).isEqualTo("first");
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_isNotPublishedOverALaterFileOfAnotherClient() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount another = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            near.resume();
+            another.unlink("/file");
+            another.write("/file", "another's");
+            lookUntilSafe(mount.folder());
+            assertThat(published("/file")).isEqualTo("another's");
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_isNotPublishedAgainWhileTheFileIsWrittenAnew() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            near.resume();
+            try (MemoryMount.OpenFile open = mount.openToWrite("/file")) {
+                open.write("third");
+                look(2 * DONE_SECONDS);
+            }
+            assertThat(published("/file")).isEqualTo("third");
+            lookUntilSafe(mount.folder());
+            assertThat(published("/file")).isEqualTo("third");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_pastStoppedWorker_isPublishedAgainByTheNextProcess(boolean removes, @TempDir Path parent)
+            throws Exception {
+        Path folder = Files.createDirectory(parent.resolve("volume"));
+        cluster.lateWritesRemove(removes);
+        MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        near.stop();
+        first.write("/file", "first");
+        first.write("/file", "second");
+        assertThat(records(folder)).isNotEmpty().anySatisfy(file -> {
+            DraftRecord record = DraftRecord.read(file);
+            assertThat(record).isNotNull();
+            assertThat(record.isDoubtful()).isTrue();
+            assertThat(record.content().path()).isEqualTo("/file");
+        });
+        Path left = killed(first, folder, Duration.ZERO);
+        near.resume();
+        MemoryMount second = MemoryMount.of(cluster.connect()).openKept(left, first);
+        assertThat(published("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+        look(2 * DONE_SECONDS);
+        assertThat(records(left))
+                .as("nobody knows whether the worker will answer")
+                .isNotEmpty();
+        Path later = killed(second, left, Duration.ofMinutes(61));
+        try (MemoryMount third = MemoryMount.of(cluster.connect()).openKept(later, second)) {
+            lookUntilSafe(later);
+            assertThat(published("/file")).isEqualTo("second");
+            assertThat(third.read("/file")).isEqualTo("second");
+        }
+        second.close();
+        first.close();
+    }
+
+    /**
+     * Its process is killed.
+     *
+     * @return what it leaves to the next process, so much later, by whose time it is known since when something is in doubt
+     */
+    private Path killed(MemoryMount mount, Path folder, Duration later) throws IOException {
+        mount.kill();
+        Path copy = Files.createDirectory(folder.resolveSibling(folder.getFileName() + "-left"));
+        try (Stream<Path> all = Files.list(folder)) {
+            for (Path file : all.filter(Files::isRegularFile).toList()) {
+                Path copied = Files.copy(file, copy.resolve(file.getFileName()));
+                Files.setLastModifiedTime(copied, FileTime.fromMillis(clock.millis() - later.toMillis()));
+            }
+        }
+        return copy;
+    }
+}

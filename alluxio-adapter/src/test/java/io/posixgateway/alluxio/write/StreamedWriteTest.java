@@ -1,0 +1,211 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.Arrays;
+import java.util.Random;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
+class StreamedWriteTest {
+    private static final int PIECE = 700_001;
+
+    private final byte[] content = new byte[5 * PIECE];
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private MemoryMount mount = mount("64M");
+
+    /** @param spool how much of it there is */
+    private MemoryMount mount(String spool) {
+        new Random(1).nextBytes(content);
+        cluster.clock().advanceBySleeps();
+        return MemoryMount.of(cluster.connect())
+                .with("stream_from", "1M")
+                .with("spool_size", spool)
+                .open();
+    }
+
+    private void remount(String spool) {
+        mount.close();
+        mount = mount(spool);
+    }
+
+    @AfterEach
+    void unmount() {
+        mount.close();
+    }
+
+    private long spooled() {
+        return mount.fileSystem().counts().spoolBytes();
+    }
+
+    private byte[] pieces(int from, int to) {
+        return Arrays.copyOfRange(content, from * PIECE, to * PIECE);
+    }
+
+    /** A new file whose first three pieces are streamed. */
+    private OpenFile streaming(String path) {
+        OpenFile file = mount.create(path);
+        file.write(0, pieces(0, 3));
+        assertThat(spooled()).as("it is streamed").isZero();
+        return file;
+    }
+
+    private void write(OpenFile file, int from, int to) {
+        file.write((long) from * PIECE, pieces(from, to));
+    }
+
+    private void assertHolds(String path, byte[] expected) {
+        assertThat(cluster.ufs().read(path)).isEqualTo(expected);
+        try (OpenFile file = mount.open(path)) {
+            assertThat(file.readAll()).isEqualTo(expected);
+        }
+    }
+
+    private static void failsWithEio(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.EIO));
+    }
+
+    @Test
+    void write_inSequenceOfMoreThanTheSpoolHolds_takesNoSpool() {
+        remount("2M");
+        byte[] all = new byte[4 * content.length];
+        for (int round = 0; round < 4; round++) {
+            System.arraycopy(content, 0, all, round * content.length, content.length);
+        }
+        try (OpenFile file = streaming("/large")) {
+            file.write(3L * PIECE, Arrays.copyOfRange(all, 3 * PIECE, all.length));
+            assertThat(file.lengthBytes()).isEqualTo(all.length);
+            assertThat(spooled()).isZero();
+        }
+        assertHolds("/large", all);
+    }
+
+    @Test
+    void write_ofAFewBytesAtATime_streamsFromTheGivenLength() {
+        try (OpenFile file = mount.create("/file")) {
+            file.write(0, pieces(0, 1));
+            assertThat(spooled()).isEqualTo(PIECE);
+            file.write(PIECE, pieces(1, 2));
+            assertThat(spooled()).isZero();
+        }
+        assertHolds("/file", pieces(0, 2));
+    }
+
+    @Test
+    void readAndWrite_elsewhereInStreamedFile_completeItAndContinue() {
+        try (OpenFile file = streaming("/file")) {
+            assertThat(mount.requests().read(file.opened(), PIECE, 1000))
+                    .isEqualTo(Arrays.copyOfRange(content, PIECE, PIECE + 1000));
+            write(file, 3, 5);
+            file.write(5, new byte[] {1, 2, 3});
+            content[5] = 1;
+            content[6] = 2;
+            content[7] = 3;
+        }
+        assertHolds("/file", content);
+    }
+
+    @Test
+    void fsyncRenameTruncate_ofStreamedFile_keepAllBytes() {
+        mount.mkdir("/folder");
+        mount.write("/folder/old", "old");
+        try (OpenFile file = streaming("/folder/new")) {
+            mount.rename("/folder", "/moved");
+            write(file, 3, 4);
+            file.fsync();
+            assertThat(cluster.ufs().read("/moved/new")).isEqualTo(pieces(0, 4));
+            mount.rename("/moved/new", "/moved/old");
+            write(file, 4, 5);
+            file.truncate(4L * PIECE + 10);
+        }
+        assertHolds("/moved/old", Arrays.copyOf(content, 4 * PIECE + 10));
+        assertThat(cluster.ufs().exists("/moved/new")).isFalse();
+        assertThat(cluster.ufs().exists("/folder")).isFalse();
+    }
+
+    @Test
+    void unlink_ofStreamedFile_leavesItReadableToItsEnd() {
+        try (OpenFile file = streaming("/file")) {
+            mount.unlink("/file");
+            write(file, 3, 5);
+            assertThat(file.readAll()).isEqualTo(content);
+        }
+        assertThat(cluster.ufs().list("/")).isEmpty();
+    }
+
+    @Test
+    void unlink_ofStreamedFileLargerThanTheSpool_leavesItReadableToItsEnd() {
+        remount("1M");
+        try (OpenFile file = streaming("/large")) {
+            write(file, 3, 5);
+            try (OpenFile second = mount.open("/large")) {
+                assertThat(second.readAll()).isEqualTo(content);
+            }
+            mount.unlink("/large");
+            assertThat(file.readAll()).isEqualTo(content);
+            assertThat(spooled()).isZero();
+        }
+        assertThat(cluster.ufs().list("/")).isEmpty();
+    }
+
+    @Test
+    void truncateToNothing_ofStreamedFileLargerThanTheSpool_beginsItAnew() {
+        remount("1M");
+        try (OpenFile file = streaming("/large")) {
+            write(file, 3, 5);
+            file.truncate(0);
+            assertThat(file.lengthBytes()).isZero();
+            write(file, 0, 1);
+        }
+        assertHolds("/large", pieces(0, 1));
+    }
+
+    @Test
+    void stream_whoseFileWasDeletedElsewhere_failsUntilItIsClosed() throws StoreException {
+        OpenFile file = streaming("/file");
+        cluster.connect().delete("/file");
+        failsWithEio(file::fsync);
+        failsWithEio(() -> write(file, 3, 4));
+        failsWithEio(file::close);
+        assertThat(mount.exists("/file")).isFalse();
+        mount.write("/file", "again");
+        assertHolds("/file", "again".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    }
+
+    @Test
+    void stream_whoseWorkerRefuses_failsUntilItIsTruncatedToNothing() {
+        OpenFile file = streaming("/file");
+        mount.faults().on(StoreCall.WRITE).fail(Errno.ENOSPC);
+        assertThatThrownBy(() -> write(file, 3, 4)).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.ENOSPC));
+        assertThatThrownBy(() -> write(file, 4, 5)).isInstanceOf(FuseFailure.class);
+        assertThatThrownBy(file::fsync).isInstanceOf(FuseFailure.class);
+        file.truncate(0);
+        write(file, 0, 1);
+        file.close();
+        assertHolds("/file", pieces(0, 1));
+    }
+
+    @Test
+    void stream_thatCannotBegin_staysInTheSpool() {
+        mount.faults().on(StoreCall.WRITE).loseRequest();
+        try (OpenFile file = mount.create("/file")) {
+            write(file, 0, 1);
+            write(file, 1, 5);
+            assertThat(spooled()).isEqualTo(content.length);
+        }
+        assertHolds("/file", content);
+    }
+}
