@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreParts;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -78,6 +79,9 @@ final class MemorySource implements FileSource {
     }
 
     private byte[] fromUfs(int sequence, long id) throws StoreException {
+        if (store.memory().workers().stream().noneMatch(MemoryWorker::isRunning)) {
+            throw StoreParts.unanswered("No worker answers that could read " + file.path);
+        }
         byte @Nullable [] all = file.persisted ? store.memory().ufs().read(file.path) : null;
         int from = sequence * (int) MemoryInode.BLOCK_BYTES;
         int length = file.blocks.get(sequence).intValue();
