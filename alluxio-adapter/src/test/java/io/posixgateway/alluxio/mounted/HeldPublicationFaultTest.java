@@ -42,17 +42,6 @@ class HeldPublicationFaultTest {
     /** A call whose program got a signal is interrupted after two seconds; one that sends data after ten. */
     private static final Duration LONGEST_LIFE = Duration.ofSeconds(8);
 
-    private static final String WRITER = """
-            import os, sys, time
-            path, go, size = sys.argv[1:]
-            file = os.open(path, os.O_WRONLY | os.O_TRUNC)
-            os.write(file, b"x" * int(size))
-            print("written", flush=True)
-            while not os.path.exists(go):
-                time.sleep(0.05)
-            os.close(file)
-            """;
-
     private final Path folder;
     private final TestDirectory own;
     private final ServerProcess worker;
@@ -88,65 +77,6 @@ class HeldPublicationFaultTest {
             worker.resume();
         }
         assertThat(file).hasBinaryContent(content);
-    }
-
-    @Test
-    void whoTakesItsNameAwayWaitsAndCanBeKilled() throws Exception {
-        Path source = Files.write(folder.resolve("source"), new byte[BYTES]);
-        Path root = mount();
-        // Each in a directory of its own, which the kernel locks for whoever changes names there.
-        Path removed =
-                Files.writeString(Files.createDirectory(root.resolve("one")).resolve("file"), "before");
-        Path renamed =
-                Files.writeString(Files.createDirectory(root.resolve("other")).resolve("file"), "before");
-        worker.pause();
-        try (Program writer = write(source, removed);
-                Program another = write(source, renamed)) {
-            Waiting.until(
-                    "all is written", PATIENCE, () -> Files.size(removed) == BYTES && Files.size(renamed) == BYTES);
-            assertAreKilled(List.of("rm", "-f", removed.toString()), List.of("mv", renamed.toString(), renamed + "2"));
-            assertThat(writer.isAlive() && another.isAlive())
-                    .as("the writers wait")
-                    .isTrue();
-            worker.resume();
-            assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
-            assertThat(another.await(PATIENCE)).as(another.output()).isZero();
-        } finally {
-            worker.resume();
-        }
-        assertThat(removed).hasBinaryContent(new byte[BYTES]);
-        assertThat(renamed).hasBinaryContent(new byte[BYTES]);
-    }
-
-    /** Otherwise the worker would make the directory anew in the under file system, at the name that it had. */
-    @Test
-    void theFolderThatAnotherMountMovedTheFileToDoesNotMoveWhileTheFileIsPublishedThere() throws Exception {
-        Path one = mount();
-        Path other = mount();
-        Path file = Files.writeString(Files.createDirectory(one.resolve("from")).resolve("file"), "before");
-        Path to = one.resolve(Files.createDirectory(other.resolve("to")).getFileName());
-        Path go = folder.resolve("go");
-        String bytes = Integer.toString(BYTES);
-        try (Program writer =
-                Program.start(folder, List.of("python3", "-c", WRITER, file.toString(), go.toString(), bytes))) {
-            writer.awaitOutput("written", PATIENCE);
-            Files.move(other.resolve("from/file"), other.resolve("to/file"));
-            worker.pause();
-            Files.createFile(go);
-            try (Program move = Program.start(
-                    folder, List.of("mv", to.toString(), one.resolve("renamed").toString()))) {
-                FuseCalls.awaitSteady(move.pid());
-                assertThat(writer.isAlive()).as("the writer waits").isTrue();
-                assertThat(move.isAlive()).as("the move waits").isTrue();
-                worker.resume();
-                assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
-                assertThat(move.await(PATIENCE)).as(move.output()).isZero();
-            }
-        } finally {
-            worker.resume();
-        }
-        assertThat(one.resolve("renamed/file")).hasSize(BYTES).hasContent("x".repeat(BYTES));
-        assertThat(to).doesNotExist();
     }
 
     @AfterEach
