@@ -1,7 +1,6 @@
 package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
@@ -11,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Map;
@@ -124,88 +122,5 @@ class StreamedWriteIT {
         }
         assertThat(ufs.resolve("file")).hasBinaryContent(content);
         assertThat(file).hasBinaryContent(content);
-    }
-
-    @Test
-    void aStreamedFileIsSyncedRenamedCutAndGoesOn() throws Exception {
-        Path folder = Files.createDirectory(root.resolve("folder"));
-        Files.writeString(folder.resolve("old"), "old");
-        try (FileChannel channel = create(folder.resolve("new"))) {
-            write(channel, 0, 3);
-            Files.move(folder, root.resolve("moved"));
-            write(channel, 3, 4);
-            channel.force(true);
-            assertThat(ufs.resolve("moved/new")).hasBinaryContent(Arrays.copyOf(content, 4 * PIECE));
-            Files.move(root.resolve("moved/new"), root.resolve("moved/old"), StandardCopyOption.ATOMIC_MOVE);
-            write(channel, 4, 5);
-            channel.truncate(4 * PIECE + 10);
-        }
-        assertThat(ufs.resolve("moved/old")).hasBinaryContent(Arrays.copyOf(content, 4 * PIECE + 10));
-        assertThat(ufs.resolve("moved/new")).doesNotExist();
-    }
-
-    private void assertHasContent(FileChannel channel) throws IOException {
-        ByteBuffer read = ByteBuffer.allocate(content.length);
-        while (read.hasRemaining() && channel.read(read, read.position()) > 0) {
-            Thread.onSpinWait();
-        }
-        assertThat(read.array()).isEqualTo(content);
-    }
-
-    @Test
-    void aStreamedFileThatIsDeletedIsReadToItsEnd() throws Exception {
-        try (FileChannel channel = create(root.resolve("file"))) {
-            write(channel, 0, 3);
-            Files.delete(root.resolve("file"));
-            write(channel, 3, 5);
-            assertHasContent(channel);
-        }
-        assertThat(ufs.resolve("file")).doesNotExist();
-    }
-
-    @Test
-    void aStreamedFileLargerThanTheSpoolIsReadAndDeletedWhileItIsOpen() throws Exception {
-        unmount();
-        mount("1M");
-        Path file = root.resolve("large");
-        try (FileChannel channel = streaming(file)) {
-            write(channel, 3, 5);
-            assertThat(file).hasBinaryContent(content);
-            Files.delete(file);
-            assertHasContent(channel);
-            assertThat(alluxio.counts().spoolBytes()).isZero();
-        }
-        assertThat(ufs.resolve("large")).doesNotExist();
-    }
-
-    @Test
-    void aStreamedFileLargerThanTheSpoolIsCutToNothingAndGoesOn() throws Exception {
-        unmount();
-        mount("1M");
-        Path file = root.resolve("large");
-        try (FileChannel channel = streaming(file)) {
-            write(channel, 3, 5);
-            channel.truncate(0);
-            assertThat(Files.size(file)).isZero();
-            channel.position(0);
-            write(channel, 0, 1);
-        }
-        assertThat(file).hasBinaryContent(Arrays.copyOf(content, PIECE));
-        assertThat(ufs.resolve("large")).hasBinaryContent(Arrays.copyOf(content, PIECE));
-    }
-
-    @Test
-    void aStreamThatFailsIsToldUntilTheFileIsClosed() throws Exception {
-        Path file = root.resolve("file");
-        FileChannel channel = streaming(file);
-        try (io.posixgateway.alluxio.client.Store store =
-                io.posixgateway.alluxio.AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()))) {
-            store.delete("/" + ufs.getFileName() + "/file");
-        }
-        assertThatThrownBy(() -> channel.force(true)).hasMessageContaining("Input/output error");
-        assertThatThrownBy(() -> write(channel, 3, 4)).hasMessageContaining("Input/output error");
-        assertThatThrownBy(channel::close).hasMessageContaining("Input/output error");
-        Files.write(file, content);
-        assertThat(ufs.resolve("file")).hasBinaryContent(content);
     }
 }
