@@ -32,6 +32,7 @@ public final class MemoryWorker {
     private final Map<Long, byte[]> blocks = new LinkedHashMap<>();
     private final List<Runnable> late = new ArrayList<>();
     private State state = State.RUNNING;
+    private long usedBytes;
 
     /**
      * @param folder where each block is a file, too, as clients on the host of the worker read them; null: nowhere
@@ -94,7 +95,7 @@ public final class MemoryWorker {
     }
 
     synchronized long usedBytes() {
-        return blocks.values().stream().mapToLong(block -> block.length).sum();
+        return usedBytes;
     }
 
     long capacityBytes() {
@@ -108,18 +109,14 @@ public final class MemoryWorker {
 
     /** @throws StoreException ENOSPC: no room can be made, since what fills it is in workers alone */
     synchronized void put(long block, byte[] content) throws StoreException {
-        for (long old : List.copyOf(blocks.keySet())) {
-            if (usedBytes() + content.length <= capacityBytes) {
-                break;
-            }
-            if (evictable.test(old)) {
-                remove(old);
-            }
+        if (usedBytes + content.length > capacityBytes) {
+            makeRoom(content.length);
         }
-        if (usedBytes() + content.length > capacityBytes) {
+        if (usedBytes + content.length > capacityBytes) {
             throw new StoreException(Errno.ENOSPC, "Not enough space left on worker " + host, null);
         }
-        blocks.put(block, content);
+        byte[] before = blocks.put(block, content);
+        usedBytes += content.length - (before == null ? 0 : before.length);
         try {
             if (folder != null) {
                 Files.write(folder.resolve(Long.toString(block)), content);
@@ -129,9 +126,18 @@ public final class MemoryWorker {
         }
     }
 
+    private void makeRoom(long bytes) {
+        for (long old : List.copyOf(blocks.keySet())) {
+            if (usedBytes + bytes > capacityBytes && evictable.test(old)) {
+                remove(old);
+            }
+        }
+    }
+
     /** Drops a block, as an eviction does. */
     public synchronized void remove(long block) {
-        blocks.remove(block);
+        byte[] content = blocks.remove(block);
+        usedBytes -= content == null ? 0 : content.length;
         try {
             if (folder != null) {
                 Files.deleteIfExists(folder.resolve(Long.toString(block)));
