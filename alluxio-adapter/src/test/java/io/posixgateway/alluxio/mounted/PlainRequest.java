@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import io.posixgateway.fuse.spi.Request;
 
 /** A request by root that nobody interrupts. */
-record PlainRequest(boolean mayWait) implements Request {
+public record PlainRequest(boolean mayWait) implements Request {
     @Override
     public long unique() {
         return 1;

@@ -18,6 +18,7 @@ public record FuseNode(
         Duration attributesValid,
         long inode,
         int mode,
+        int uid,
         long lengthBytes,
         long modifiedMillis) {
     public boolean isDirectory() {

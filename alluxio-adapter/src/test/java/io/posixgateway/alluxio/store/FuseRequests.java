@@ -39,6 +39,7 @@ public final class FuseRequests implements AutoCloseable {
     private static final int POOL_THREADS = 16;
     private static final int READ_BYTES = 1 << 20;
     private static final int LISTING_BYTES = 1 << 16;
+    private static final int MOST_XATTR_BYTES = 1 << 12;
 
     private final SessionMetrics metrics;
     private final Dispatcher dispatcher;
@@ -132,6 +133,7 @@ public final class FuseRequests implements AutoCloseable {
                 valid,
                 reply.getLong(at + Layouts.ATTR_INO),
                 reply.getInt(at + Layouts.ATTR_MODE),
+                reply.getInt(at + Layouts.ATTR_UID),
                 reply.getLong(at + Layouts.ATTR_SIZE),
                 millis);
     }
@@ -162,6 +164,17 @@ public final class FuseRequests implements AutoCloseable {
         return setattr(node, SetAttributes.MODE, changes -> changes.putInt(Layouts.SETATTR_IN_MODE, mode));
     }
 
+    public FuseNode chown(long node, int uid) {
+        return setattr(node, SetAttributes.UID, changes -> changes.putInt(Layouts.SETATTR_IN_UID, uid));
+    }
+
+    /** As utimensat(2), of the time of the last change of the content. */
+    public FuseNode setModified(long node, Duration sinceEpoch) {
+        return setattr(node, SetAttributes.MODIFY_TIME, changes -> changes.putLong(
+                        Layouts.SETATTR_IN_MTIME, sinceEpoch.toSeconds())
+                .putInt(Layouts.SETATTR_IN_MTIMENSEC, sinceEpoch.toNanosPart()));
+    }
+
     /** @param valid bits of {@link SetAttributes} for what is put in, at offsets of {@link Layouts} */
     public FuseNode setattr(long node, int valid, Consumer<ByteBuffer> changes) {
         byte[] arguments = new byte[Opcode.SETATTR.argumentBytes()];
@@ -171,6 +184,18 @@ public final class FuseRequests implements AutoCloseable {
         return ask(
                 new Parts(Opcode.SETATTR, node, arguments, Message.NOTHING),
                 (reply, at, bytes) -> ofAttributes(reply, at, node));
+    }
+
+    public void setxattr(long node, String name, String value) {
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        byte[] arguments = new Message().int32(bytes.length).int32(0).done();
+        byte[] data = new Message().text(name).raw(bytes).done();
+        tell(Opcode.SETXATTR, node, arguments, data);
+    }
+
+    public String getxattr(long node, String name) {
+        byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
+        return text(new Parts(Opcode.GETXATTR, node, arguments, Message.names(name)));
     }
 
     /** An open file: its node, and the number by which the file system knows it. */
@@ -242,10 +267,14 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     public String readlink(long node) {
-        return ask(new Parts(Opcode.READLINK, node, Message.NOTHING, Message.NOTHING), (reply, at, bytes) -> {
-            byte[] target = new byte[bytes];
-            reply.get(at, target);
-            return new String(target, StandardCharsets.UTF_8);
+        return text(new Parts(Opcode.READLINK, node, Message.NOTHING, Message.NOTHING));
+    }
+
+    private String text(Parts parts) {
+        return ask(parts, (reply, at, bytes) -> {
+            byte[] text = new byte[bytes];
+            reply.get(at, text);
+            return new String(text, StandardCharsets.UTF_8);
         });
     }
 
@@ -280,7 +309,12 @@ public final class FuseRequests implements AutoCloseable {
 
     /** One reply of a listing; empty: it ends. */
     public List<Listed> readdir(Opened directory, long offset) {
-        byte[] arguments = Message.transfer(directory.handle, offset, LISTING_BYTES);
+        return readdir(directory, offset, LISTING_BYTES);
+    }
+
+    /** The same with room for so many bytes. */
+    public List<Listed> readdir(Opened directory, long offset, int roomBytes) {
+        byte[] arguments = Message.transfer(directory.handle, offset, roomBytes);
         return ask(
                 new Parts(Opcode.READDIR, directory.node.id(), arguments, Message.NOTHING),
                 (reply, at, bytes) -> listed(reply, at, at + bytes));
