@@ -61,6 +61,13 @@ public final class RecordingKernel implements Kernel {
         notices.clear();
     }
 
+    /** All so far, which are forgotten. */
+    public synchronized List<Notice> take() {
+        List<Notice> taken = List.copyOf(notices);
+        notices.clear();
+        return taken;
+    }
+
     /** Waits until it was told this. */
     public void await(Notice notice) throws InterruptedException {
         await(notice::equals, notice.toString());
