@@ -1,0 +1,150 @@
+package io.posixgateway.alluxio.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.mounted.PlainRequest;
+import io.posixgateway.alluxio.store.FuseNode;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.Stat;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Directories of which many files are asked for are listed, in place of a question for each. */
+class HotDirectoryTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Request INLINE = new PlainRequest(false);
+    private static final int FILES = 40;
+    /** More than half of what an open believes. */
+    private static final Duration SOON_OLD = Duration.ofMillis(600);
+    /** So long a directory must look the same before it counts as unchanged. */
+    private static final Duration SETTLED = Duration.ofMillis(2_100);
+
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+
+    private MemoryMount mount() {
+        return MemoryMount.of(cluster.connect())
+                .with("metadata_ttl", "1h")
+                .with("open_trust", "1s")
+                .with("short_circuit", "off")
+                .open();
+    }
+
+    private void makeFiles(int files) {
+        for (int i = 0; i < files; i++) {
+            cluster.ufs().write("/f" + i, ("hello " + i).getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    @Test
+    void lookup_ofManyNames_listsTheRestAhead() throws Exception {
+        makeFiles(100);
+        try (MemoryMount mount = mount()) {
+            for (int i = 0; i < HotDirectories.ASKS; i++) {
+                mount.lookup("/f" + i);
+            }
+            Entry entry = new Entry();
+            FileSystem files = mount.fileSystem();
+            Waiting.until(
+                    "the last name is known",
+                    LIMIT,
+                    () -> files.lookup(INLINE, FileSystem.ROOT, Name.of("f99"), entry) == 0);
+            assertThat(entry.attributes.sizeBytes).isEqualTo(7 + 1);
+            assertThat(mount.faults().count(StoreCall.LIST)).isEqualTo(1);
+        }
+    }
+
+    private static void open(MemoryMount mount, FuseNode file) {
+        mount.requests().release(mount.requests().open(file, Stat.O_RDONLY));
+    }
+
+    /** Opens files until it was called so often in all. */
+    private static void openUntil(MemoryMount mount, List<FuseNode> files, StoreCall call, int calls) throws Exception {
+        Waiting.until(calls + " times " + call, LIMIT, () -> {
+            files.forEach(file -> open(mount, file));
+            return mount.faults().count(call) >= calls;
+        });
+        Waiting.until("what was asked for is known", LIMIT, HotDirectoryTest::nothingIsListed);
+    }
+
+    /** The threads that list ahead wait for work. */
+    private static boolean nothingIsListed() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().startsWith("hot-directories"))
+                .allMatch(thread -> Stream.of(thread.getValue())
+                        .anyMatch(frame -> frame.getMethodName().equals("getTask")));
+    }
+
+    /** Of files that are too old for an open, in a directory that settles. */
+    private List<FuseNode> settle(MemoryMount mount) throws Exception {
+        List<FuseNode> files = new ArrayList<>();
+        for (int i = 0; i < FILES; i++) {
+            files.add(mount.lookup("/f" + i));
+        }
+        // As long as it is not known to stand, it is listed for each second; then a listing of it counts for longer.
+        for (int i = 0; i < 3; i++) {
+            cluster.clock().advance(SETTLED);
+            openUntil(mount, files, StoreCall.LIST, mount.faults().count(StoreCall.LIST) + 1);
+            if (isUnchangedForOneCall(mount, files)) {
+                return files;
+            }
+        }
+        throw new AssertionError("the directory is listed again and again");
+    }
+
+    private boolean isUnchangedForOneCall(MemoryMount mount, List<FuseNode> files) throws Exception {
+        int lists = mount.faults().count(StoreCall.LIST);
+        cluster.clock().advance(SOON_OLD);
+        openUntil(mount, files, StoreCall.STATUS, mount.faults().count(StoreCall.STATUS) + 1);
+        cluster.clock().advance(SOON_OLD);
+        openUntil(mount, files, StoreCall.STATUS, mount.faults().count(StoreCall.STATUS) + 1);
+        return mount.faults().count(StoreCall.LIST) == lists;
+    }
+
+    /** A call for all opens of a second together, and no listing. */
+    @Test
+    void open_whileDirectoryStands_costsOneCallForAllFiles() throws Exception {
+        makeFiles(FILES);
+        try (MemoryMount mount = mount()) {
+            List<FuseNode> files = settle(mount);
+            mount.faults().forgetCounts();
+            for (int i = 1; i <= 10; i++) {
+                cluster.clock().advance(SOON_OLD);
+                openUntil(mount, files, StoreCall.STATUS, i);
+                files.forEach(file -> open(mount, file));
+                assertThat(mount.faults().count(StoreCall.STATUS)).isEqualTo(i);
+            }
+            assertThat(mount.faults().counts()).containsOnlyKeys(StoreCall.STATUS);
+        }
+    }
+
+    /** What another mount closed is seen when the second is over, though the file itself is believed for an hour. */
+    @Test
+    void open_afterOtherMountReplacedFile_seesItWhenTrustIsOver() throws Exception {
+        makeFiles(FILES);
+        try (MemoryMount mount = mount();
+                MemoryMount other = mount()) {
+            List<FuseNode> files = settle(mount);
+            for (int i = 0; i < 3; i++) {
+                cluster.clock().advance(SOON_OLD);
+                openUntil(mount, files, StoreCall.STATUS, mount.faults().count(StoreCall.STATUS) + 1);
+                other.write("/f7", "new " + i);
+                cluster.clock().advance(SOON_OLD);
+                openUntil(mount, files, StoreCall.STATUS, mount.faults().count(StoreCall.STATUS) + 1);
+                cluster.clock().advance(Duration.ofSeconds(1).minus(SOON_OLD));
+                assertThat(mount.read("/f7")).isEqualTo("new " + i);
+            }
+        }
+    }
+}
