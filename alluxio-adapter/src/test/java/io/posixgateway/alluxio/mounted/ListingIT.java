@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.client.MasterCalls;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -20,12 +19,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A directory that changes, by this mount and by others, while it is read. It is longer than the pages it is read in. */
+/**
+ * A directory that changes while it is read from Alluxio. It is longer than the pages it is read in. All else is in {@code
+ * DirectoryHandleTest}.
+ */
 class ListingIT {
     private static final int FILES = 2500;
-    /** More than are kept of a listing. */
-    private static final int MANY = 24_000;
-
     private static final int MOST_IN_A_REPLY = 37;
     private static final Request WAITING = new PlainRequest(true);
     /** Names are believed for long, so that what is seen is not what a new look brought. */
@@ -140,159 +139,5 @@ class ListingIT {
         }
         read(files, handle, offset, Integer.MAX_VALUE, reply);
         assertComplete(reply.names, changed);
-    }
-
-    @Test
-    void aLongDirectoryBeginsAtOnceAndIsNeverInMemoryWhole() throws Exception {
-        String longFolder = SharedAlluxio.folder();
-        for (int i = 0; i < MANY; i++) {
-            Files.createFile(SharedAlluxio.ufs(longFolder).resolve(name(i)));
-        }
-        try (AlluxioFileSystem small = SharedAlluxio.open(longFolder, Map.of("cache_entries", "1000"))) {
-            long handle = open(small);
-            Map<String, Long> before = MasterCalls.counts();
-            Reply start = new Reply();
-            assertThat(small.readdir(WAITING, FileSystem.ROOT, handle, 0, start))
-                    .isZero();
-            assertThat(start.names).hasSize(MOST_IN_A_REPLY);
-            Map<String, Long> calls = MasterCalls.since(before);
-            assertThat(calls.values().stream().mapToLong(Long::longValue).sum())
-                    .as("calls for the first names, and for the next part: %s", calls)
-                    .isLessThanOrEqualTo(3);
-            Reply all = new Reply();
-            long offset = 0;
-            while (all.names.size() < MANY + 2) {
-                int some = all.names.size();
-                offset = read(small, handle, offset, some + 1000, all);
-                assertThat(all.names.size()).isGreaterThan(some);
-                assertThat(small.counts().inodes()).isLessThan(MANY / 4);
-            }
-            assertThat(all.names).doesNotHaveDuplicates();
-        }
-    }
-
-    @Test
-    void anOffsetLeadsBehindItsNameAgainWhateverHappenedBeforeIt() {
-        long handle = open(files);
-        Reply reply = new Reply();
-        long offset = read(files, handle, 0, 700, reply);
-        int at = reply.names.size();
-        read(files, handle, offset, Integer.MAX_VALUE, reply);
-        List<String> changed = new ArrayList<>();
-        for (int i = 0; i < 600; i += 7) {
-            assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(name(i)))).isZero();
-            changed.add(name(i));
-        }
-        Reply again = new Reply();
-        again.names.addAll(reply.names.subList(0, at));
-        read(files, handle, offset, Integer.MAX_VALUE, again);
-        assertComplete(again.names, changed);
-    }
-
-    /** The listing goes on where it was, not behind the name that the file had before. */
-    @Test
-    void aFileThatReplacesAnotherDoesNotTakeTheListingBack() {
-        long handle = open(files);
-        Reply reply = new Reply();
-        long offset = read(files, handle, 0, 300, reply);
-        for (int i = 0; i < 200; i++) {
-            assertThat(files.rename(
-                            WAITING, FileSystem.ROOT, Name.of(name(i)), FileSystem.ROOT, Name.of(name(i + 500)), 0))
-                    .isZero();
-        }
-        read(files, handle, offset, FILES + 1000, reply);
-        assertComplete(reply.names, List.of());
-    }
-
-    /** An empty reply would be the end of the directory. */
-    @Test
-    void aListingGoesOnWhenAllThatIsLeftOfAPartIsGone() throws Exception {
-        long handle = open(files);
-        Reply reply = new Reply();
-        long offset = read(files, handle, 0, 500, reply);
-        int shown = reply.names.size() - 2;
-        List<String> changed = new ArrayList<>();
-        for (int i = shown; i < 1000; i++) {
-            assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(name(i)))).isZero();
-            changed.add(name(i));
-        }
-        Reply quick = new Reply();
-        int said = files.readdir(new PlainRequest(false), FileSystem.ROOT, handle, offset, quick);
-        assertThat(said == FileSystem.WOULD_WAIT || !quick.names.isEmpty()).isTrue();
-        read(files, handle, offset, FILES, reply);
-        assertComplete(reply.names, changed);
-    }
-
-    /** It comes at a name before those that are still to be read, so that no part of the listing has it. */
-    @Test
-    void aListingDuringWhichAnotherMountChangedTheDirectoryIsNotKept() throws Exception {
-        String between = name(10) + "-between";
-        try (AlluxioFileSystem other = SharedAlluxio.open(folder, OPTIONS)) {
-            list(files);
-            assertThat(files.invalidate("/")).isPositive();
-            long handle = open(files);
-            Reply reply = new Reply();
-            long offset = read(files, handle, 0, 500, reply);
-            assertThat(other.mkdir(WAITING, FileSystem.ROOT, Name.of(between), 0755, new Entry()))
-                    .isZero();
-            read(files, handle, offset, Integer.MAX_VALUE, reply);
-            assertComplete(reply.names, List.of());
-        }
-        Entry entry = new Entry();
-        assertThat(files.lookup(WAITING, FileSystem.ROOT, Name.of(between), entry))
-                .isZero();
-        assertThat(entry.node).isNotZero();
-        assertThat(list(files)).contains(between);
-    }
-
-    /** Names that are missing need no question then, nor does the next listing. The first of all loads the names. */
-    @Test
-    void aListingDuringWhichNothingChangedIsKept() {
-        list(files);
-        list(files);
-        Map<String, Long> before = MasterCalls.counts();
-        for (int i = 0; i < 3; i++) {
-            assertThat(list(files)).hasSize(FILES + 2);
-            Entry entry = new Entry();
-            assertThat(files.lookup(WAITING, FileSystem.ROOT, Name.of("missing" + i), entry))
-                    .isZero();
-            assertThat(entry.node).isZero();
-        }
-        assertThat(MasterCalls.since(before)).isEmpty();
-    }
-
-    private static List<String> list(AlluxioFileSystem files) {
-        Reply reply = new Reply();
-        read(files, open(files), 0, Integer.MAX_VALUE, reply);
-        return reply.names;
-    }
-
-    @Test
-    void anotherProcessGoesOnAtAnOffset() throws Exception {
-        Reply reply = new Reply();
-        long offset = read(files, open(files), 0, 1500, reply);
-        List<String> changed = new ArrayList<>();
-        for (int i = 0; i < 1400; i += 9) {
-            assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(name(i)))).isZero();
-            changed.add(name(i));
-        }
-        try (AlluxioFileSystem successor = SharedAlluxio.open(folder, OPTIONS)) {
-            read(successor, open(successor), offset, Integer.MAX_VALUE, reply);
-        }
-        assertComplete(reply.names, changed);
-    }
-
-    @Test
-    void nothingIsLeftOutWhenTheNameOfAnOffsetIsGoneToo() throws Exception {
-        Reply reply = new Reply();
-        long offset = read(files, open(files), 0, 1500, reply);
-        String gone = reply.names.get(reply.names.size() - 1);
-        assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(gone))).isZero();
-        try (AlluxioFileSystem successor = SharedAlluxio.open(folder, OPTIONS)) {
-            read(successor, open(successor), offset, Integer.MAX_VALUE, reply);
-        }
-        for (int i = 0; i < FILES; i++) {
-            assertThat(reply.names).contains(name(i));
-        }
     }
 }
