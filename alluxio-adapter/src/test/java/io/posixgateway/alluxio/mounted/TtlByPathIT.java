@@ -6,16 +6,16 @@ import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two mounts of one folder, which believe what is in "stays" for an hour, and what is in "changes" not at all. */
+/**
+ * Two mounts of one folder, which believe what is in "stays" for an hour, and what is in "changes" not at all: the kernel asks
+ * again. All else is in {@code TtlByPathTest}.
+ */
 class TtlByPathIT {
     private static final Duration LIMIT = Duration.ofMinutes(1);
 
@@ -37,39 +37,6 @@ class TtlByPathIT {
     void unmount() throws Exception {
         one.close();
         two.close();
-    }
-
-    @Test
-    void whatIsBelowAPathIsBelievedForItsTime() throws Exception {
-        for (String path : new String[] {"stays", "changes", "stays/now"}) {
-            Files.writeString(one.root().resolve(path).resolve("f"), "old");
-            Path seen = two.root().resolve(path);
-            assertThat(Files.size(seen.resolve("f"))).isEqualTo(3);
-            assertThat(seen.resolve("new")).doesNotExist();
-            // The first loads the names, which changes the directory; the second is kept.
-            for (int look = 1; look <= 2; look++) {
-                assertThat(names(seen)).contains("f").doesNotContain("new");
-            }
-        }
-        for (String path : new String[] {"stays", "changes", "stays/now"}) {
-            Files.writeString(one.root().resolve(path).resolve("f"), "longer");
-            Files.writeString(one.root().resolve(path).resolve("new"), "new");
-        }
-        for (String path : new String[] {"changes", "stays/now"}) {
-            Path seen = two.root().resolve(path);
-            assertThat(Files.size(seen.resolve("f"))).isEqualTo(6);
-            assertThat(seen.resolve("f")).hasContent("longer");
-            assertThat(names(seen)).contains("new");
-            assertThat(seen.resolve("new")).exists();
-        }
-        Path seen = two.root().resolve("stays");
-        assertThat(Files.size(seen.resolve("f"))).isEqualTo(3);
-        assertThat(names(seen)).doesNotContain("new");
-        assertThat(seen.resolve("new")).doesNotExist();
-    }
-
-    private static List<String> names(Path directory) {
-        return List.of(Objects.requireNonNull(directory.toFile().list()));
     }
 
     @Test
