@@ -35,9 +35,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A tree, many files, a big file, many readers, through real mounts of Alluxio over libfuse, every byte compared. */
 class AlluxioFilesIT {
-    private static final int SMALL_FILES = Integer.getInteger("pgw.small.files", 10_000);
+    private static final int SMALL_FILES = Integer.getInteger("pgw.small.files", 1_500);
     private static final int WRITERS = 8;
-    private static final int BLOCK_FILES = 500;
+    private static final int BLOCK_FILES = 150;
     /** Connections and the like that come and go. */
     private static final int OTHER_DESCRIPTORS = 50;
 
@@ -84,7 +84,7 @@ class AlluxioFilesIT {
     }
 
     @Test
-    void tenThousandSmallFilesAreWrittenListedAndRead() throws Exception {
+    void manySmallFilesAreWrittenListedAndRead() throws Exception {
         String folder = SharedAlluxio.folder();
         Map<String, String> options = Map.of("metadata_ttl", "1m", "block_files", Integer.toString(BLOCK_FILES));
         AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
@@ -151,7 +151,7 @@ class AlluxioFilesIT {
     @ValueSource(strings = {"on", "off"})
     void aBigFileIsReadByManyFromBlockFilesAndThroughStreams(String shortCircuit) throws Exception {
         String folder = SharedAlluxio.folder();
-        int pieces = shortCircuit.equals("on") ? 1024 : 128;
+        int pieces = 160;
         AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("short_circuit", shortCircuit));
         try (MountedFileSystem mounted = mount(fs)) {
             Path big = mounted.root().resolve("big");
