@@ -192,6 +192,21 @@ class DirectoryHandleTest {
         assertComplete(again.names, changed);
     }
 
+    /** Its name cannot be found any more, but for where it was on the page before. */
+    @Test
+    void readdir_atOffsetOfRemovedNameOnPageBefore_continuesBehindIt() {
+        long handle = open(files);
+        Reply reply = new Reply();
+        read(files, handle, 0, 1200, reply);
+        int at = 600;
+        String gone = reply.names.get(at);
+        assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(gone))).isZero();
+        Reply again = new Reply();
+        again.names.addAll(reply.names.subList(0, at + 1));
+        read(files, handle, reply.offsets.get(at), Integer.MAX_VALUE, again);
+        assertComplete(again.names, List.of(gone));
+    }
+
     /** The listing goes on where it was, not behind the name that the file had before. */
     @Test
     void readdir_whileFilesReplaceOthers_doesNotGoBack() {

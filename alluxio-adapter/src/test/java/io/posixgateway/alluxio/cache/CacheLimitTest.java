@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.mounted.PlainRequest;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -10,6 +11,9 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.RecordingKernel.Notice;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class CacheLimitTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int KEPT = 1000;
+    private static final Request INLINE = new PlainRequest(false);
     private static final Duration BETWEEN_PRUNINGS = Duration.ofMillis(50);
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
@@ -56,6 +61,26 @@ class CacheLimitTest {
                 mount.requests().release(file);
             }
             assertThat(mount.faults().counts()).doesNotContainKey(StoreCall.PATH_OF);
+        }
+    }
+
+    /** Somebody is about to use them. */
+    @Test
+    void list_whenKernelKnowsMoreThanAreKept_keepsWhatWasListedLast() {
+        int listed = 400;
+        for (int i = 0; i < listed; i++) {
+            cluster.ufs().write("/d/f" + i, "hello".getBytes(StandardCharsets.UTF_8));
+        }
+        try (MemoryMount mount = mount(KEPT + 200)) {
+            for (int i = 0; i < KEPT + 200; i++) {
+                mount.lookup("/f" + i);
+            }
+            long directory = mount.lookup("/d").id();
+            assertThat(mount.list("/d")).hasSize(listed);
+            for (int i = 0; i < listed; i++) {
+                assertThat(mount.fileSystem().lookup(INLINE, directory, Name.of("f" + i), new Entry()))
+                        .isZero();
+            }
         }
     }
 

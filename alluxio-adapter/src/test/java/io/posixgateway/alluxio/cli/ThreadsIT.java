@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ class ThreadsIT {
                 Files.write(each.resolve("f" + file), content(reader, file));
             }
         }
-        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()))) {
+        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
             for (int reader = 0; reader < READERS; reader++) {
                 store.list(own.path() + "/d" + reader, "", FILES_EACH); // the master loads what it knows of
             }
