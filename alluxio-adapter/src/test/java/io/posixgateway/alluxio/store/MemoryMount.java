@@ -92,13 +92,17 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         /**
-         * One that outlives its process: what it keeps is in this folder.
+         * One that outlives its process: what it keeps is in this folder, which is to be new.
          *
-         * @param earlier the mount of the process before, which was killed, or leaves; null: there was none
+         * @param earlier the mount of the process before, which was killed: what it kept is copied, as it holds its own folder
+         *     for as long as this JVM lives; null: there was none
          */
         public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
             in(folder);
             try {
+                if (earlier != null) {
+                    earlier.copyTo(folder);
+                }
                 AlluxioMount.Opening how = new AlluxioMount.Opening(
                         StoreParts.metered(store, store.memory().clock()), earlier != null);
                 AlluxioFileSystem opened = AlluxioMount.openKept(
@@ -269,6 +273,11 @@ public final class MemoryMount implements AutoCloseable {
         return new OpenFile(requests.create(place.parent(), place.name(), 0644, flags));
     }
 
+    /** One that a program opened on the mount of an earlier process. */
+    public OpenFile inherited(OpenFile earlier) {
+        return new OpenFile(earlier.opened);
+    }
+
     public OpenFile open(String path) {
         return new OpenFile(requests.open(lookup(path), Stat.O_RDONLY));
     }
@@ -356,11 +365,22 @@ public final class MemoryMount implements AutoCloseable {
     public void close() {
         requests.close();
         fileSystem.close();
-        if (!ownsFolder) {
-            return;
+        if (!ownsFolder || !Files.exists(folder)) {
+            return; // a kept volume that nobody needs any more removes its own
         }
         try (Stream<Path> files = Files.walk(folder)) {
             files.sorted(java.util.Comparator.reverseOrder()).forEach(MemoryMount::deleteQuietly);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void copyTo(Path target) {
+        try (Stream<Path> files = Files.list(folder)) {
+            Files.createDirectories(target);
+            for (Path file : files.toList()) {
+                Files.copy(file, target.resolve(file.getFileName()));
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

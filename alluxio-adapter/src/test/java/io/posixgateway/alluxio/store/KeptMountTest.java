@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A process is killed between two of its calls, and the next goes on with what it kept. */
+class KeptMountTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final Path folder;
+
+    KeptMountTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    private MemoryMount first() {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+    }
+
+    private MemoryMount next(MemoryMount killed) {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+    }
+
+    @Test
+    void writtenFile_whoseProcessIsKilled_isPublishedByTheNext() {
+        try (MemoryMount killed = first()) {
+            OpenFile file = killed.create("/file").write("text");
+            killed.kill();
+            try (MemoryMount next = next(killed)) {
+                try (OpenFile same = next.inherited(file)) {
+                    assertThat(same.readText()).isEqualTo("text");
+                }
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
+                assertThat(next.read("/file")).isEqualTo("text");
+            }
+        }
+    }
+
+    /** The new content lies beside the old one, complete, when the process is killed; its rename was not asked for. */
+    @Test
+    void replacedFile_whoseProcessIsKilledBeforeTheRename_isPublishedByTheNext() {
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "old");
+            killed.faults().on(StoreCall.RENAME).before(killed.faults()::dieNow);
+            OpenFile file = killed.openToWrite("/file").write("new content");
+            assertThatThrownBy(() -> killed.requests().flush(file.opened()))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+            assertThat(cluster.ufs().read("/file")).asString().isEqualTo("old");
+            try (MemoryMount next = next(killed)) {
+                next.inherited(file).close();
+                assertThat(next.read("/file")).isEqualTo("new content");
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("new content");
+            }
+        }
+    }
+}
