@@ -139,11 +139,9 @@ class TwoWritersTest {
 
     @Test
     void lastClose_wins() {
-        OpenFile first = one.create("/f");
-        first.write(FIRST);
-        OpenFile second = null;
+        OpenFile first = one.create("/f").write(FIRST);
         first.close();
-        second = two.openToWrite("/f");
+        OpenFile second = two.openToWrite("/f");
         two.requests().truncate(second.opened().node().id(), 0);
         second.write(OTHER);
         assertThat(one.read("/f")).isEqualTo(FIRST);

@@ -14,9 +14,9 @@
  * }
  * }</pre>
  *
- * <p>That the store in memory is as Alluxio is, its surprises included, is shown by one suite that runs against both: {@code
- * StoreContract}. What a test needs and the store does not do is added here, with a case there. Imports of {@code alluxio.*} are
- * not wanted here.
+ * <p>That the store in memory is as Alluxio is, its surprises included, is shown by one suite that runs against both, {@link
+ * io.posixgateway.alluxio.store.contract.StoreContract}. What a test needs and the store does not do is added here, with a case
+ * there. Nothing of {@code alluxio.*} is imported here.
  */
 @NullMarked
 package io.posixgateway.alluxio.store;

@@ -8,11 +8,16 @@ import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -224,9 +229,9 @@ abstract class ContentContract extends ContractCase {
 
     /** A worker may still be at it. */
     private void awaitCached() throws Exception {
-        io.posixgateway.alluxio.harness.Waiting.until(
+        Waiting.until(
                 "it is cached",
-                java.time.Duration.ofSeconds(60),
+                Duration.ofSeconds(60),
                 () -> store.details(at("file")).inAlluxioPercent() == 100);
     }
 
@@ -284,8 +289,21 @@ abstract class ContentContract extends ContractCase {
     }
 
     @Test
+    void blocksOfTheWorkerHere_areFiles() throws Exception {
+        long id = write(at("file"), "content");
+        long block = id & -1L << 24;
+        Path folder = Objects.requireNonNull(store.localBlockFolder(at("file")));
+        assertThat(store.localBlockFolder(block)).isEqualTo(folder);
+        assertThat(folder.resolve(Long.toString(block))).hasContent("content");
+        assertThat(store.use(List.of(block, 4711L))).isEqualTo(1);
+        assertThat(store.details(at("file")).blocks().get(0).places())
+                .singleElement()
+                .matches(FileDetails.Place::here);
+    }
+
+    @Test
     void use_ofBlocksThatAreNotHere_isNone() throws Exception {
-        assertThat(store.use(java.util.List.of(4711L))).isZero();
+        assertThat(store.use(List.of(4711L))).isZero();
         assertThat(store.localBlockFolder(4711L)).isNull();
         begin(store, at("empty")).complete();
         assertThat(store.localBlockFolder(at("empty"))).isNull();

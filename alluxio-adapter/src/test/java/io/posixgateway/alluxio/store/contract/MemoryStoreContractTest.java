@@ -4,14 +4,20 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.WriteType;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.io.TempDir;
 
 class MemoryStoreContractTest extends StoreContract {
-    private final MemoryFixture fixture = new MemoryFixture();
+    private final MemoryFixture fixture;
+
+    MemoryStoreContractTest(@TempDir Path blocks) {
+        this.fixture = new MemoryFixture(blocks);
+    }
 
     @Override
     protected StoreFixture fixture() {
@@ -20,8 +26,12 @@ class MemoryStoreContractTest extends StoreContract {
 
     /** A cluster of its own. */
     private static final class MemoryFixture implements StoreFixture {
-        private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+        private final MemoryCluster cluster;
         private final Map<String, Store> clients = new HashMap<>();
+
+        private MemoryFixture(Path blocks) {
+            this.cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL, 1, 1 << 30, blocks);
+        }
 
         @Override
         public Store client(WriteType type, int number) {

@@ -54,7 +54,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(store.status(at("dir")).directory()).isTrue();
     }
 
-    /** What only workers have, replaces a file in Alluxio, not in the UFS: a comparison brings the old one back. */
+    /** What only workers have replaces a file in Alluxio alone: a comparison brings the old one back. Nothing works around it. */
     @Test
     void renameOfCachedFileOverPersisted_leavesTheOldOneInTheUfs() throws Exception {
         write(fixture.client(WriteType.MUST_CACHE, 0), at("new"), "new content");
@@ -66,7 +66,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("there"))).isEqualTo("old");
     }
 
-    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Drafts.move completes nothing. */
+    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Drafts.move publishes first. */
     @Test
     void rename_ofIncompleteFile_isEio() throws Exception {
         FileSink sink = begin(store, at("file"));
@@ -77,7 +77,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("file"))).isEqualTo("content");
     }
 
-    /** One that goes to workers alone can; but then its writer completes what is at the old path, which is nothing. */
+    /** One that goes to workers alone can; then its writer completes what is at the old path: nothing. Drafts.move, FileSink.isAt. */
     @Test
     void rename_ofIncompleteCachedFile_losesItForItsWriter() throws Exception {
         Store cached = fixture.client(WriteType.MUST_CACHE, 0);
@@ -197,7 +197,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(outside(at("file"))).isEqualTo("content");
     }
 
-    /** What was looked for once, and was missing, stays missing however often it is asked for. Metadata.compared does not help: TTL. */
+    /** What was looked for once in vain stays missing to all clients, though the UFS has it by then. Told to users; Metadata.compared. */
     @Test
     void status_ofWhatWasOnceMissing_staysMissingUntilCompared() throws Exception {
         assertFails(Errno.ENOENT, () -> store.status(at("dir/file")));
@@ -208,7 +208,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("dir/file"))).isEqualTo("content");
     }
 
-    /** A directory that seems empty cannot be deleted while the UFS has something in it. */
+    /** A directory that seems empty cannot be deleted while the UFS has something in it. NameOperations.removeDirectory. */
     @Test
     void delete_ofDirectoryWithNamesThatAlluxioDoesNotKnow_isEnotempty() throws Exception {
         store.makeDirectory(at("dir"), 0755, Map.of());

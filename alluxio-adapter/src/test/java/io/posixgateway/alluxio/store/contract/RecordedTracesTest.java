@@ -121,6 +121,8 @@ class RecordedTracesTest {
         assertThat(store.pathOf(id)).isEqualTo("/new");
         assertThat(list(store, "/")).containsExactly("new");
         assertThat(outside("/file")).isEqualTo("old");
+        store.rename("/new", "/file", true);
+        assertThat(outside("/file")).isEqualTo("new");
     }
 
     /**
