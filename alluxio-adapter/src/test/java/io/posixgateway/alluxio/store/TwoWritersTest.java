@@ -91,6 +91,9 @@ class TwoWritersTest {
             way.put(two);
         }
         assertHolds(FIRST);
+        assertThat(one.faults().count(StoreCall.COMPLETE))
+                .as("of the file beside it; its own would have overwritten the other's first")
+                .isEqualTo(1);
     }
 
     @ParameterizedTest
