@@ -149,6 +149,7 @@ class DirectoryHandleTest {
     @Test
     void readdir_ofLongDirectory_beginsAtOnceAndNeverHoldsAll() {
         make(MANY);
+        assertThat(mount.list("/")).as("loads the names").hasSize(MANY);
         try (MemoryMount smallMount =
                 MemoryMount.of(cluster.connect()).with("cache_entries", "1000").open()) {
             AlluxioFileSystem small = smallMount.fileSystem();
@@ -218,6 +219,11 @@ class DirectoryHandleTest {
                             WAITING, FileSystem.ROOT, Name.of(name(i)), FileSystem.ROOT, Name.of(name(i + 500)), 0))
                     .isZero();
         }
+        offset = read(files, handle, offset, 720, reply);
+        int replaced = reply.names.indexOf(name(550));
+        Reply again = new Reply();
+        read(files, handle, reply.offsets.get(replaced), 1, again);
+        assertThat(again.names.get(0)).isEqualTo(reply.names.get(replaced + 1));
         read(files, handle, offset, FILES + 1000, reply);
         assertComplete(reply.names, List.of());
     }

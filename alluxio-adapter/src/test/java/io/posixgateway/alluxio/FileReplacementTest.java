@@ -166,14 +166,14 @@ class FileReplacementTest {
     /** A name that is asked for is the file before or the one after. */
     @ParameterizedTest
     @MethodSource("waysAndMoments")
-    void lookup_whileFileIsReplaced_findsIt(Way way, Moment moment) {
-        AtomicReference<FutureTask<Long>> looking = new AtomicReference<>();
+    void lookup_whileFileIsReplaced_findsIt(Way way, Moment moment) throws Exception {
+        CompletableFuture<FutureTask<Long>> looking = new CompletableFuture<>();
         cluster.at(moment, path -> {
             cluster.clock().advance(LONGER_THAN_BELIEVED);
-            looking.set(start(() -> mount.stat("/f3").lengthBytes()));
+            looking.complete(start(() -> mount.stat("/f3").lengthBytes()));
         });
         way.replace(mount);
-        assertThat(found(looking.get())).isIn((long) OLD.length(), (long) NEW.length());
+        assertThat(found(looking.get(LIMIT_SECONDS, TimeUnit.SECONDS))).isIn((long) OLD.length(), (long) NEW.length());
     }
 
     /** As the kernel does it: when the node has lost its name, the name is looked up once more. */

@@ -57,7 +57,8 @@ class ThreadsIT {
                 Files.write(each.resolve("f" + file), content(reader, file));
             }
         }
-        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
+        try (Store store = AlluxioStore.open(
+                new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
             for (int reader = 0; reader < READERS; reader++) {
                 store.list(own.path() + "/d" + reader, "", FILES_EACH); // the master loads what it knows of
             }

@@ -23,7 +23,8 @@ class LoaderIT {
     @Test
     void aMasterLoadsWhatItIsAskedFor() throws Exception {
         TestDirectory own = Clusters.directory(Clusters.twoWorkers());
-        try (Store store = AlluxioStore.open(new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
+        try (Store store = AlluxioStore.open(
+                new StoreOptions(own.masters(), "", "CACHE_THROUGH", true, Map.of()), Clock.system())) {
             Path folder = Files.createDirectory(own.ufs().resolve(FOLDER));
             for (int i = 0; i < FILES; i++) {
                 Files.write(folder.resolve("file" + i), new byte[BYTES]);

@@ -97,6 +97,35 @@ class ServerLossTest {
     }
 
     @Test
+    void read_inSequenceWhileAllWorkersAreGone_failsBehindWhatWasReadAheadAndContinuesThere() {
+        try (OpenFile open = mount.open("/file")) {
+            assertReads(open, 0);
+            workers.forEach(MemoryWorker::kill);
+            int piece = 1;
+            while (piece < PIECES && isRead(open, piece)) {
+                piece++;
+            }
+            assertThat(piece).isLessThan(PIECES);
+            assertThat(isRead(open, piece)).as("it fails again").isFalse();
+            workers.get(0).resume();
+            for (; piece < PIECES; piece++) {
+                assertReads(open, piece);
+            }
+        }
+    }
+
+    /** False: it failed with EIO. */
+    private boolean isRead(OpenFile file, int piece) {
+        try {
+            assertReads(file, piece);
+            return true;
+        } catch (FuseFailure e) {
+            assertThat(e.errno()).isEqualTo(Errno.EIO);
+            return false;
+        }
+    }
+
+    @Test
     void read_whileOneOfTwoWorkersIsGone_continues() {
         try (OpenFile open = mount.open("/file")) {
             assertReads(open, 0);

@@ -53,8 +53,8 @@ class SlowWorkerTest {
         List<AsyncCall> calls = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int number = i;
-            calls.add(AsyncCall.start(() -> assertThat(mount.read("/" + number + "-" + kind))
-                    .isEqualTo(kind + " " + number)));
+            calls.add(AsyncCall.start(
+                    () -> assertThat(mount.read("/" + number + "-" + kind)).isEqualTo(kind + " " + number)));
         }
         return calls;
     }

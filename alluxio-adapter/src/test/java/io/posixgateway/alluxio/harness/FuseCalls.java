@@ -29,7 +29,11 @@ public final class FuseCalls {
     }
 
     private static boolean waits(long pid) throws IOException {
-        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/" + pid + "/task"))) {
+        Path all = Path.of("/proc/" + pid + "/task");
+        if (Files.notExists(all)) {
+            throw new AssertionError("process " + pid + " has ended, and waits for nothing");
+        }
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(all)) {
             for (Path task : tasks) {
                 String place = place(task);
                 if (place.contains("fuse") || place.equals("request_wait_answer")) {

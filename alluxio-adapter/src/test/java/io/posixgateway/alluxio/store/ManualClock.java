@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.store;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -8,8 +9,8 @@ import java.util.concurrent.CountDownLatch;
 /**
  * Virtual time: it passes when a test says so, and with injected delays. Any thread.
  *
- * <p>Threads that wait by it are woken when enough of it has passed. With {@link #advanceBySleeps} a thread that sleeps, as one
- * that retries does, makes the time pass in place of sleeping.
+ * <p>Threads that wait by it are woken when enough of it has passed. A request that sleeps, as one that is retried does, makes
+ * the time pass in place of sleeping; with {@link #advanceBySleeps} so does any other thread.
  */
 public final class ManualClock implements Clock {
     private static final long START_NANOS = 1_000_000_000_000L;
@@ -19,7 +20,7 @@ public final class ManualClock implements Clock {
             new io.posixgateway.fuse.time.ManualClock(Instant.ofEpochMilli(EPOCH_MILLIS));
     private volatile boolean sleepsAdvance;
 
-    /** From now on each sleep advances the clock, and ends at once. */
+    /** From now on the sleep of any thread advances the clock, and ends at once. */
     public ManualClock advanceBySleeps() {
         sleepsAdvance = true;
         return this;
@@ -71,7 +72,8 @@ public final class ManualClock implements Clock {
 
     @Override
     public void sleep(long nanos) throws InterruptedException {
-        if (sleepsAdvance) {
+        boolean servesRequest = !RemoteCalls.ofThread().about().isEmpty();
+        if (sleepsAdvance || servesRequest) {
             clock.advanceNanos(nanos);
         } else {
             clock.sleep(nanos);

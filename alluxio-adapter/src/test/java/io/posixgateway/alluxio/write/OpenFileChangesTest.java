@@ -88,6 +88,28 @@ class OpenFileChangesTest {
         }
     }
 
+    @Test
+    void close_afterUnlinkOfTheOpenFile_publishesNothing() {
+        mount.write("/old", "old content");
+        try (OpenFile fresh = mount.create("/new");
+                OpenFile old = mount.openToWrite("/old")) {
+            fresh.write("new");
+            old.write("OLD");
+            mount.unlink("/new");
+            mount.unlink("/old");
+            fresh.write(3, new byte[] {'!'});
+            old.write(3, new byte[] {'!'});
+            fresh.fsync();
+            old.fsync();
+            assertThat(fresh.readText()).isEqualTo("new!");
+            assertThat(old.readText()).isEqualTo("OLD!content");
+            assertThat(mount.list("/")).isEmpty();
+        }
+        assertThat(mount.list("/")).isEmpty();
+        assertThat(cluster.ufs().list("/")).isEmpty();
+        assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
+    }
+
     /** POSIX speaks of the file, not of the descriptor. */
     @Test
     void fsync_byReader_publishesWhatAnotherWrote() {

@@ -152,31 +152,30 @@ class StaleWorkerWritesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void write_pastStoppedWorker_isPublishedAgainByTheNextProcess(boolean removes, @TempDir Path parent)
+    void write_pastStoppedWorker_isPublishedAgainByTheNextProcess(boolean removes, @TempDir Path folder)
             throws Exception {
-        Path folder = Files.createDirectory(parent.resolve("volume"));
         cluster.lateWritesRemove(removes);
-        MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
         near.stop();
         first.write("/file", "first");
         first.write("/file", "second");
-        assertThat(records(folder)).isNotEmpty().anySatisfy(file -> {
+        assertThat(records(first.folder())).isNotEmpty().anySatisfy(file -> {
             DraftRecord record = DraftRecord.read(file);
             assertThat(record).isNotNull();
             assertThat(record.isDoubtful()).isTrue();
             assertThat(record.content().path()).isEqualTo("/file");
         });
-        Path left = killed(first, folder, Duration.ZERO);
+        kill(first, Duration.ZERO);
         near.resume();
-        MemoryMount second = MemoryMount.of(cluster.connect()).openKept(left, first);
+        MemoryMount second = MemoryMount.of(cluster.connect()).openKept(folder.resolve("second"), first);
         assertThat(published("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
         look(2 * DONE_SECONDS);
-        assertThat(records(left))
+        assertThat(records(second.folder()))
                 .as("nobody knows whether the worker will answer")
                 .isNotEmpty();
-        Path later = killed(second, left, Duration.ofMinutes(61));
-        try (MemoryMount third = MemoryMount.of(cluster.connect()).openKept(later, second)) {
-            lookUntilSafe(later);
+        kill(second, Duration.ofMinutes(61));
+        try (MemoryMount third = MemoryMount.of(cluster.connect()).openKept(folder.resolve("third"), second)) {
+            lookUntilSafe(third.folder());
             assertThat(published("/file")).isEqualTo("second");
             assertThat(third.read("/file")).isEqualTo("second");
         }
@@ -184,20 +183,11 @@ class StaleWorkerWritesTest {
         first.close();
     }
 
-    /**
-     * Its process is killed.
-     *
-     * @return what it leaves to the next process, so much later, by whose time it is known since when something is in doubt
-     */
-    private Path killed(MemoryMount mount, Path folder, Duration later) throws IOException {
+    /** Its process was killed so long ago, as its records say. */
+    private void kill(MemoryMount mount, Duration ago) throws IOException {
         mount.kill();
-        Path copy = Files.createDirectory(folder.resolveSibling(folder.getFileName() + "-left"));
-        try (Stream<Path> all = Files.list(folder)) {
-            for (Path file : all.filter(Files::isRegularFile).toList()) {
-                Path copied = Files.copy(file, copy.resolve(file.getFileName()));
-                Files.setLastModifiedTime(copied, FileTime.fromMillis(clock.millis() - later.toMillis()));
-            }
+        for (Path record : records(mount.folder())) {
+            Files.setLastModifiedTime(record, FileTime.fromMillis(clock.millis() - ago.toMillis()));
         }
-        return copy;
     }
 }
