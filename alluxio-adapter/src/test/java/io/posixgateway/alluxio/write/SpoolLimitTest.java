@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -166,8 +167,7 @@ class SpoolLimitTest {
             }
             write(mount, "/g", bytes(1000));
             assertHolds(mount, "/g", bytes(1000));
-            byte[] there = cluster.ufs().read("/f");
-            assertThat(there).isNotNull();
+            byte[] there = Objects.requireNonNull(cluster.ufs().read("/f"));
             assertThat(Arrays.copyOf(there, 1000)).isEqualTo(bytes(1000));
             assertHolds(mount, "/f", there);
         }
@@ -218,8 +218,8 @@ class SpoolLimitTest {
                 assertThat((long) written).isPositive().isLessThan(FAR);
                 assertThat(file.lengthBytes()).isEqualTo(200_000 + written);
             }
-            byte[] there = cluster.ufs().read("/f");
-            assertThat(there).isNotNull().hasSize(200_000 + written);
+            byte[] there = Objects.requireNonNull(cluster.ufs().read("/f"));
+            assertThat(there).hasSize(200_000 + written);
             assertThat(Arrays.copyOf(there, old.length)).isEqualTo(old);
             assertHolds(mount, "/f", there);
         } finally {

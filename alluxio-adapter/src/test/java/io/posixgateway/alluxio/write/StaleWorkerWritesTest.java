@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -160,8 +161,7 @@ class StaleWorkerWritesTest {
         first.write("/file", "first");
         first.write("/file", "second");
         assertThat(records(first.folder())).isNotEmpty().anySatisfy(file -> {
-            DraftRecord record = DraftRecord.read(file);
-            assertThat(record).isNotNull();
+            DraftRecord record = Objects.requireNonNull(DraftRecord.read(file));
             assertThat(record.isDoubtful()).isTrue();
             assertThat(record.content().path()).isEqualTo("/file");
         });
