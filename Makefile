@@ -17,7 +17,7 @@ BUILT ?= java-build
 # (tests of faults, of takeovers and of time) comes last. The parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check
-TEST_TARGETS := native-test
+TEST_TARGETS := native-test jcstress-short
 ALONE_TARGETS := core-fault-test adapter-fault-test
 LANES := .ci/lanes.py
 comma := ,
@@ -130,7 +130,7 @@ JCSTRESS := $(MVN) -Dquick -f alluxio-adapter/stress/pom.xml test
 jcstress: java-build ## Races of the concurrent parts, by jcstress, in every mode of compilation (MODE=default|tough)
 	@$(JCSTRESS) -Dpgw.jcstress='-m $(or $(MODE),default)' $(ARGS)
 
-jcstress-short: java-build
+jcstress-short: $(BUILT)
 	@echo "==> testing the races of the concurrent parts, in short"
 	@$(JCSTRESS)
 
