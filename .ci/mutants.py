@@ -102,7 +102,7 @@ class Workshop:
             run = ["go", "test", "-race", test[3:]]
             return "csi", [*run, "-run", "^$"], [[*run, "-count=1"]]
         sources = (self.folder / C / "test").glob("*_test.c" if test == "c:*" else f"{test[2:]}.c")
-        binaries = [f"../../../target/c/{source.stem}" for source in sources]
+        binaries = [f"../../../target/c/plain/{source.stem}" for source in sources]
         return C, ["make", "-s", "all", *binaries], [[binary] for binary in binaries]
 
     def test(self, tests, limit_s=BUILD_LIMIT_S):
