@@ -1,0 +1,99 @@
+package io.posixgateway.alluxio.mounted;
+
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.ConformanceSuite;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicContainer;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * Every operation with its exact error number, on the store in memory, over each transport: the adapter and the kernel are real,
+ * and whatever the store does otherwise than Alluxio shows as a case that {@link AlluxioConformanceIT} judges otherwise.
+ */
+class MemoryStoreConformanceIT {
+    private static final long TICK_MILLIS = 5;
+    /** Each takes a millisecond, as at a real master: two changes are not of the same time. */
+    private static final List<StoreCall> CHANGES =
+            List.of(StoreCall.CREATE, StoreCall.MAKE_DIRECTORY, StoreCall.DELETE, StoreCall.RENAME, StoreCall.CHANGE);
+
+    @TestFactory
+    Stream<DynamicContainer> conformance(@TempDir Path spool) {
+        return Stream.of(TransportChoice.LIBFUSE, TransportChoice.DEVFUSE, TransportChoice.URING)
+                .map(transport -> dynamicContainer(transport.name(), over(transport, spool)));
+    }
+
+    private static List<DynamicTest> over(TransportChoice transport, Path spool) {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+        try (TimePasses passes = new TimePasses(cluster);
+                MountedFileSystem mounted = MountedFileSystem.mount(open(cluster, spool), transport)) {
+            return ConformanceSuite.run(mounted.root(), AlluxioConformanceIT.exceptions());
+        } catch (TestAbortedException missing) {
+            return List.of(dynamicTest("available", () -> {
+                throw missing;
+            }));
+        } catch (IOException | StoreException e) {
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    private static AlluxioFileSystem open(MemoryCluster cluster, Path spool) throws StoreException {
+        AdapterOptions options = AdapterOptions.of(AdapterOptions.TABLE.read(Map.of("spool", spool.toString())));
+        MemoryStore store = cluster.connect();
+        for (StoreCall change : CHANGES) {
+            store.faults().on(change).always().delay(Duration.ofMillis(1));
+        }
+        return AlluxioMount.open(StoreParts.metered(store, cluster.clock()), "/", options, cluster.clock());
+    }
+
+    /** Keeps the cluster's clock at the time of the machine, by which the kernel and the programs go. */
+    private static final class TimePasses implements AutoCloseable {
+        private final MemoryCluster cluster;
+        private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
+
+        TimePasses(MemoryCluster cluster) {
+            this.cluster = cluster;
+            tick();
+            ticks.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
+        private void tick() {
+            Duration behind = Duration.between(cluster.clock().instant(), Instant.now());
+            if (!behind.isNegative()) {
+                cluster.clock().advance(behind);
+            }
+        }
+
+        @Override
+        public void close() {
+            ticks.shutdownNow();
+        }
+    }
+}
