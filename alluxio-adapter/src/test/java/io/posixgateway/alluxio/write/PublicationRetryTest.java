@@ -168,7 +168,9 @@ class PublicationRetryTest {
         try (OpenFile file = mount.openToWrite("/old")) {
             file.write("after!");
             cluster.stopMaster();
-            failsWithEio(file::fsync);
+            assertThat(took(() -> failsWithEio(file::fsync)))
+                    .as("workers alone are waited for")
+                    .isZero();
             assertThat(cluster.ufs().read("/old")).asString().isEqualTo("before");
             cluster.startMaster();
             file.fsync();

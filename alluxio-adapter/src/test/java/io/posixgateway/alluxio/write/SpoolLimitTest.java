@@ -83,7 +83,9 @@ class SpoolLimitTest {
             byte[] old = bytes(100_000);
             write(mount, "/f", old);
             Fault full = fullDisk(mount);
+            long began = cluster.clock().nanos();
             failsWithEnospc(() -> write(mount, "/f", bytes(3_000_000)));
+            assertThat(cluster.clock().nanos()).as("it is not retried").isEqualTo(began);
             assertThat(cluster.ufs().read("/f")).isEqualTo(old);
             assertThat(mount.fileSystem().counts().changedFiles()).isZero();
             Path kept = kept(mount).get(0);
