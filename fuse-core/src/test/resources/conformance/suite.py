@@ -3,8 +3,8 @@
     python3 suite.py [--short] DIRECTORY [CASE...]
 
 `ok NAME`, `skip NAME REASON` or `not-ok NAME REASON`; the exit status is 0 when every case could be run.
-A case is a function that gets an empty directory of its own and raises what is wrong. With `--short` every case runs, with
-fewer names in its directories: for a file system on which each new file takes a millisecond.
+A case is a function that gets an empty directory of its own and raises what is wrong.
+With `--short` every case runs, with fewer names in its directories: for a file system on which each new file is slow.
 """
 
 import errno
