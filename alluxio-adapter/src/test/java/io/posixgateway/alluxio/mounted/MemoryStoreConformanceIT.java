@@ -21,9 +21,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
@@ -49,7 +48,8 @@ class MemoryStoreConformanceIT {
 
     private static List<DynamicTest> over(TransportChoice transport, Path spool) {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
-        try (TimePasses passes = new TimePasses(cluster);
+        TimePasses passes = new TimePasses(cluster);
+        try (passes;
                 MountedFileSystem mounted = MountedFileSystem.mount(open(cluster, spool), transport)) {
             return ConformanceSuite.run(mounted.root(), AlluxioConformanceIT.exceptions());
         } catch (TestAbortedException missing) {
@@ -76,12 +76,20 @@ class MemoryStoreConformanceIT {
     /** Keeps the cluster's clock at the time of the machine, by which the kernel and the programs go. */
     private static final class TimePasses implements AutoCloseable {
         private final MemoryCluster cluster;
-        private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
+        private final Timer timer = new Timer("time-passes", true);
 
         TimePasses(MemoryCluster cluster) {
             this.cluster = cluster;
             tick();
-            ticks.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            timer.schedule(
+                    new TimerTask() {
+                        @Override
+                        public void run() {
+                            tick();
+                        }
+                    },
+                    TICK_MILLIS,
+                    TICK_MILLIS);
         }
 
         private void tick() {
@@ -93,7 +101,7 @@ class MemoryStoreConformanceIT {
 
         @Override
         public void close() {
-            ticks.shutdownNow();
+            timer.cancel();
         }
     }
 }
