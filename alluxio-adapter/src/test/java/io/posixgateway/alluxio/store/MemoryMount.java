@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -379,7 +380,7 @@ public final class MemoryMount implements AutoCloseable {
         try (Stream<Path> files = Files.list(folder)) {
             Files.createDirectories(target);
             for (Path file : files.toList()) {
-                Files.copy(file, target.resolve(file.getFileName()));
+                Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.time.Clock;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,7 +32,7 @@ public final class SharedReadersStress {
     public static class ReadWhileOtherCloses {
         private final CountingStore counting = new CountingStore();
         private final FileReaders readers =
-                new FileReaders(counting.store, new BlockFiles(0), new BufferBudget(0), 0, () -> 0);
+                new FileReaders(counting.store, new BlockFiles(0), new BufferBudget(0), 0, Clock.system());
         private final FileReader closed = readers.reader(EXTENT, () -> "/f");
         private final FileReader reads = readers.reader(EXTENT, () -> "/f");
 
@@ -75,7 +76,7 @@ public final class SharedReadersStress {
     public static class ReadWhileClosed {
         private final CountingStore counting = new CountingStore();
         private final FileReaders readers =
-                new FileReaders(counting.store, new BlockFiles(0), new BufferBudget(0), 0, () -> 0);
+                new FileReaders(counting.store, new BlockFiles(0), new BufferBudget(0), 0, Clock.system());
         private final FileReader reader = readers.reader(EXTENT, () -> "/f");
 
         @Actor

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -22,7 +23,7 @@ public final class InodeTableStress {
 
     /** A table that keeps nothing idle. */
     private static InodeTable table() {
-        return new InodeTable("/", 1, 0, new CacheBytes(1L << 40));
+        return new InodeTable("/", 1, 0, new CacheBytes(1L << 40), Clock.system());
     }
 
     /** A lookup finds the file while the kernel's former knowledge of it ends. */
@@ -101,7 +102,7 @@ public final class InodeTableStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both do, or the name leads to the old node.")
     @State
     public static class TwoSplits {
-        private final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40));
+        private final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40), Clock.system());
         private final Name name = Name.of("a");
         private final Inode old = table.of(FILE, false);
 

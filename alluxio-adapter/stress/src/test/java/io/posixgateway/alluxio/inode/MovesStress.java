@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -15,8 +16,8 @@ public final class MovesStress {
 
     /** A directory, a file in it, and what Alluxio has of both. */
     private static final class Tree {
-        final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40));
-        final Moves moves = new Moves(table);
+        final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40), Clock.system());
+        final Moves moves = new Moves(table, Clock.system());
         final Inode directory = table.of(2L << 24, true);
         final Inode file = table.of(3L << 24, false);
         volatile String path = "/a/f";

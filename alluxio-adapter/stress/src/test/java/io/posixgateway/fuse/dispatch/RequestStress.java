@@ -9,8 +9,11 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.openjdk.jcstress.annotations.Actor;
@@ -28,9 +31,21 @@ import org.openjdk.jcstress.infra.results.I_Result;
  */
 public final class RequestStress {
     private static final AtomicLong UNIQUES = new AtomicLong();
-    private static final SessionMetrics METRICS = new SessionMetrics(() -> 1, 2);
+    private static final SessionMetrics METRICS = new SessionMetrics(Clock.system(), 2);
+
+    private static final SessionMetrics HURRIED = new SessionMetrics(new HurryingClock(), 2);
+    private static final ScheduledThreadPoolExecutor SOON = new ScheduledThreadPoolExecutor(1, work -> {
+        Thread thread = new Thread(work, "relief");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private RequestStress() {}
+
+    /** After a moment, whatever the delay. */
+    private static void soon(Runnable work, long delayNanos) {
+        var unused = SOON.schedule(work, 1, TimeUnit.NANOSECONDS);
+    }
 
     private static long unique() {
         return UNIQUES.addAndGet(2);
@@ -109,7 +124,7 @@ public final class RequestStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Work was lost, or done twice.")
     @State
     public static class PoolClosedUnderWork {
-        private final HandoverPool pool = new HandoverPool(1, METRICS, 1);
+        private final HandoverPool pool = new HandoverPool(1, HURRIED, RequestStress::soon);
         private final AtomicInteger done = new AtomicInteger();
         private int accepted;
 

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.metrics;
 
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
@@ -28,7 +29,7 @@ public final class CountersStress {
 
         @Actor
         public void call(ZZZ_Result r) {
-            RemoteCalls own = new RemoteCalls(Thread.currentThread(), () -> 1);
+            RemoteCalls own = new RemoteCalls(Thread.currentThread(), Clock.system());
             calls = own;
             own.begin();
             r.r1 = own.end();
@@ -48,7 +49,7 @@ public final class CountersStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Fewer than none.")
     @State
     public static class InFlight {
-        private static final SessionMetrics METRICS = new SessionMetrics(() -> 1, 2);
+        private static final SessionMetrics METRICS = new SessionMetrics(Clock.system(), 2);
 
         @Actor
         public void serve() {

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.transport;
 
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Set;
@@ -28,7 +29,7 @@ public final class SlotsStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "A slot was lost, or is with two, or is still counted as handed over.")
     @State
     public static class HandOverWhileAnswered {
-        private final MessageSlots slots = new MessageSlots(2, 4096);
+        private final MessageSlots slots = new MessageSlots(2, 4096, Clock.system());
         private final Lane lane = new Lane(-1, slots.take());
         private final MessageSlot answered = lane.current;
         private MessageSlot handedOver;
