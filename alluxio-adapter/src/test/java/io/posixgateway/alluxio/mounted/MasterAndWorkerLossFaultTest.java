@@ -113,7 +113,7 @@ class MasterAndWorkerLossFaultTest {
                 }
 
                 bringBack(server);
-                Path below = alluxio.ufs().resolve("lost-" + server.name());
+                Path below = own.ufs().resolve("lost-" + server.name());
                 Waiting.until("the name can be taken again", PATIENCE, () -> writes(lost) || isSaved(below));
                 assertThat(Files.readString(below)).isIn("x", "y");
                 awaitMore(readers, "read rightly again");
