@@ -42,6 +42,15 @@ class HeldPublicationFaultTest {
     /** A call whose program got a signal is interrupted after two seconds; one that sends data after ten. */
     private static final Duration LONGEST_LIFE = Duration.ofSeconds(8);
 
+    private static final String COPIER = """
+            import os, sys
+            source, path = sys.argv[1:]
+            file = os.open(path, os.O_WRONLY | os.O_TRUNC)
+            with open(source, "rb") as content:
+                os.write(file, content.read())
+            os.close(file)
+            """;
+
     private final Path folder;
     private final TestDirectory own;
     private final ServerProcess worker;
@@ -97,8 +106,9 @@ class HeldPublicationFaultTest {
         return mount;
     }
 
+    /** Unlike dd, which closes a copy of its descriptor first, and so publishes the file while it is empty. */
     private Program write(Path from, Path to) throws IOException {
-        return Program.start(folder, List.of("dd", "if=" + from, "of=" + to, "bs=1M", "status=none"));
+        return Program.start(folder, List.of("python3", "-c", COPIER, from.toString(), to.toString()));
     }
 
     /** A crowd at once, who all see this length; how long it took. */
