@@ -6,11 +6,10 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A way to a server that can be stopped, or take time: connections stay, and new ones are taken, but nothing comes through. */
+/** A way to a server that can be stopped: connections stay, and new ones are taken, but nothing comes through. */
 public final class StoppableProxy implements AutoCloseable {
     private static final long FIRST_BYTES = 1000;
     private static final int PIECE_BYTES = 256 << 10;
@@ -23,7 +22,6 @@ public final class StoppableProxy implements AutoCloseable {
     private boolean stopped;
     private volatile boolean losing;
     private volatile boolean cutting;
-    private volatile long eachWayMillis;
 
     /** @param target "host:port" */
     public StoppableProxy(String target) throws IOException {
@@ -54,11 +52,6 @@ public final class StoppableProxy implements AutoCloseable {
         synchronized (gate) {
             stopped = true;
         }
-    }
-
-    /** From now on whatever comes waits here for so long, and what comes meanwhile with it. */
-    public void delay(Duration eachWay) {
-        eachWayMillis = eachWay.toMillis();
     }
 
     /** From now on what the target answers is lost, and the connection with it; what it is sent still arrives. */
@@ -121,7 +114,6 @@ public final class StoppableProxy implements AutoCloseable {
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[PIECE_BYTES];
             for (int count = in.read(bytes); count >= 0 && !(answers && losing); count = in.read(bytes)) {
-                Thread.sleep(eachWayMillis);
                 synchronized (gate) {
                     while (stopped) {
                         gate.wait();
