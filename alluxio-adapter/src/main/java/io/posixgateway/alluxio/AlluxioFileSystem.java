@@ -70,18 +70,19 @@ public final class AlluxioFileSystem implements FileSystem {
         if (unknown != null || volume.table.get(node) == null) {
             volume.passthrough.forgotten(node);
         }
-        if (unknown != null && volume.mayBeOpenUnseen(unknown)) {
-            volume.later(() -> lastHandleClosed(unknown));
+        if (unknown != null && (unknown.unlinked() || volume.mayBeOpenUnseen(unknown))) {
+            volume.later(() -> forgotten(unknown));
         }
     }
 
-    /** The kernel holds no handle of the node any more, known here or not. */
-    private void lastHandleClosed(Inode inode) {
+    /** The kernel holds no handle of the node any more, but for those whose RELEASE this overtook. */
+    private void forgotten(Inode inode) {
         try {
-            if (inode.unlinked()) {
-                volume.bury(inode);
-            } else {
+            if (!inode.unlinked()) {
                 volume.drafts.lastWriterClosed(inode, false);
+            } else if (!volume.mayBeOpenUnseen(inode) || !volume.notices.isKnown(inode.node())) {
+                inode.markOurs(); // no handle of an earlier process is left
+                volume.buryIfForgotten(inode);
             }
         } catch (StoreException e) {
             failures.answer("forget", e);

@@ -89,6 +89,12 @@ final class AttributeOperations {
         }
     }
 
+    private void change(Inode inode, AttributeEdit.Edit edit) throws StoreException {
+        if (volume.drafts.change(inode, false, edit) == Drafts.NO_DRAFT) {
+            put(inode, edit);
+        }
+    }
+
     /** As it is to be; the failure tells where the file is. */
     private FileStatus edited(Inode inode, Facts facts, SetAttributes changes) throws StoreException {
         try {
@@ -111,7 +117,7 @@ final class AttributeOperations {
         Map<String, byte[]> changed = new HashMap<>(after.xattrs());
         before.raw().xattrs().forEach((name, value) -> changed.remove(name, value));
         Integer mode = after.mode() == before.raw().mode() ? null : after.mode();
-        if (mode != null || !changed.isEmpty()) {
+        if ((mode != null || !changed.isEmpty()) && !volume.metadata.isOrphan(inode)) {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
         inode.changed(volume.factsReader.read(after, before.fetchedNanos()));
@@ -169,9 +175,7 @@ final class AttributeOperations {
         }
         byte[] bytes = new byte[value.remaining()];
         value.get(bytes);
-        if (volume.drafts.change(inode, false, facts -> with(facts, key, bytes)) == Drafts.NO_DRAFT) {
-            put(inode, facts -> with(facts, key, bytes));
-        }
+        change(inode, facts -> with(facts, key, bytes));
         return 0;
     }
 
@@ -185,6 +189,10 @@ final class AttributeOperations {
             return -Errno.ENODATA;
         }
         volume.drafts.publish(inode, true);
+        if (volume.metadata.isOrphan(inode)) {
+            change(inode, facts -> with(facts, key, null));
+            return 0;
+        }
         volume.metadata.moves().stay(inode, () -> {
             volume.store.removeXattr(volume.metadata.pathOf(inode), key);
             return inode;

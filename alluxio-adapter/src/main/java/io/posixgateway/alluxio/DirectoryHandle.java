@@ -180,8 +180,8 @@ final class DirectoryHandle {
 
     private int load(Request request) throws StoreException {
         while (next >= page.page().count()) {
-            if (!page.more()) {
-                return 0;
+            if (!page.more() || directory.unlinked()) {
+                return 0; // another directory may be at its path
             }
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;

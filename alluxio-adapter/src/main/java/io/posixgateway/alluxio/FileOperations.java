@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
@@ -91,9 +90,11 @@ final class FileOperations {
             }
             volume.metadata.moves().stay(inode, () -> inode);
         }
-        boolean goesOn =
-                volume.drafts.has(inode) || volume.passedThrough(inode) || HiddenNames.is(volume.table.lastName(inode));
-        return inode.unlinked() && !goesOn ? -Errno.ESTALE : 0;
+        boolean goesOn = volume.drafts.has(inode)
+                || volume.passedThrough(inode)
+                || !volume.metadata.isOrphan(inode)
+                || volume.orphans.has(inode);
+        return goesOn ? 0 : -Errno.ESTALE;
     }
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
@@ -386,7 +387,7 @@ final class FileOperations {
             return absent(request, handle);
         }
         Inode inode = open.inode;
-        boolean waits = open.mayWrite() || inode.unlinked() || open.streams();
+        boolean waits = open.mayWrite() || open.streams();
         if (waits && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }

@@ -87,6 +87,9 @@ final class NameOperations {
         if (!directory.isDirectory()) {
             return -Errno.ENOTDIR;
         }
+        if (directory.unlinked()) {
+            return -Errno.ENOENT; // another directory may be at its path
+        }
         if (name.length() > Name.MAX_BYTES) {
             return -Errno.ENAMETOOLONG;
         }
@@ -196,8 +199,8 @@ final class NameOperations {
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
                 hide(directory, child, path);
             } else {
-                volume.drafts.unlink(child, () -> volume.store.delete(path));
-                volume.table.detach(child);
+                volume.orphans.hold(child);
+                orphan(child, () -> volume.drafts.unlink(child, () -> volume.store.delete(path)));
             }
         });
     }
@@ -393,14 +396,24 @@ final class NameOperations {
     private void replace(Inode child, Inode target, Drafts.Step step) throws StoreException {
         boolean kept = keepContent(target);
         try {
-            volume.drafts.move(child, () -> volume.drafts.unlink(target, step));
+            orphan(target, () -> volume.drafts.move(child, () -> volume.drafts.unlink(target, step)));
         } catch (StoreException e) {
             if (kept) {
                 volume.lastWriterFailed(target, e);
             }
             throw e;
         }
-        volume.table.detach(target);
+    }
+
+    /** The file loses its name by this step. What the kernel may still want of it is held already. */
+    private void orphan(Inode inode, Drafts.Step step) throws StoreException {
+        try {
+            step.run();
+        } catch (StoreException e) {
+            volume.orphans.release(inode);
+            throw e;
+        }
+        volume.table.detach(inode);
     }
 
     /** To a name that nobody has. */
@@ -412,16 +425,20 @@ final class NameOperations {
     }
 
     /**
-     * Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file.
+     * Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. So does who
+     * refers to it by a bind mount or an {@code O_PATH} descriptor: from block files on this host, or a spool if it is small.
      *
      * @return was a spool begun for that?
      */
     private boolean keepContent(Inode target) throws StoreException {
         volume.drafts.completeStream(target);
-        boolean keeps = !volume.passedThrough(target) && volume.mayBeOpen(target) && !volume.drafts.has(target);
-        if (keeps) {
-            volume.drafts.begin(target, Long.MAX_VALUE);
+        if (volume.drafts.has(target)) {
+            return false;
         }
-        return keeps;
+        if (volume.mayBeOpen(target) && !volume.passedThrough(target)) {
+            volume.drafts.begin(target, Long.MAX_VALUE);
+            return true;
+        }
+        return !volume.orphans.hold(target) && volume.orphans.copyIfSmall(target);
     }
 }

@@ -73,6 +73,7 @@ final class Volume implements AutoCloseable {
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
+    final Orphans orphans;
     private final @Nullable VolumeFolder kept;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
@@ -121,6 +122,8 @@ final class Volume implements AutoCloseable {
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
+        this.orphans = new Orphans(this, kept != null);
+        drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }
 
@@ -164,9 +167,24 @@ final class Volume implements AutoCloseable {
     private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
         for (HiddenFiles.Hidden one : all) {
             boolean open = one.node() != 0 && mayBeOpen && notices.isKnown(one.node());
-            if (!open && removeHidden(one)) {
+            if (open) {
+                awaitForget(one.node());
+            } else if (removeHidden(one)) {
                 hidden.remove(one.path());
             }
+        }
+    }
+
+    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
+    private void awaitForget(long node) {
+        try {
+            Inode known = table.get(node);
+            Inode inode = known == null ? recover(node) : known;
+            if (inode != null && !inode.isKnown()) {
+                table.lookedUp(inode);
+            }
+        } catch (StoreException e) {
+            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
         }
     }
 
@@ -316,21 +334,42 @@ final class Volume implements AutoCloseable {
         }
     }
 
-    /** A file that was deleted while open goes with its last handle; if there may be more, with the kernel's interest. */
-    void buryIfClosed(Inode inode) throws StoreException {
-        if (inode.unlinked() && inode.handles() == 0 && !mayBeOpenUnseen(inode)) {
-            bury(inode);
+    /** A file that was deleted goes when nobody has it open and the kernel does not know it any more. */
+    void buryIfClosed(Inode inode) {
+        if (inode.unlinked()) {
+            later(() -> {
+                try {
+                    buryIfForgotten(inode);
+                } catch (StoreException e) {
+                    LOG.warn("What is left of a deleted file stays for now: {}", e.getMessage());
+                }
+            });
         }
     }
 
-    /** Nobody can reach the deleted file any more: removes what is left of it. Waits. */
-    void bury(Inode inode) throws StoreException {
+    /** Removes what is left of a deleted file, unless somebody can still reach it. For {@link #later} alone. Waits. */
+    void buryIfForgotten(Inode inode) throws StoreException {
+        if (mayBeOpen(inode) || inode.isKnown()) {
+            return;
+        }
         drafts.discard(inode);
+        orphans.release(inode);
         String path = table.path(inode);
         if (path != null && HiddenNames.is(table.lastName(inode))) {
-            store.delete(path);
+            deleteHidden(path);
             hidden.forget(inode.node());
             table.detach(inode);
+        }
+    }
+
+    /** It may have been buried already, by the other of RELEASE and FORGET. */
+    private void deleteHidden(String path) throws StoreException {
+        try {
+            store.delete(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
         }
     }
 
@@ -377,6 +416,7 @@ final class Volume implements AutoCloseable {
             return;
         }
         drafts.close();
+        orphans.close();
         removeHidden(hidden.present(), false);
         hidden.close();
         hot.close();
@@ -391,6 +431,7 @@ final class Volume implements AutoCloseable {
 
     /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
     private void leave() {
+        orphans.leave();
         drafts.leave();
         hidden.close();
         if (kept != null) {
@@ -425,6 +466,10 @@ final class Volume implements AutoCloseable {
         if (inode != null || !request.mayWait()) {
             return inode;
         }
+        return recover(node);
+    }
+
+    private @Nullable Inode recover(long node) throws StoreException {
         Inode recovered = metadata.recover(node);
         if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
             recovered.markUnlinked();

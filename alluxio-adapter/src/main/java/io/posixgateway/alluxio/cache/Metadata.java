@@ -60,7 +60,7 @@ public final class Metadata {
     /** What is known and still believed; null: ask. Never waits. */
     public @Nullable Facts known(Inode inode) {
         Facts facts = inode.facts();
-        if (facts == null || !freshness.of(inode).fresh(facts.fetchedNanos())) {
+        if (facts == null || !(inode.unlinked() || freshness.of(inode).fresh(facts.fetchedNanos()))) {
             return null;
         }
         attributeCounts.hit();
@@ -154,8 +154,12 @@ public final class Metadata {
         return facts != null ? facts : refresh(inode);
     }
 
-    /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. */
+    /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. An orphan is as it was. */
     public Facts refresh(Inode inode) throws StoreException {
+        Facts before = inode.facts();
+        if (before != null && isOrphan(inode)) {
+            return before;
+        }
         attributeCounts.miss();
         for (int tries = 1; ; tries++) {
             long moved = moves.count();
@@ -175,6 +179,11 @@ public final class Metadata {
             }
             return see(inode, found, asked);
         }
+    }
+
+    /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
+    public boolean isOrphan(Inode inode) {
+        return inode.unlinked() && !HiddenNames.is(table.lastName(inode));
     }
 
     /** What took the place of a file that is gone, if it counts as the same. */
@@ -241,7 +250,6 @@ public final class Metadata {
         }
     }
 
-    /** By the volume's clock. */
     /** The volume's. */
     public Clock clock() {
         return freshness.clock();

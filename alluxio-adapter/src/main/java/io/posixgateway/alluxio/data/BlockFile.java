@@ -19,6 +19,8 @@ final class BlockFile {
     private final FileChannel channel;
     private final AtomicInteger users = new AtomicInteger(1);
     volatile boolean usedAgain;
+    /** Guarded by the {@link BlockFiles}. */
+    int pins;
 
     private @Nullable Backings backed;
     private volatile int backingId;

@@ -31,6 +31,10 @@ public final class BlockFiles implements AutoCloseable {
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
     private final MissedBlocks missed = new MissedBlocks();
+    /** Those of {@link #pin}. Changed under this object's monitor. */
+    private final LongTable<BlockFile> pinned = new LongTable<>();
+
+    private volatile int pins;
     private volatile @Nullable Backings backings;
     /** Apart from the open ones: more are read between two tellings than may be open. Null: no folder is known. */
     private volatile @Nullable UntoldBlocks untold;
@@ -72,7 +76,8 @@ public final class BlockFiles implements AutoCloseable {
     /** Takes an open block file, opening it if need be; null: no worker here has it. To be given back. */
     @Nullable
     BlockFile take(long blockId) {
-        BlockFile known = open.get(blockId);
+        BlockFile kept = open.get(blockId);
+        BlockFile known = kept == null && pins > 0 ? pinned.get(blockId) : kept;
         if (known != null && known.take()) {
             known.usedAgain = true;
             used(blockId);
@@ -124,6 +129,57 @@ public final class BlockFiles implements AutoCloseable {
             }
         }
         return all;
+    }
+
+    /** All blocks of a file, open until {@link #close}, whoever deletes them and however many others are opened. */
+    public final class Pin implements AutoCloseable {
+        private final List<BlockFile> files;
+
+        private Pin(List<BlockFile> files) {
+            this.files = files;
+        }
+
+        @Override
+        public void close() {
+            unpin(files);
+        }
+    }
+
+    /** Null: some blocks are not here, or as many as may be open are pinned already. */
+    public @Nullable Pin pin(FileReader.Extent extent) {
+        long count = blocksOf(extent);
+        if (count > most - pins) {
+            return null;
+        }
+        List<BlockFile> files = new ArrayList<>();
+        for (long i = 0; i < count; i++) {
+            BlockFile file = take(extent.firstBlock() | i);
+            if (file == null) {
+                files.forEach(BlockFile::give);
+                return null;
+            }
+            files.add(file);
+        }
+        synchronized (this) {
+            for (BlockFile file : files) {
+                file.pins++;
+                pinned.put(file.blockId(), file);
+            }
+            pins = pinned.size();
+        }
+        return new Pin(files);
+    }
+
+    private void unpin(List<BlockFile> files) {
+        synchronized (this) {
+            for (BlockFile file : files) {
+                if (--file.pins == 0) {
+                    pinned.remove(file.blockId());
+                }
+            }
+            pins = pinned.size();
+        }
+        files.forEach(BlockFile::give);
     }
 
     private @Nullable BlockFile openNew(long blockId) {

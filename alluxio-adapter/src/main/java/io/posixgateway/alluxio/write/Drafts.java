@@ -4,7 +4,6 @@ import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -36,6 +35,7 @@ public final class Drafts implements AutoCloseable {
     private final Streams streams;
     private final Reservations reservations;
     private final Doubtful doubtful;
+    private final Originals originals;
     private final LongTable<Draft> drafts = new LongTable<>();
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -54,6 +54,12 @@ public final class Drafts implements AutoCloseable {
         this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, publisher.late(), streamFromBytes);
         this.doubtful = new Doubtful(this, metadata, publisher.late());
+        this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
+    }
+
+    /** Where the content of existing files is read from now on, when they are changed. */
+    public void readFrom(Originals.Source source) {
+        originals.readFrom(source);
     }
 
     /** Is the node being changed? Never waits. */
@@ -122,7 +128,7 @@ public final class Drafts implements AutoCloseable {
             }
             // What cannot be made anew is refused now, not at its publication.
             AttributeEdit.ownedBy(facts, store.user());
-            Draft draft = unsaved(inode, facts);
+            Draft draft = originals.draft(inode, facts);
             draft.lock.lock();
             try {
                 if (drafts.putIfAbsent(inode.node(), draft) != null) {
@@ -136,29 +142,16 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    private Draft unsaved(Inode inode, Facts facts) throws StoreException {
-        Spool spool = folder.make();
-        try {
-            DraftRecord.Content content =
-                    new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
-            return new Draft(inode, spool, folder.record(spool, content), facts, metadata.clock());
-        } catch (StoreException e) {
-            spool.close(false);
-            throw e;
-        }
-    }
-
     /** Takes over the content; from then on the record counts. */
     private void copy(Draft draft, long bytes) throws StoreException {
         try {
-            if (bytes > 0) {
-                try (FileSource source = store.open(metadata.pathOf(draft.inode), draft.inode.fileId())) {
-                    draft.spool.copyFrom(source, bytes);
-                }
-            }
-            draft.record.put(draft.inode.unlinked() ? DraftRecord.UNLINKED : 0, 0);
+            originals.copy(draft, bytes);
         } catch (StoreException e) {
+            Facts facts = draft.facts;
             end(draft, false);
+            if (draft.inode.unlinked()) {
+                draft.inode.see(facts); // nobody else knows them
+            }
             throw e;
         }
     }

@@ -81,6 +81,7 @@ public final class FuseRequests implements AutoCloseable {
         MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME) : pooled;
         long unique = uniques.addAndGet(2);
         exchange.ask(parts.opcode.code(), unique, parts.node, parts.arguments, parts.data);
+        exchange.error = 0; // of the one before: some requests have no answer
         inFlight.put(Thread.currentThread(), unique);
         dispatcher.handle(exchange);
         try {
@@ -106,11 +107,17 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     private FuseNode entry(Opcode opcode, long parent, byte[] arguments, byte[] names) {
-        return ask(new Parts(opcode, parent, arguments, names), (reply, at, bytes) -> seen(entry(reply, at)));
+        return ask(
+                new Parts(opcode, parent, arguments, names),
+                (reply, at, bytes) -> seen(parent, names, entry(reply, at)));
     }
 
-    private FuseNode seen(FuseNode node) {
-        kernel.looked(node.id());
+    private FuseNode seen(long parent, byte[] names, FuseNode node) {
+        int end = 0;
+        while (names[end] != 0) {
+            end++;
+        }
+        kernel.looked(parent, new String(names, 0, end, StandardCharsets.UTF_8), node.id());
         return node;
     }
 
@@ -204,10 +211,11 @@ public final class FuseRequests implements AutoCloseable {
     public Opened create(long parent, String name, int mode, int flags) {
         byte[] arguments =
                 new Message().int32(flags).int32(mode).int32(0).int32(0).done();
-        return ask(new Parts(Opcode.CREATE, parent, arguments, Message.names(name)), (reply, at, bytes) -> {
+        byte[] names = Message.names(name);
+        return ask(new Parts(Opcode.CREATE, parent, arguments, names), (reply, at, bytes) -> {
             int open = at + Layouts.ENTRY_OUT_BYTES;
             return new Opened(
-                    seen(entry(reply, at)),
+                    seen(parent, names, entry(reply, at)),
                     reply.getLong(open + Layouts.OPEN_OUT_FH),
                     reply.getInt(open + Layouts.OPEN_OUT_OPEN_FLAGS));
         });
@@ -296,8 +304,8 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     public void forget(long node, long lookups) {
-        tell(Opcode.FORGET, node, new Message().int64(lookups).done(), Message.NOTHING);
         kernel.forgot(node, lookups);
+        tell(Opcode.FORGET, node, new Message().int64(lookups).done(), Message.NOTHING);
     }
 
     public Opened opendir(FuseNode directory) {

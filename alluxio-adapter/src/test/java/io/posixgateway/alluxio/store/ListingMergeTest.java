@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -23,7 +24,7 @@ class ListingMergeTest {
     }
 
     @Test
-    void list_leavesOutNamesOfTheGateway() {
+    void list_leavesOutNamesOfTheGateway() throws InterruptedException {
         mount.write("/file", "text");
         try (MemoryMount.OpenFile read = mount.open("/file")) {
             mount.unlink("/file");
@@ -32,7 +33,7 @@ class ListingMergeTest {
             assertThat(other.list("/")).isEmpty();
             assertThat(read.readText()).isEqualTo("text");
         }
-        assertThat(cluster.ufs().list("/")).isEmpty();
+        Eventually.holds("it is removed", () -> cluster.ufs().list("/").isEmpty());
     }
 
     @Test

@@ -263,15 +263,91 @@ public final class MemoryMount implements AutoCloseable {
                 requests.flush(opened);
             } finally {
                 requests.release(opened);
+                referNoMore(opened.node().id());
             }
         }
+    }
+
+    private OpenFile referring(Opened opened) {
+        kernel.refer(opened.node().id());
+        return new OpenFile(opened);
+    }
+
+    private void referNoMore(long node) {
+        kernel.referNoMore(node);
+        forgetIfUnused(node);
+    }
+
+    /** The kernel forgets a node without a name as soon as nothing refers to it. */
+    private void forgetIfUnused(long node) {
+        long lookups = kernel.unusedLookups(node);
+        if (lookups > 0) {
+            requests.forget(node, lookups);
+        }
+    }
+
+    private void lost(Place place) {
+        forgetIfUnused(kernel.lost(place));
+    }
+
+    /** A bind mount of a file, or a descriptor of O_PATH: the kernel goes on knowing the node, whatever becomes of its name. */
+    public final class Bound implements AutoCloseable {
+        private final FuseNode node;
+
+        private Bound(FuseNode node) {
+            this.node = node;
+        }
+
+        public long node() {
+            return node.id();
+        }
+
+        public OpenFile open(int flags) {
+            return referring(requests.open(node, flags));
+        }
+
+        /** As {@code cat} of where it is bound. */
+        public String read() {
+            try (OpenFile file = open(Stat.O_RDONLY)) {
+                return file.readText();
+            }
+        }
+
+        /** As {@code printf text > } of where it is bound. */
+        public void write(String text) {
+            try (OpenFile file = open(Stat.O_RDWR)) {
+                file.truncate(0);
+                file.write(text);
+            }
+        }
+
+        public FuseNode stat() {
+            return requests.getattr(node.id());
+        }
+
+        /** It refers to it no more. */
+        @Override
+        public void close() {
+            referNoMore(node.id());
+        }
+    }
+
+    public Bound bind(String path) {
+        FuseNode node = lookup(path);
+        kernel.refer(node.id());
+        return new Bound(node);
+    }
+
+    /** One that was bound on the mount of an earlier process. */
+    public Bound inherited(Bound earlier) {
+        return new Bound(earlier.node);
     }
 
     /** As open(2) with O_CREAT and O_EXCL, for reading and writing. */
     public OpenFile create(String path) {
         Place place = place(path);
         int flags = Stat.O_RDWR | Stat.O_CREAT | Stat.O_EXCL;
-        return new OpenFile(requests.create(place.parent(), place.name(), 0644, flags));
+        return referring(requests.create(place.parent(), place.name(), 0644, flags));
     }
 
     /** One that a program opened on the mount of an earlier process. */
@@ -280,11 +356,11 @@ public final class MemoryMount implements AutoCloseable {
     }
 
     public OpenFile open(String path) {
-        return new OpenFile(requests.open(lookup(path), Stat.O_RDONLY));
+        return referring(requests.open(lookup(path), Stat.O_RDONLY));
     }
 
     public OpenFile openToWrite(String path) {
-        return new OpenFile(requests.open(lookup(path), Stat.O_RDWR));
+        return referring(requests.open(lookup(path), Stat.O_RDWR));
     }
 
     /** As {@code echo text > path}: made, or truncated and written anew. */
@@ -316,11 +392,13 @@ public final class MemoryMount implements AutoCloseable {
     public void unlink(String path) {
         Place place = place(path);
         requests.unlink(place.parent(), place.name());
+        lost(place);
     }
 
     public void rmdir(String path) {
         Place place = place(path);
         requests.rmdir(place.parent(), place.name());
+        lost(place);
     }
 
     /** As rename(2). */
@@ -329,13 +407,28 @@ public final class MemoryMount implements AutoCloseable {
     }
 
     public void rename(String from, String to, int flags) {
-        requests.rename(place(from), place(to), flags);
+        Place source = place(from);
+        Place target = place(to);
+        requests.rename(source, target, flags);
+        if (!source.equals(target)) {
+            lost(target);
+            kernel.moved(source, target);
+        }
     }
 
     /** As {@code ls}: all names but . and .., in the order in which they were listed. */
     public List<String> list(String path) {
+        return names(lookup(path));
+    }
+
+    /** As {@code ls} of where a directory is bound, or of a working directory. */
+    public List<String> namesOf(Bound directory) {
+        return names(directory.node);
+    }
+
+    private List<String> names(FuseNode listed) {
         List<String> names = new ArrayList<>();
-        Opened directory = requests.opendir(lookup(path));
+        Opened directory = requests.opendir(listed);
         List<FuseRequests.Listed> part = requests.readdir(directory, 0);
         while (!part.isEmpty()) {
             part.stream().map(FuseRequests.Listed::name).forEach(names::add);

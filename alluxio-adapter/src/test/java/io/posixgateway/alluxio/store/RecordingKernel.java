@@ -7,8 +7,10 @@ import io.posixgateway.fuse.spi.Name;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -19,6 +21,12 @@ public final class RecordingKernel implements Kernel {
 
     private final List<Notice> notices = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
+    /** What names led to when they were last seen. */
+    private final Map<FuseRequests.Place, Long> names = new HashMap<>();
+    /** By node: descriptors, and what else refers to it but its name. */
+    private final Map<Long, Integer> references = new HashMap<>();
+
+    private final Set<Long> nameless = new HashSet<>();
 
     /**
      * Something it was told.
@@ -44,8 +52,41 @@ public final class RecordingKernel implements Kernel {
         }
     }
 
-    synchronized void looked(long node) {
+    synchronized void looked(long parent, String name, long node) {
         lookups.merge(node, 1L, Long::sum);
+        names.put(new FuseRequests.Place(parent, name), node);
+    }
+
+    /** The name is gone; returns the node that had it, 0: none is known. */
+    synchronized long lost(FuseRequests.Place place) {
+        Long node = names.remove(place);
+        if (node == null) {
+            return 0;
+        }
+        nameless.add(node);
+        return node;
+    }
+
+    /** A descriptor, or something else that is no name. */
+    synchronized void refer(long node) {
+        references.merge(node, 1, Integer::sum);
+    }
+
+    synchronized void referNoMore(long node) {
+        references.computeIfPresent(node, (key, count) -> count > 1 ? count - 1 : null);
+    }
+
+    /** How often it was told of a node that it needs no more; 0: it needs it. */
+    synchronized long unusedLookups(long node) {
+        boolean unused = nameless.contains(node) && !references.containsKey(node);
+        return unused ? lookups.getOrDefault(node, 0L) : 0;
+    }
+
+    synchronized void moved(FuseRequests.Place from, FuseRequests.Place to) {
+        Long node = names.remove(from);
+        if (node != null) {
+            names.put(to, node);
+        }
     }
 
     synchronized void forgot(long node, long count) {

@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Arrays;
 import java.util.Random;
@@ -136,17 +137,17 @@ class StreamedWriteTest {
     }
 
     @Test
-    void unlink_ofStreamedFile_leavesItReadableToItsEnd() {
+    void unlink_ofStreamedFile_leavesItReadableToItsEnd() throws InterruptedException {
         try (OpenFile file = streaming("/file")) {
             mount.unlink("/file");
             write(file, 3, 5);
             assertThat(file.readAll()).isEqualTo(content);
         }
-        assertThat(cluster.ufs().list("/")).isEmpty();
+        Eventually.holds("it is removed", () -> cluster.ufs().list("/").isEmpty());
     }
 
     @Test
-    void unlink_ofStreamedFileLargerThanTheSpool_leavesItReadableToItsEnd() {
+    void unlink_ofStreamedFileLargerThanTheSpool_leavesItReadableToItsEnd() throws InterruptedException {
         remount("1M");
         try (OpenFile file = streaming("/large")) {
             write(file, 3, 5);
@@ -157,7 +158,7 @@ class StreamedWriteTest {
             assertThat(file.readAll()).isEqualTo(content);
             assertThat(spooled()).isZero();
         }
-        assertThat(cluster.ufs().list("/")).isEmpty();
+        Eventually.holds("it is removed", () -> cluster.ufs().list("/").isEmpty());
     }
 
     @Test

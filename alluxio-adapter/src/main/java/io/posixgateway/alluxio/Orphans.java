@@ -1,0 +1,240 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.data.BlockFiles;
+import io.posixgateway.alluxio.data.FileReader;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Files that this mount deleted or replaced while nobody had them open. The kernel may know them all the same: by a bind mount,
+ * a descriptor of {@code O_PATH}, a file handle. Nothing says so before it sends FORGET, which of most files it does at once.
+ *
+ * <p>So their blocks on this host are held open until then, which costs no call to Alluxio, and what is changed of one is
+ * copied into the spool first, as of any file. Where the mount outlives its process, an orphan that the kernel still knows after
+ * a second is copied into the spool too, for the next process. Any thread; has one of its own while there are such.
+ */
+final class Orphans implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** So much of a replaced file is copied beforehand where its blocks are not here. */
+    private static final long SMALL_BYTES = 1 << 20;
+
+    private final Volume volume;
+    private final boolean outlivesProcess;
+    /** By node. */
+    private final LongTable<Held> held = new LongTable<>();
+    // Guarded by this.
+    private @Nullable Thread thread;
+    private boolean closed;
+
+    /** One of them. The flags are for the thread that copies. */
+    private static final class Held {
+        private final Inode inode;
+        private final BlockFiles.Pin blocks;
+        private boolean isOld;
+        private boolean stays;
+
+        private Held(Inode inode, BlockFiles.Pin blocks) {
+            this.inode = inode;
+            this.blocks = blocks;
+        }
+    }
+
+    Orphans(Volume volume, boolean outlivesProcess) {
+        this.volume = volume;
+        this.outlivesProcess = outlivesProcess;
+    }
+
+    /**
+     * Before a file loses its name: holds its blocks, if all are here. Waits.
+     *
+     * @return false: its content goes with its name, if nothing else keeps it
+     */
+    boolean hold(Inode inode) {
+        Facts facts = volume.drafts.has(inode) ? null : content(inode);
+        if (facts == null || facts.lengthBytes() == 0) {
+            return facts != null;
+        }
+        try {
+            if (volume.readers.wantsToLearn()) {
+                volume.learnBlocks(inode);
+            }
+        } catch (StoreException e) {
+            LOG.debug("Where its blocks are is not known: {}", e.getMessage());
+        }
+        BlockFiles.Pin blocks = volume.readers.blocks().pin(FileOperations.extent(facts));
+        if (blocks == null) {
+            return false;
+        }
+        Held before = held.put(inode.node(), new Held(inode, blocks));
+        if (before != null) {
+            before.blocks.close();
+        }
+        copyLater();
+        return true;
+    }
+
+    /** What is known of a file that is whole, asked for if need be; null: nothing, so that it cannot outlive its name. */
+    private @Nullable Facts content(Inode inode) {
+        try {
+            Facts facts = inode.facts();
+            Facts now = facts == null || facts.fileId() != inode.fileId() ? volume.metadata.refresh(inode) : facts;
+            return now.complete() ? now : null;
+        } catch (StoreException e) {
+            LOG.debug("Not held beyond its name: {}", e.getMessage());
+            return null;
+        }
+    }
+
+    /** Where {@link #hold} could not: copies a small file into the spool. True if that is where it is now. Waits. */
+    boolean copyIfSmall(Inode inode) {
+        Facts facts = inode.facts();
+        if (facts == null || !inode.isRegular() || facts.lengthBytes() > SMALL_BYTES || volume.drafts.has(inode)) {
+            return false;
+        }
+        try {
+            volume.drafts.begin(inode, Long.MAX_VALUE);
+            return true;
+        } catch (StoreException e) {
+            LOG.debug("Not copied before it is replaced: {}", e.getMessage());
+            return false;
+        }
+    }
+
+    /** Is the content of this file, which has no name, still there? */
+    boolean has(Inode inode) {
+        Facts facts = inode.facts();
+        return held.get(inode.node()) != null || (facts != null && facts.lengthBytes() == 0);
+    }
+
+    /** The content of a file to be changed, one with a name included. */
+    FileSource open(Inode inode) throws StoreException {
+        Facts facts = inode.facts();
+        if (facts == null || held.get(inode.node()) == null) {
+            return volume.store.open(volume.metadata.pathOf(inode), inode.fileId());
+        }
+        return new HeldSource(volume.readers.reader(FileOperations.extent(facts), () -> volume.metadata.pathOf(inode)));
+    }
+
+    /** Reads block files. */
+    private record HeldSource(FileReader reader) implements FileSource {
+        @Override
+        public int read(long offset, ByteBuffer into) throws StoreException {
+            int count = reader.readLocal(offset, into);
+            if (count < 0) {
+                throw new StoreException(Errno.EIO, "A block of file " + reader.fileId() + " cannot be read", null);
+            }
+            return count;
+        }
+
+        @Override
+        public int readOnce(long offset, ByteBuffer into) throws StoreException {
+            return read(offset, into);
+        }
+
+        @Override
+        public long besideBytes(long offset) {
+            return 0;
+        }
+
+        @Override
+        public int readBeside(long offset, Rooms rooms) {
+            return -1;
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+        }
+    }
+
+    /** Nobody can reach it any more, or it kept its name. */
+    void release(Inode inode) {
+        Held one = held.remove(inode.node());
+        if (one != null) {
+            one.blocks.close();
+        }
+    }
+
+    private synchronized void copyLater() {
+        if (outlivesProcess && thread == null && !closed) {
+            Thread started = new FreeThread(this::run, "orphans");
+            started.start();
+            thread = started;
+        }
+    }
+
+    private void run() {
+        try {
+            while (goesOn()) {
+                volume.clock.sleep(PAUSE_NANOS);
+                held.all().forEach(this::copyIfOld);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized boolean goesOn() {
+        boolean any = !closed && held.all().stream().anyMatch(one -> !one.stays);
+        if (!any) {
+            thread = null;
+        }
+        return any;
+    }
+
+    /** The kernel has had a second to forget it. */
+    private void copyIfOld(Held one) {
+        boolean young = !one.isOld;
+        one.isOld = true;
+        if (!young && !one.stays && one.inode.unlinked()) {
+            copy(one);
+        }
+    }
+
+    private void copy(Held one) {
+        try {
+            volume.drafts.begin(one.inode, Long.MAX_VALUE);
+            release(one.inode);
+            volume.buryIfClosed(one.inode); // it may have been forgotten meanwhile
+        } catch (StoreException e) {
+            one.stays = true;
+            LOG.warn(
+                    "A deleted file of {} bytes that a bind mount or a descriptor still refers to ends with this process: {}",
+                    one.inode.facts() == null ? 0 : one.inode.facts().lengthBytes(),
+                    e.getMessage());
+        }
+    }
+
+    /** The next process goes on with those that the kernel knows. Waits. */
+    void leave() {
+        end();
+        held.all().stream()
+                .filter(one -> one.inode.unlinked() && one.inode.isKnown())
+                .forEach(this::copy);
+        close();
+    }
+
+    private synchronized void end() {
+        closed = true;
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        end();
+        held.all().forEach(one -> release(one.inode));
+    }
+}

@@ -1,0 +1,55 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+
+/** What existing files hold when a change of them begins, which goes into the spool first. Any thread. */
+public final class Originals {
+    private final Metadata metadata;
+    private final SpoolFolder folder;
+    private volatile Source source;
+
+    /** Where the content of a file is. */
+    @FunctionalInterface
+    public interface Source {
+        /** Opens it for one thread, which closes it. */
+        FileSource open(Inode inode) throws StoreException;
+    }
+
+    Originals(Metadata metadata, SpoolFolder folder, Source source) {
+        this.metadata = metadata;
+        this.folder = folder;
+        this.source = source;
+    }
+
+    void readFrom(Source other) {
+        source = other;
+    }
+
+    /** A draft without content, whose record does not count yet. */
+    Draft draft(Inode inode, Facts facts) throws StoreException {
+        Spool spool = folder.make();
+        try {
+            DraftRecord.Content content =
+                    new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
+            return new Draft(inode, spool, folder.record(spool, content), facts, metadata.clock());
+        } catch (StoreException e) {
+            spool.close(false);
+            throw e;
+        }
+    }
+
+    /** Takes over so many bytes; from then on the record counts. */
+    void copy(Draft draft, long bytes) throws StoreException {
+        if (bytes > 0) {
+            try (FileSource from = source.open(draft.inode)) {
+                draft.spool.copyFrom(from, bytes);
+            }
+        }
+        draft.record.put(draft.inode.unlinked() ? DraftRecord.UNLINKED : 0, 0);
+    }
+}
