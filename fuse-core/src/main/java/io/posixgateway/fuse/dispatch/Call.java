@@ -180,6 +180,17 @@ final class Call implements Request {
         return takeNames(false);
     }
 
+    /** 1 or 2 where the payload's file name is "." or "..", by which the kernel asks for nodes; else 0. */
+    int dots() {
+        int end = namesTaken ? -1 : endOfText(0);
+        if (end < 1 || end > 2) {
+            return 0;
+        }
+        int at = exchange.payloadAt(opcode.argumentBytes());
+        boolean only = exchange.payload().get(at) == '.' && exchange.payload().get(at + end - 1) == '.';
+        return only ? end : 0;
+    }
+
     /** Copies both of the payload's file names. */
     int takeTwoNames() {
         return takeNames(true);

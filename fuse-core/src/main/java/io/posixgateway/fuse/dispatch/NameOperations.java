@@ -28,6 +28,11 @@ final class NameOperations {
     }
 
     private int lookup(Call call) {
+        int dots = call.dots();
+        if (dots > 0 && fileSystem.findsForgotten()) {
+            call.entry.clear();
+            return entry(call, fileSystem.find(call, call.node, dots == 2, call.entry));
+        }
         int bad = call.takeName();
         if (bad != 0) {
             return bad;

@@ -92,6 +92,25 @@ public final class MemoryFileSystem implements FileSystem {
         }
     }
 
+    @Override
+    public boolean findsForgotten() {
+        return true;
+    }
+
+    @Override
+    public int find(Request request, long node, boolean above, Entry entry) {
+        long stamp = treeLock.readLock();
+        try {
+            Inode inode = tree.find(node);
+            if (above) {
+                inode = inode == null || inode.directory == null ? null : inode.directory.parent();
+            }
+            return inode == null || inode.links == 0 ? -Errno.ESTALE : enter(inode, entry);
+        } finally {
+            treeLock.unlockRead(stamp);
+        }
+    }
+
     /** Answers with an inode, which the kernel then knows once more. Under the tree's lock. */
     private int enter(Inode inode, Entry entry) {
         inode.lookups.incrementAndGet();

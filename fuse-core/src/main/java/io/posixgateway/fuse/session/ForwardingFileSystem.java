@@ -32,6 +32,16 @@ class ForwardingFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean findsForgotten() {
+        return inner.findsForgotten();
+    }
+
+    @Override
+    public int find(Request request, long node, boolean above, Entry entry) {
+        return inner.find(request, node, above, entry);
+    }
+
+    @Override
     public boolean handlesLocks() {
         return inner.handlesLocks();
     }

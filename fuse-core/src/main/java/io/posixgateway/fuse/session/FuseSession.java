@@ -107,7 +107,7 @@ public final class FuseSession implements AutoCloseable {
             String reason = chooser.refusal(choice);
             if (reason == null) {
                 boolean uring = choice == TransportChoice.URING;
-                Handshake handshake = new Handshake(options, uring, fileSystem.handlesLocks(), kernel::negotiated);
+                Handshake handshake = new Handshake(options, uring, fileSystem, kernel::negotiated);
                 MountedConnection connection = MountedConnection.mount(mountPoint, options);
                 FuseSession session = new FuseSession(
                         fileSystem,
@@ -161,7 +161,7 @@ public final class FuseSession implements AutoCloseable {
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
         KernelLink kernel = new KernelLink(journaled, kept.notices());
-        Handshake handshake = new Handshake(fitting, way.uring(), fileSystem.handlesLocks(), outcome -> {
+        Handshake handshake = new Handshake(fitting, way.uring(), fileSystem, outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);
         });

@@ -3,6 +3,7 @@ package io.posixgateway.fuse.session;
 import io.posixgateway.fuse.dispatch.InitHandler;
 import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.transport.Exchange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -32,19 +33,21 @@ final class Handshake implements InitHandler {
     private final SessionOptions options;
     private final boolean uring;
     private final boolean locks;
+    private final boolean exports;
     private final Consumer<Negotiated> listener;
     private final List<String> off = new ArrayList<>();
     private volatile @Nullable Negotiated negotiated;
 
     /**
      * @param uring ask for messages over io_uring
-     * @param locks the file system handles locks
+     * @param served what it says of locks, and of nodes that the kernel forgot
      * @param listener hears of the outcome before the kernel does
      */
-    Handshake(SessionOptions options, boolean uring, boolean locks, Consumer<Negotiated> listener) {
+    Handshake(SessionOptions options, boolean uring, FileSystem served, Consumer<Negotiated> listener) {
         this.options = options;
         this.uring = uring;
-        this.locks = locks;
+        this.locks = served.handlesLocks();
+        this.exports = served.findsForgotten();
         this.listener = listener;
     }
 
@@ -104,7 +107,15 @@ final class Handshake implements InitHandler {
         if (option != null && options.off().contains(option)) {
             return "switched off";
         }
-        if ((feature == InitFeature.LOCKS && !locks) || (feature == InitFeature.OVER_IO_URING && !uring)) {
+        boolean unwanted =
+                switch (feature) {
+                    case LOCKS -> !locks;
+                    case OVER_IO_URING -> !uring;
+                    case EXPORT_SUPPORT -> !exports;
+                    case NO_EXPORT_SUPPORT -> exports;
+                    default -> false;
+                };
+        if (unwanted) {
             return "";
         }
         if (feature == InitFeature.PASSTHROUGH && !options.off().contains(Feature.WRITEBACK_CACHE)) {

@@ -21,6 +21,10 @@ enum InitFeature {
     AUTO_INVAL_DATA(1L << 12, null),
     DIRECT_IO_ALLOW_MMAP(1L << 36, null),
     LOCKS(1L << 1 | 1L << 10, null),
+    /** The kernel asks for nodes that it forgot, by "." and "..". */
+    EXPORT_SUPPORT(1L << 4, null),
+    /** There are no file handles, rather than some that end when the kernel forgets. */
+    NO_EXPORT_SUPPORT(1L << 38, null),
     OVER_IO_URING(1L << 41, null);
 
     /** The kernel reads the reply's second half of flags only with this one. */

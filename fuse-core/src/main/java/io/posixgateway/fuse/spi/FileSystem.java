@@ -34,6 +34,25 @@ public interface FileSystem extends AutoCloseable {
     /** Finds a name. A missing one: ENOENT, or 0 with {@code entry.node} 0 to have it remembered. */
     int lookup(Request request, long parent, Name name, Entry entry);
 
+    /**
+     * Are nodes found by {@link #find} as long as the file is there? Then file handles (name_to_handle_at(2), NFS) live as long as
+     * the mount. If not, the kernel is told that this mount has none; one that is too old to be told (before 6.9) gives some that
+     * are ESTALE once it forgot the node.
+     */
+    default boolean findsForgotten() {
+        return false;
+    }
+
+    /**
+     * Finds a node that the kernel knew once and has forgotten; it counts as a lookup. Never another file: ids that are used again
+     * differ in their generation. ESTALE: it is gone.
+     *
+     * @param above the directory above is wanted, of a directory that the kernel knows
+     */
+    default int find(Request request, long node, boolean above, Entry entry) {
+        return -Errno.ESTALE;
+    }
+
     /** Do its attributes hold the time of birth? If so, statx(2) shows it, for one more question to {@link #getattr}. */
     default boolean tellsBirth() {
         return false;

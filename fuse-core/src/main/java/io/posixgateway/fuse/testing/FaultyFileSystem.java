@@ -88,6 +88,17 @@ public class FaultyFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean findsForgotten() {
+        return inner.findsForgotten();
+    }
+
+    @Override
+    public int find(Request request, long node, boolean above, Entry entry) {
+        int struck = fault.strike(Opcode.LOOKUP, request);
+        return struck != 0 ? struck : inner.find(request, node, above, entry);
+    }
+
+    @Override
     public boolean handlesLocks() {
         return inner.handlesLocks();
     }

@@ -106,11 +106,11 @@ class DispatcherTest {
         }
     }
 
-    /** The kernel resolves such names by itself; nobody else is to leave a folder by them. */
+    /** The kernel resolves such names by itself, but for nodes that it forgot; nobody else is to leave a folder by them. */
     @ParameterizedTest
     @ValueSource(strings = {".", "..", "../x", "/x", "x/../y"})
     void aNameThatLeadsElsewhereIsInvalid(String name) {
-        try (Dispatcher dispatcher = dispatcher(new MemoryFileSystem(1 << 20), false)) {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
             MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names(name));
             dispatcher.handle(exchange);
@@ -270,6 +270,58 @@ class DispatcherTest {
             assertThat(exchange.error).isEqualTo(-Errno.EIO);
             assertThat(metrics.errors(Opcode.LOOKUP, Errno.EIO)).isEqualTo(1);
             assertThat(metrics.latencies(Opcode.LOOKUP).count()).isEqualTo(1);
+        }
+    }
+
+    private record Found(int error, long node, long generation) {}
+
+    private static Found look(Dispatcher dispatcher, long node, String name) {
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        exchange.ask(Opcode.LOOKUP, node, Message.NOTHING, Message.names(name));
+        dispatcher.handle(exchange);
+        int at = exchange.replyAt();
+        return new Found(
+                exchange.error,
+                exchange.error != 0 ? 0 : exchange.reply().getLong(at + Layouts.ENTRY_OUT_NODEID),
+                exchange.error != 0 ? 0 : exchange.reply().getLong(at + Layouts.ENTRY_OUT_GENERATION));
+    }
+
+    private static void ask(Dispatcher dispatcher, Opcode opcode, long node, byte[] arguments, byte[] data) {
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        exchange.ask(opcode.code(), 2, node, arguments, data);
+        dispatcher.handle(exchange);
+        assertThat(exchange.error).isZero();
+    }
+
+    private static void mkdir(Dispatcher dispatcher, String name) {
+        ask(
+                dispatcher,
+                Opcode.MKDIR,
+                FileSystem.ROOT,
+                new Message().int32(0755).int32(0).done(),
+                Message.names(name));
+    }
+
+    private static void forget(Dispatcher dispatcher, long node, long lookups) {
+        ask(dispatcher, Opcode.FORGET, node, new Message().int64(lookups).done(), Message.NOTHING);
+    }
+
+    /** As the kernel asks by a file handle, when it forgot the node. */
+    @Test
+    void lookup_ofForgottenNode_findsThatFileAndNeverTheNextOfItsNumber() {
+        try (Dispatcher dispatcher = dispatcher(new MemoryFileSystem(1 << 20), false)) {
+            mkdir(dispatcher, "a");
+            Found made = look(dispatcher, FileSystem.ROOT, "a");
+            forget(dispatcher, made.node(), 2);
+            assertThat(look(dispatcher, made.node(), ".")).isEqualTo(made);
+            assertThat(look(dispatcher, made.node(), "..").node()).isEqualTo(FileSystem.ROOT);
+            ask(dispatcher, Opcode.RMDIR, FileSystem.ROOT, Message.NOTHING, Message.names("a"));
+            assertThat(look(dispatcher, made.node(), ".").error()).isEqualTo(-Errno.ESTALE);
+            forget(dispatcher, made.node(), 1);
+            mkdir(dispatcher, "b");
+            Found next = look(dispatcher, made.node(), ".");
+            assertThat(next.node()).as("the number is used again").isEqualTo(made.node());
+            assertThat(next.generation()).isNotEqualTo(made.generation());
         }
     }
 

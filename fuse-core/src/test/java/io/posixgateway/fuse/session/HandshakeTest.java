@@ -1,0 +1,48 @@
+package io.posixgateway.fuse.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.dispatch.MemoryExchange;
+import io.posixgateway.fuse.dispatch.Message;
+import io.posixgateway.fuse.memory.MemoryFileSystem;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.testing.NullFileSystem;
+import io.posixgateway.fuse.wire.Opcode;
+import org.junit.jupiter.api.Test;
+
+/** What is taken of what a kernel offers. */
+class HandshakeTest {
+    private static final long EVERYTHING = -1;
+    private static final long BEFORE_6_9 = (1L << 38) - 1;
+
+    private static Negotiated negotiate(FileSystem served, long offered) {
+        Handshake handshake = new Handshake(SessionOptions.defaults(), false, served, outcome -> {});
+        MemoryExchange exchange = MemoryExchange.of(MemoryExchange.Shape.CONTIGUOUS, MemoryExchange.HandOver.SAME);
+        byte[] arguments = new Message()
+                .int32(7)
+                .int32(45)
+                .int32(1 << 17)
+                .int32((int) offered)
+                .int32((int) (offered >>> 32))
+                .raw(new byte[44])
+                .done();
+        exchange.ask(Opcode.INIT.code(), 2, 0, arguments, Message.NOTHING);
+        assertThat(handshake.init(exchange)).isPositive();
+        Negotiated outcome = handshake.negotiated();
+        assertThat(outcome).isNotNull();
+        return java.util.Objects.requireNonNull(outcome);
+    }
+
+    @Test
+    void handlesAreThereWhereTheFileSystemFindsWhatTheKernelForgot() {
+        Negotiated memory = negotiate(new MemoryFileSystem(1 << 20), EVERYTHING);
+        assertThat(memory.has(InitFeature.EXPORT_SUPPORT)).isTrue();
+        assertThat(memory.has(InitFeature.NO_EXPORT_SUPPORT)).isFalse();
+        Negotiated none = negotiate(new NullFileSystem(1, 1), EVERYTHING);
+        assertThat(none.has(InitFeature.EXPORT_SUPPORT)).isFalse();
+        assertThat(none.has(InitFeature.NO_EXPORT_SUPPORT)).isTrue();
+        Negotiated old = negotiate(new NullFileSystem(1, 1), BEFORE_6_9);
+        assertThat(old.has(InitFeature.EXPORT_SUPPORT)).isFalse();
+        assertThat(old.has(InitFeature.NO_EXPORT_SUPPORT)).isFalse();
+    }
+}
