@@ -107,8 +107,9 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
+    /** EOPNOTSUPP where there are no links: what programs copy after, while EPERM says that this caller may not. */
     default int link(Request request, long node, long newParent, Name newName, Entry entry) {
-        return -Errno.ENOSYS;
+        return -Errno.EOPNOTSUPP;
     }
 
     /**
