@@ -8,6 +8,7 @@ import sys
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 FALLOC_FL_PUNCH_HOLE_KEEP_SIZE = 3
+FALLOC_FL_COLLAPSE_RANGE = 8
 NAMES = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -84,8 +85,9 @@ def main(d):
     os.mkdir(f"{d}/folder/below")
     attempt("hard_link", os.link, f"{d}/a", f"{d}/c")
     attempt("exchange", exchange, f"{d}/a", f"{d}/b")
-    attempt("reserve", fallocate, f"{d}/a", 0)
-    attempt("punch", fallocate, f"{d}/a", FALLOC_FL_PUNCH_HOLE_KEEP_SIZE)
+    attempt("reserve", fallocate, f"{d}/b", 0)
+    attempt("punch", fallocate, f"{d}/b", FALLOC_FL_PUNCH_HOLE_KEEP_SIZE)
+    attempt("collapse", fallocate, f"{d}/b", FALLOC_FL_COLLAPSE_RANGE)
     attempt("first_hole", first_hole, f"{d}/sparse")
     attempt("seek_behind_the_end", seek_behind_the_end, f"{d}/sparse")
     attempt("directory_links", lambda: os.stat(f"{d}/folder").st_nlink)

@@ -10,6 +10,7 @@
 #include "pgw_wake.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,33 @@ static jlong file_bytes(JNIEnv *env, jclass owner, jint fd) {
     (void)env;
     (void)owner;
     return fstat(fd, &status) != 0 ? -errno : (jlong)status.st_size;
+}
+
+/* The number in a java.io.FileDescriptor; -1: closed. */
+static int descriptor_number(JNIEnv *env, jobject descriptor) {
+    jclass type = (*env)->GetObjectClass(env, descriptor);
+    jfieldID number = (*env)->GetFieldID(env, type, "fd", "I");
+    int fd = number == NULL ? -1 : (*env)->GetIntField(env, descriptor, number);
+    (*env)->ExceptionClear(env);
+    (*env)->DeleteLocalRef(env, type);
+    return fd;
+}
+
+static jint allocate(JNIEnv *env, jclass owner, jobject descriptor, jint mode, jlong offset,
+                     jlong bytes) {
+    int fd = descriptor_number(env, descriptor);
+    int result;
+    (void)owner;
+    do {
+        result = fallocate(fd, mode, offset, bytes);
+    } while (result != 0 && errno == EINTR);
+    return result != 0 ? -errno : 0;
+}
+
+static jlong seek(JNIEnv *env, jclass owner, jobject descriptor, jlong offset, jint whence) {
+    off_t found = lseek(descriptor_number(env, descriptor), offset, whence);
+    (void)owner;
+    return found < 0 ? -errno : found;
 }
 
 static jint open_device(JNIEnv *env, jclass owner) {
@@ -253,6 +281,8 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"buffer", "(JI)Ljava/nio/ByteBuffer;", buffer},
         {"close", "(I)I", close_descriptor},
         {"fileBytes", "(I)J", file_bytes},
+        {"allocate", "(Ljava/io/FileDescriptor;IJJ)I", allocate},
+        {"seek", "(Ljava/io/FileDescriptor;JI)J", seek},
         {"openDevice", "()I", open_device},
         {"cloneDevice", "(I)I", clone_device},
         {"readMessage", "(IJI)I", read_message},

@@ -153,7 +153,8 @@ public record AdapterOptions(
                             "spool_size",
                             new Option.Size(1 << 20, 1L << 50),
                             "64G",
-                            "Most that changed files may take there; more is refused with ENOSPC."),
+                            "Most that changed files may take there, holes not counted; more is refused with ENOSPC. No hole makes a"
+                                    + " file longer than this: EFBIG."),
                     new Option(
                             "stream_from",
                             new Option.Size(0, 1L << 50),

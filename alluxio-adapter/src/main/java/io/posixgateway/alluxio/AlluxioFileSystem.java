@@ -373,10 +373,13 @@ public final class AlluxioFileSystem implements FileSystem {
         }
     }
 
-    /** Room cannot be reserved, and holes cannot be punched: programs fall back to writing. */
     @Override
     public int fallocate(Request request, long node, long handle, long offset, long lengthBytes, int mode) {
-        return -Errno.EOPNOTSUPP;
+        try {
+            return files.fallocate(request, node, new FileOperations.Range(handle, offset, lengthBytes), mode);
+        } catch (StoreException e) {
+            return failures.answer("fallocate", e);
+        }
     }
 
     /**

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Open files. Any thread; answers as the SPI says. */
 final class FileOperations {
-    private static final int SEEK_DATA = 3;
-    private static final int SEEK_HOLE = 4;
+    private static final int RESERVE = 0;
+    private static final int PUNCH = Stat.FALLOC_PUNCH_HOLE | Stat.FALLOC_KEEP_SIZE;
+    private static final int ZERO_AND_KEEP_SIZE = Stat.FALLOC_ZERO_RANGE | Stat.FALLOC_KEEP_SIZE;
 
     private final Volume volume;
     private final LongTable<FileHandle> handles = new LongTable<>();
@@ -344,6 +345,40 @@ final class FileOperations {
         return written;
     }
 
+    /** In the spool: what is reserved there is sure to find room until it is published, and its holes take none. */
+    int fallocate(Request request, long node, Range range, int mode) throws StoreException {
+        boolean known = mode == RESERVE
+                || mode == Stat.FALLOC_KEEP_SIZE
+                || mode == PUNCH
+                || mode == Stat.FALLOC_ZERO_RANGE
+                || mode == ZERO_AND_KEEP_SIZE;
+        if (!known) {
+            return -Errno.EOPNOTSUPP;
+        }
+        FileHandle open = range.handle == UnopenedFiles.HANDLE ? null : opened(request, node, range.handle);
+        if (open == null) {
+            return range.handle == UnopenedFiles.HANDLE ? -Errno.EROFS : absent(request, range.handle);
+        }
+        if (!open.allowsWrite()) {
+            return -Errno.EBADF;
+        }
+        if (!request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
+        }
+        if (open.inherited) {
+            volume.pages.changes(open.inode);
+        }
+        int done;
+        do {
+            volume.drafts.begin(open.inode, Long.MAX_VALUE);
+            done = volume.drafts.allocate(open.inode, range.offset, range.bytes, mode);
+        } while (done == Drafts.NO_DRAFT);
+        return done;
+    }
+
+    /** A part of an open file. */
+    record Range(long handle, long offset, long bytes) {}
+
     /** At each close of a descriptor: publishes what was written. */
     int flush(Request request, long node, long handle) throws StoreException {
         if (handle == UnopenedFiles.HANDLE) {
@@ -418,8 +453,8 @@ final class FileOperations {
             return -Errno.ENXIO;
         }
         return switch (whence) {
-            case SEEK_DATA -> offset;
-            case SEEK_HOLE -> length;
+            case Stat.SEEK_DATA -> offset;
+            case Stat.SEEK_HOLE -> length;
             default -> -Errno.EINVAL;
         };
     }

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
 import java.time.Instant;
 import java.util.Objects;
@@ -54,6 +55,8 @@ final class Draft {
     /** Where the content was published, if it is not safe there yet, see {@link LateWrites}. */
     @Nullable
     String doubtAt;
+    /** Who waits for the publication under way. */
+    Waiter waiter = Waiter.PATIENT;
     /** The last publication failed. */
     boolean failed;
     /** No longer in use: begin anew. */
@@ -129,6 +132,30 @@ final class Draft {
         record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
         dirty = true;
         changed = clock.instant();
+    }
+
+    /** Reserves room, zeroes a range or makes a hole of it, as fallocate(2); 0. */
+    int allocate(long offset, long bytes, int mode) throws StoreException {
+        if ((mode & Stat.FALLOC_PUNCH_HOLE) != 0) {
+            spool.punch(offset, bytes);
+        } else {
+            spool.reserve(mode, offset, bytes);
+        }
+        if (mode != Stat.FALLOC_KEEP_SIZE) {
+            touch();
+        }
+        return 0;
+    }
+
+    /** A publication, by this step, that the program waits for whose request this thread serves; 0. */
+    int waitedFor(Drafts.Step step) throws StoreException {
+        waiter = Waiter.ofThread(clock);
+        try {
+            step.run();
+            return 0;
+        } finally {
+            waiter = Waiter.PATIENT;
+        }
     }
 
     /** The attributes change. */

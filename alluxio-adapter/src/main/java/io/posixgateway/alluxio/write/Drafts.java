@@ -296,6 +296,11 @@ public final class Drafts implements AutoCloseable {
         } while (truncateDraft(inode, bytes) == NO_DRAFT);
     }
 
+    /** As fallocate(2), in a file that is being changed: 0 or NO_DRAFT. Waits. */
+    public int allocate(Inode inode, long offset, long bytes, int mode) throws StoreException {
+        return inSpool(inode, true, draft -> draft.allocate(offset, bytes, mode));
+    }
+
     /** 0; or NO_DRAFT, where one that there was has ended meanwhile. */
     private int truncateDraft(Inode inode, long bytes) throws StoreException {
         return inSpool(inode, true, draft -> {
@@ -338,10 +343,7 @@ public final class Drafts implements AutoCloseable {
         if (!has(inode)) {
             return;
         }
-        Work publication = draft -> {
-            publishNow(draft, evenUntouched);
-            return 0;
-        };
+        Work publication = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
         metadata.moves().stay(inode, () -> with(inode, true, publication));
     }
 
@@ -367,7 +369,7 @@ public final class Drafts implements AutoCloseable {
             publisher.publish(draft);
             draft.published();
         } catch (StoreException e) {
-            draft.failed = true;
+            draft.failed = e.errno() != Errno.EINTR;
             LOG.error("Publishing failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
             throw e;
         }
@@ -426,17 +428,14 @@ public final class Drafts implements AutoCloseable {
 
     /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
-        int done = with(inode, true, draft -> {
-            unlinkNow(draft, step);
-            return 0;
-        });
+        int done = with(inode, true, draft -> unlinkNow(draft, step));
         if (done == NO_DRAFT) {
             step.run();
             inode.markUnlinked();
         }
     }
 
-    private static void unlinkNow(Draft draft, Step step) throws StoreException {
+    private static int unlinkNow(Draft draft, Step step) throws StoreException {
         draft.record.put(DraftRecord.UNLINKED, 0);
         try {
             step.run();
@@ -445,6 +444,7 @@ public final class Drafts implements AutoCloseable {
             throw e;
         }
         draft.inode.markUnlinked();
+        return 0;
     }
 
     /**
@@ -468,7 +468,7 @@ public final class Drafts implements AutoCloseable {
     /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
     public void move(Inode inode, Step step) throws StoreException {
         int done = with(inode, true, draft -> {
-            publishNow(draft, true);
+            draft.waitedFor(() -> publishNow(draft, true));
             step.run();
             return 0;
         });

@@ -224,7 +224,7 @@ public final class Publisher {
     private void complete(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
         try {
             checkOurs(draft, sink, attempt);
-            draft.spool.copyTo(sink, true);
+            draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
@@ -259,7 +259,7 @@ public final class Publisher {
         hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
         FileSink sink = make(hidden, raw);
         try {
-            draft.spool.copyTo(sink, true);
+            draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
             store.rename(hidden, path, true);

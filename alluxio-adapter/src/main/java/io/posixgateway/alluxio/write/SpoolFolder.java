@@ -4,10 +4,8 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +39,7 @@ public final class SpoolFolder {
     private final AtomicLong toldBytes = new AtomicLong();
 
     /**
-     * @param mostBytes by the lengths of the files, holes included
+     * @param mostBytes of what files hold: their holes take nothing
      * @param records keep a record beside each file, for the next process
      */
     public SpoolFolder(Path folder, long mostBytes, boolean records) {
@@ -55,8 +53,7 @@ public final class SpoolFolder {
         try {
             Files.createDirectories(folder);
             Path file = Files.createTempFile(folder, PREFIX, "");
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            return new Spool(this, file, channel, 0);
+            return Spool.of(this, file);
         } catch (IOException e) {
             throw failure("No spool file in " + folder, e);
         }
@@ -92,12 +89,19 @@ public final class SpoolFolder {
             if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
                 continue;
             }
-            long bytes = Files.size(file);
+            long bytes = heldBytes(file);
             if (bytes > 0 && kept.putIfAbsent(file, bytes) == null) {
                 usedBytes.addAndGet(bytes);
                 LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
             }
         }
+    }
+
+    private long heldBytes(Path file) throws IOException {
+        Spool spool = Spool.of(this, file);
+        long bytes = spool.heldBytes();
+        spool.leave();
+        return bytes;
     }
 
     /** The spool file that a record belongs to. */
@@ -109,9 +113,9 @@ public final class SpoolFolder {
     /** The spool file of an earlier process; what it takes counts, however little room there is. */
     Spool open(Path file) throws StoreException {
         try {
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            usedBytes.addAndGet(channel.size());
-            return new Spool(this, file, channel, channel.size());
+            Spool spool = Spool.of(this, file);
+            usedBytes.addAndGet(spool.heldBytes());
+            return spool;
         } catch (IOException e) {
             throw failure("The spool file " + file, e);
         }
@@ -176,6 +180,7 @@ public final class SpoolFolder {
     static StoreException failure(String what, IOException e) {
         String why = String.valueOf(e.getMessage());
         boolean full = why.contains("No space left") || why.contains("Disk quota exceeded");
-        return new StoreException(full ? Errno.ENOSPC : Errno.EIO, what + ": " + e, e);
+        int other = why.contains("File too large") ? Errno.EFBIG : Errno.EIO;
+        return new StoreException(full ? Errno.ENOSPC : other, what + ": " + e, e);
     }
 }

@@ -43,6 +43,7 @@ final class Streams {
         }
         return offset + count >= fromBytes
                 && offset == draft.spool.lengthBytes()
+                && !draft.spool.hasHoles()
                 && draft.reserved != null
                 && !draft.inode.unlinked();
     }
@@ -75,7 +76,7 @@ final class Streams {
         draft.record.put(DraftRecord.STREAMED, 0);
         draft.reserved = null;
         try {
-            draft.spool.copyTo(sink, false);
+            draft.spool.copyTo(sink, false, draft.waiter);
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();

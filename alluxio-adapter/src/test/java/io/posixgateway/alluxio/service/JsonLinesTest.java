@@ -20,9 +20,9 @@ class JsonLinesTest {
     void a_line_tells_the_volume_and_the_request_it_is_about() {
         LogRecord entry = new LogRecord(Level.WARNING, "two\nlines");
         entry.setThrown(new IllegalStateException("why"));
-        RemoteCalls.ofThread().serve("vol-1", 17);
+        RemoteCalls.ofThread().serve("vol-1", 17, 0);
         JsonObject line = line(entry);
-        RemoteCalls.ofThread().serve("", 0);
+        RemoteCalls.ofThread().serve("", 0, 0);
         assertThat(line.get("message").getAsString()).isEqualTo("two\nlines");
         assertThat(line.get("level").getAsString()).isEqualTo("WARN");
         assertThat(line.get("volume").getAsString()).isEqualTo("vol-1");

@@ -49,6 +49,8 @@ public final class FuseRequests implements AutoCloseable {
     /** By the thread that asked. */
     private final Map<Thread, Long> inFlight = new ConcurrentHashMap<>();
 
+    private volatile int pid;
+
     FuseRequests(FileSystem fileSystem, RecordingKernel kernel, Clock clock) {
         this.kernel = kernel;
         this.metrics = new SessionMetrics(clock);
@@ -80,6 +82,7 @@ public final class FuseRequests implements AutoCloseable {
         MemoryExchange pooled = spare.poll();
         MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME) : pooled;
         long unique = uniques.addAndGet(2);
+        exchange.asProcess(pid);
         exchange.ask(parts.opcode.code(), unique, parts.node, parts.arguments, parts.data);
         exchange.error = 0; // of the one before: some requests have no answer
         inFlight.put(Thread.currentThread(), unique);
@@ -246,6 +249,23 @@ public final class FuseRequests implements AutoCloseable {
     public int write(Opened file, long offset, byte[] data) {
         byte[] arguments = Message.transfer(file.handle, offset, data.length);
         return ask(new Parts(Opcode.WRITE, file.node.id(), arguments, data), (reply, at, bytes) -> reply.getInt(at));
+    }
+
+    /** As fallocate(2). */
+    public void fallocate(Opened file, int mode, long offset, long lengthBytes) {
+        byte[] arguments = new Message()
+                .int64(file.handle)
+                .int64(offset)
+                .int64(lengthBytes)
+                .int32(mode)
+                .int32(0)
+                .done();
+        tell(Opcode.FALLOCATE, file.node.id(), arguments, Message.NOTHING);
+    }
+
+    /** All that is asked from now on is asked by this process. */
+    public void asProcess(int asking) {
+        pid = asking;
     }
 
     /** One descriptor is closed. */

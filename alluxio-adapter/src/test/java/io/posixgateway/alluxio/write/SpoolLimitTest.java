@@ -229,7 +229,7 @@ class SpoolLimitTest {
         }
     }
 
-    /** Whether it is in the spool already or has to be copied there first. */
+    /** What has to be copied there first is not; what is there already gets a hole, which takes nothing. */
     @Test
     void truncate_whenTheDiskOfTheSpoolIsFull_failsAndTheFileStaysAsItWas(@TempDir Path spool) throws Exception {
         mountSmall(spool);
@@ -242,14 +242,16 @@ class SpoolLimitTest {
                 open.write(0, new byte[] {old[0]});
                 assertThatThrownBy(() -> Files.write(spool.resolve("others"), new byte[2 << 20]))
                         .hasMessageContaining("No space left");
-                for (OpenFile file : List.of(open, other)) {
-                    failsWithEnospc(() -> file.truncate(500_000));
-                    assertThat(file.lengthBytes()).isEqualTo(old.length);
-                    assertThat(file.readAll()).isEqualTo(old);
-                }
+                failsWithEnospc(() -> other.truncate(500_000));
+                assertThat(other.lengthBytes()).isEqualTo(old.length);
+                assertThat(other.readAll()).isEqualTo(old);
+                open.truncate(500_000);
+                failsWithEnospc(() -> open.write(300_000, bytes(200_000)));
             }
             assertHolds(mount, "/copied", old);
-            assertHolds(mount, "/spooled", old);
+            byte[] longer = Objects.requireNonNull(cluster.ufs().read("/spooled"));
+            assertThat(longer).hasSize(500_000);
+            assertThat(Arrays.copyOf(longer, old.length)).isEqualTo(old);
         } finally {
             unmountSmall(spool);
         }

@@ -167,7 +167,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         remote.takeNanos();
         call.thread = Thread.currentThread();
         call.remote = remote;
-        remote.serve(name, call.unique());
+        remote.serve(name, call.unique(), call.pid());
         long waitedNanos = metrics.nanos() - call.beganNanos;
         int result = execute(call);
         if (result == -Errno.ETIMEDOUT && call.interrupted) {
@@ -175,7 +175,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
         metrics.requestSpent(call.opcode, waitedNanos, remote.takeNanos());
         call.remote = null;
-        remote.serve("", 0);
+        remote.serve("", 0, 0);
         waiting.remove(call);
         finish(call, result);
     }

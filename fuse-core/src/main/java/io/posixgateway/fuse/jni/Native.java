@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.jni;
 
+import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -60,6 +61,16 @@ public final class Native {
 
     /** The length of the file behind a descriptor. */
     public static native long fileBytes(int fd);
+
+    /** fallocate(2) of an open file. EOPNOTSUPP: its disk cannot do that. */
+    public static native int allocate(FileDescriptor file, int mode, long offset, long bytes);
+
+    /**
+     * lseek(2) of an open file; the offset found. Whoever reads and writes it does so at offsets of their own.
+     *
+     * @param whence 3 (SEEK_DATA) or 4 (SEEK_HOLE)
+     */
+    public static native long seek(FileDescriptor file, long offset, int whence);
 
     /** Opens /dev/fuse. */
     public static native int openDevice();

@@ -22,6 +22,7 @@ public final class RemoteCalls {
     // Of the thread itself.
     private String session = "";
     private long unique;
+    private int caller;
 
     // Guarded by this.
     private int depth;
@@ -44,10 +45,17 @@ public final class RemoteCalls {
      *
      * @param name of the session; empty: nothing
      * @param request the kernel's number of the request
+     * @param pid of who asked; 0: not known
      */
-    public void serve(String name, long request) {
+    public void serve(String name, long request, int pid) {
         session = name;
         unique = request;
+        caller = pid;
+    }
+
+    /** Was the program killed whose request the thread works for? False where that cannot be seen. On it. */
+    public boolean callerKilled() {
+        return caller > 0 && CallerProcess.isKilled(caller);
     }
 
     /** What the thread works for, such as "vol-1 #17"; empty: no request. On it. */

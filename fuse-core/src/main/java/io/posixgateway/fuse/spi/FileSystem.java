@@ -202,6 +202,7 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
+    /** @param mode of fallocate(2); EOPNOTSUPP for what is not supported */
     /** Fills {@code lock} with one that is in the way, or with type UNLOCK. */
     default int getlk(Request request, long node, long handle, FileLock lock) {
         return -Errno.ENOSYS;

@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.spi;
 
-/** Bits of a file mode and of open(2), as Linux on x86-64 and arm64 has them. */
+/** Bits of a file mode, of open(2) and of fallocate(2), as Linux on x86-64 and arm64 has them. */
 public final class Stat {
     public static final int S_IFMT = 0170000;
     public static final int S_IFSOCK = 0140000;
@@ -29,6 +29,16 @@ public final class Stat {
     public static final int RENAME_EXCHANGE = 1 << 1;
 
     private Stat() {}
+    public static final int SEEK_DATA = 3;
+    public static final int SEEK_HOLE = 4;
+
+    /** Of fallocate(2): the size stays. */
+    public static final int FALLOC_KEEP_SIZE = 1;
+    /** The range becomes a hole; always with the one above. */
+    public static final int FALLOC_PUNCH_HOLE = 1 << 1;
+    /** The range reads as zeros and is held. */
+    public static final int FALLOC_ZERO_RANGE = 1 << 4;
+
 
     public static boolean isDirectory(int mode) {
         return (mode & S_IFMT) == S_IFDIR;

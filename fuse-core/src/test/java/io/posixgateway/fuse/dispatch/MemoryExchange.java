@@ -34,6 +34,7 @@ public final class MemoryExchange extends Exchange {
     private final HandOver handOver;
     private volatile CountDownLatch answered = new CountDownLatch(1);
     private int messageBytes;
+    private int pid = 77;
     private @Nullable MemoryExchange copy;
 
     /** The answers so far, and what the last one said. */
@@ -62,6 +63,11 @@ public final class MemoryExchange extends Exchange {
         return ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.nativeOrder());
     }
 
+    /** The requests that follow are of this process. */
+    public void asProcess(int asking) {
+        pid = asking;
+    }
+
     /** Puts a request; the length said is the true one. */
     public void ask(int opcode, long unique, long node, byte[] arguments, byte[] data) {
         answers = 0;
@@ -74,7 +80,7 @@ public final class MemoryExchange extends Exchange {
         message.putLong(Layouts.IN_HEADER_NODEID, node);
         message.putInt(Layouts.IN_HEADER_UID, 1000);
         message.putInt(Layouts.IN_HEADER_GID, 1000);
-        message.putInt(Layouts.IN_HEADER_PID, 77);
+        message.putInt(Layouts.IN_HEADER_PID, pid);
         message.put(HEADER_BYTES, arguments);
         payload.put(shape == Shape.CONTIGUOUS ? HEADER_BYTES + arguments.length : 0, data);
     }

@@ -1,0 +1,54 @@
+package io.posixgateway.fuse.metrics;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What /proc says of a program that asks. Reads a file or two that the kernel makes up; any thread. */
+final class CallerProcess {
+    private static final int KILL_BIT = 1 << 8;
+    private static final int EXITING = 4;
+    private static final int SIGNAL_MASK = 0x7f;
+    /** Fields of stat behind the name, counted from the state on. */
+    private static final int FLAGS_FIELD = 6;
+
+    private static final int EXIT_CODE_FIELD = 49;
+
+    private CallerProcess() {}
+
+    /**
+     * Is this thread of a program dying of a signal? Then a fatal one is pending, which the kernel shows as SIGKILL whichever it
+     * was, or it is on its way out with a signal for its end. False for one that exits by itself, and where nothing can be seen.
+     */
+    static boolean isKilled(int pid) {
+        return isKilled(Path.of("/proc", String.valueOf(pid)));
+    }
+
+    static boolean isKilled(Path process) {
+        try {
+            return dies(text(process.resolve("stat"))) || isToDie(text(process.resolve("status")));
+        } catch (IOException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    private static String text(Path file) throws IOException {
+        return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+    }
+
+    private static boolean dies(String stat) {
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ", -1);
+        boolean exits = (Long.parseLong(fields[FLAGS_FIELD]) & EXITING) != 0;
+        return exits && (Integer.parseInt(fields[EXIT_CODE_FIELD]) & SIGNAL_MASK) != 0;
+    }
+
+    private static boolean isToDie(String status) {
+        return status.lines()
+                .filter(line -> line.startsWith("SigPnd:") || line.startsWith("ShdPnd:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(
+                                        line.substring(line.indexOf(':') + 1).trim(), 16)
+                                & KILL_BIT)
+                        != 0);
+    }
+}

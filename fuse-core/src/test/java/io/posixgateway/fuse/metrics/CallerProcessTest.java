@@ -1,0 +1,56 @@
+package io.posixgateway.fuse.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What /proc says of a program that asks. */
+class CallerProcessTest {
+    private static final int EXITING = 0x40_0104;
+    private static final int RUNNING = 0x40_0100;
+
+    private final Path process;
+
+    CallerProcessTest(@TempDir Path process) {
+        this.process = process;
+    }
+
+    /** As proc_pid_stat(5) and proc_pid_status(5). */
+    private void is(int flags, int exitCode, String pending) throws Exception {
+        StringBuilder stat = new StringBuilder("4711 (a (b) c) D 1 4711 4711 0 -1 ").append(flags);
+        stat.append(" 0".repeat(42)).append(' ').append(exitCode).append('\n');
+        Files.writeString(process.resolve("stat"), stat);
+        Files.writeString(
+                process.resolve("status"),
+                "Name:\ta\nGroups:\t4 27 4294967294 \nSigPnd:\t" + pending + "\nShdPnd:\t0000000000000000\n");
+    }
+
+    private boolean killed(int flags, int exitCode, String pending) throws Exception {
+        is(flags, exitCode, pending);
+        return CallerProcess.isKilled(process);
+    }
+
+    @Test
+    void whoGotAFatalSignal_isKilled() throws Exception {
+        assertThat(killed(RUNNING, 0, "0000000000000000")).isFalse();
+        assertThat(killed(RUNNING, 0, "0000000000000002"))
+                .as("SIGINT with a handler")
+                .isFalse();
+        assertThat(killed(RUNNING, 0, "0000000000000100")).isTrue();
+        assertThat(killed(EXITING, 15, "0000000000000000")).isTrue();
+        assertThat(killed(EXITING, 139, "0000000000000000")).as("with a core").isTrue();
+        assertThat(killed(EXITING, 256, "0000000000000000")).as("exit(1)").isFalse();
+    }
+
+    @Test
+    void whatCannotBeSeen_lives() throws Exception {
+        assertThat(CallerProcess.isKilled(process)).isFalse();
+        Files.writeString(process.resolve("stat"), "4711 (a) D\n");
+        assertThat(CallerProcess.isKilled(process)).isFalse();
+        assertThat(CallerProcess.isKilled(0)).isFalse();
+        assertThat(CallerProcess.isKilled((int) ProcessHandle.current().pid())).isFalse();
+    }
+}
