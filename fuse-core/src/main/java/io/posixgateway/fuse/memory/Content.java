@@ -6,22 +6,23 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of one file: chunks of 64 KiB, a missing one being a hole; found through pages of 512 chunks.
+ * The bytes of one file: chunks of 4 KiB, a missing one being a hole; found through pages of 512 chunks and books of 512 pages.
  *
  * <p>Guarded by the lock of its inode. Invariant: what lies behind the size in the last chunk is zero, so that growing shows
  * zeros.
  */
 final class Content {
-    static final int CHUNK_BYTES = 1 << 16;
+    static final int CHUNK_BYTES = 1 << 12;
     /** Files do not grow beyond 16 TiB (EFBIG). */
     static final long MAX_BYTES = 1L << 44;
 
-    private static final int CHUNKS_PER_PAGE = 512;
-    private static final Page[] EMPTY = {};
+    private static final long PAGE_BYTES = 512L * CHUNK_BYTES;
+    private static final long BOOK_BYTES = 512L * PAGE_BYTES;
+    private static final Book[] EMPTY = {};
     private static final byte[] ZEROS = new byte[CHUNK_BYTES];
 
     private final Space space;
-    private @Nullable Page[] pages = EMPTY;
+    private @Nullable Book[] books = EMPTY;
     private long sizeBytes;
     private long chunks;
 
@@ -30,7 +31,11 @@ final class Content {
     }
 
     private static final class Page {
-        final @Nullable Chunk[] chunks = new @Nullable Chunk[CHUNKS_PER_PAGE];
+        final @Nullable Chunk[] chunks = new @Nullable Chunk[(int) (PAGE_BYTES / CHUNK_BYTES)];
+    }
+
+    private static final class Book {
+        final @Nullable Page[] pages = new @Nullable Page[(int) (BOOK_BYTES / PAGE_BYTES)];
     }
 
     Content(Space space) {
@@ -88,7 +93,7 @@ final class Content {
             return -Errno.EFBIG;
         }
         if (newBytes <= sizeBytes) {
-            clear(newBytes, (long) pages.length * CHUNKS_PER_PAGE * CHUNK_BYTES);
+            clear(newBytes, books.length * BOOK_BYTES);
         }
         sizeBytes = newBytes;
         return 0;
@@ -101,6 +106,9 @@ final class Content {
             return -Errno.EFBIG;
         }
         long missing = 0;
+        if (offset < end && end - offset > space.capacityBytes()) {
+            return -Errno.ENOSPC;
+        }
         for (long at = roundDown(offset); at < end; at += CHUNK_BYTES) {
             missing += chunk(at) == null ? CHUNK_BYTES : 0;
             if (missing > space.freeBytes()) {
@@ -121,7 +129,7 @@ final class Content {
         while (at < to) {
             long next = Math.min(to, roundDown(at) + CHUNK_BYTES);
             if (page(at) == null) {
-                next = Math.min(to, (pageIndex(at) + 1L) * CHUNKS_PER_PAGE * CHUNK_BYTES);
+                next = Math.min(to, behindEmpty(at));
             } else if (next - at == CHUNK_BYTES) {
                 dropChunk(at);
             } else {
@@ -145,6 +153,12 @@ final class Content {
         }
     }
 
+    /** The end of the page, or book, that is missing here. */
+    private long behindEmpty(long offset) {
+        long bytes = book(offset) == null ? BOOK_BYTES : PAGE_BYTES;
+        return offset - offset % bytes + bytes;
+    }
+
     /** Where data begins at or after an offset; ENXIO: nowhere. */
     long seekData(long from) {
         long at = from;
@@ -152,7 +166,7 @@ final class Content {
             if (chunk(at) != null) {
                 return at;
             }
-            at = page(at) == null ? (pageIndex(at) + 1L) * CHUNKS_PER_PAGE * CHUNK_BYTES : roundDown(at) + CHUNK_BYTES;
+            at = page(at) == null ? behindEmpty(at) : roundDown(at) + CHUNK_BYTES;
         }
         return -Errno.ENXIO;
     }
@@ -172,17 +186,21 @@ final class Content {
     /** Gives all space back; the content is not used again. */
     void free() {
         space.give(heldBytes());
-        pages = EMPTY;
+        books = EMPTY;
         chunks = 0;
         sizeBytes = 0;
     }
 
+    private static int bookIndex(long offset) {
+        return (int) (offset / BOOK_BYTES);
+    }
+
     private static int pageIndex(long offset) {
-        return (int) (offset / CHUNK_BYTES / CHUNKS_PER_PAGE);
+        return (int) (offset % BOOK_BYTES / PAGE_BYTES);
     }
 
     private static int chunkIndex(long offset) {
-        return (int) (offset / CHUNK_BYTES % CHUNKS_PER_PAGE);
+        return (int) (offset % PAGE_BYTES / CHUNK_BYTES);
     }
 
     private static int inChunk(long offset) {
@@ -193,9 +211,14 @@ final class Content {
         return offset - offset % CHUNK_BYTES;
     }
 
+    private @Nullable Book book(long offset) {
+        int index = bookIndex(offset);
+        return index < books.length ? books[index] : null;
+    }
+
     private @Nullable Page page(long offset) {
-        int index = pageIndex(offset);
-        return index < pages.length ? pages[index] : null;
+        Book book = book(offset);
+        return book == null ? null : book.pages[pageIndex(offset)];
     }
 
     private @Nullable Chunk chunk(long offset) {
@@ -204,15 +227,7 @@ final class Content {
     }
 
     private @Nullable Chunk makeChunk(long offset) {
-        int index = pageIndex(offset);
-        if (index >= pages.length) {
-            pages = Arrays.copyOf(pages, Math.max(index + 1, pages.length * 2));
-        }
-        Page page = pages[index];
-        if (page == null) {
-            page = new Page();
-            pages[index] = page;
-        }
+        Page page = makePage(offset);
         Chunk chunk = page.chunks[chunkIndex(offset)];
         if (chunk == null && space.take(CHUNK_BYTES)) {
             chunk = new Chunk();
@@ -220,6 +235,24 @@ final class Content {
             chunks++;
         }
         return chunk;
+    }
+
+    private Page makePage(long offset) {
+        int index = bookIndex(offset);
+        if (index >= books.length) {
+            books = Arrays.copyOf(books, Math.max(index + 1, books.length * 2));
+        }
+        Book book = books[index];
+        if (book == null) {
+            book = new Book();
+            books[index] = book;
+        }
+        Page page = book.pages[pageIndex(offset)];
+        if (page == null) {
+            page = new Page();
+            book.pages[pageIndex(offset)] = page;
+        }
+        return page;
     }
 
     private void dropChunk(long offset) {

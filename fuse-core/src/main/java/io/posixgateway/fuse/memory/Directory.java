@@ -9,18 +9,23 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a directory, by name and in the order of their making.
+ * The entries of a directory, by name and in the order of their offsets.
  *
- * <p>An entry's offset is a number never given twice, so that a listing goes on at the right place whatever is made and
- * removed in between. Guarded by the tree's lock.
+ * <p>An entry's offset is made of its name alone, so that a listing goes on at the right place whatever is made and removed in
+ * between; and ends, whatever is renamed: a name that comes back is where it was. Guarded by the tree's lock.
  */
 final class Directory {
     /** Offsets 1 and 2 stand behind "." and "..". */
     static final long FIRST_OFFSET = 3;
 
+    private static final long LAST_OFFSET = Long.MAX_VALUE >> 1;
+    /** Of the hash by Fowler, Noll and Vo, 64 bits. */
+    private static final long FNV_BASIS = 0xcbf29ce484222325L;
+
+    private static final long FNV_PRIME = 0x100000001b3L;
+
     private final Map<Name, Dentry> byName = new HashMap<>();
     private final TreeMap<Long, Dentry> byOffset = new TreeMap<>();
-    private long nextOffset = FIRST_OFFSET;
     private @Nullable Inode parent;
 
     /** A name and where it leads. */
@@ -58,9 +63,26 @@ final class Directory {
             dentry.inode = inode;
             return;
         }
-        dentry = new Dentry(name.copy(), nextOffset++, inode);
+        dentry = new Dentry(name.copy(), freeOffset(name), inode);
         byName.put(dentry.name, dentry);
         byOffset.put(dentry.offset, dentry);
+    }
+
+    /** A number of the name, or the next free one where another name has the same. */
+    private long freeOffset(Name name) {
+        long offset = offsetOf(name);
+        while (byOffset.containsKey(offset)) {
+            offset = offset == LAST_OFFSET ? FIRST_OFFSET : offset + 1;
+        }
+        return offset;
+    }
+
+    private static long offsetOf(Name name) {
+        long hash = FNV_BASIS;
+        for (int i = 0; i < name.length(); i++) {
+            hash = (hash ^ (name.at(i) & 0xff)) * FNV_PRIME;
+        }
+        return FIRST_OFFSET + ((hash ^ (hash >>> 32)) & (LAST_OFFSET >> 1));
     }
 
     void remove(Name name) {

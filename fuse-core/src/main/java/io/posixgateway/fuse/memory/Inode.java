@@ -25,8 +25,10 @@ final class Inode {
     private static final int DIRECTORY_ENTRY_BYTES = 32;
     private static final int BLOCK_BYTES = 4096;
     private static final int STAT_BLOCK_BYTES = 512;
-    /** All extended attributes of an inode, so that their list always fits one answer. */
-    private static final int MAX_ATTRIBUTE_BYTES = 1 << 16;
+    /** All extended attributes of an inode, with their names. */
+    private static final int MAX_ATTRIBUTE_BYTES = 1 << 20;
+    /** Their names, so that the list always fits one answer. */
+    private static final int MAX_LIST_BYTES = 1 << 16;
 
     private static final long DAY_SECONDS = 86_400;
 
@@ -227,7 +229,8 @@ final class Inode {
             return -Errno.ENODATA;
         }
         int grown = value.limit() - (old == null ? -(name.length() + 1) : old.length);
-        if (attributeBytes + grown > MAX_ATTRIBUTE_BYTES) {
+        boolean listed = old != null || listBytes() + name.length() + 1 <= MAX_LIST_BYTES;
+        if (attributeBytes + grown > MAX_ATTRIBUTE_BYTES || !listed) {
             return -Errno.ENOSPC;
         }
         byte[] kept = new byte[value.limit()];
@@ -249,12 +252,17 @@ final class Inode {
         return value.length;
     }
 
-    int listAttributes(ByteBuffer into) {
+    private int listBytes() {
         int bytes = 0;
         for (Name name : attributes.keySet()) {
             bytes += name.length() + 1;
         }
         if (bytes <= into.limit()) {
+        return bytes;
+    }
+
+    int listAttributes(ByteBuffer into) {
+        int bytes = listBytes();
             into.position(0);
             for (Name name : attributes.keySet()) {
                 name.putInto(into);

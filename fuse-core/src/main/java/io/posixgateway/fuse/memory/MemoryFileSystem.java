@@ -13,6 +13,7 @@ import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.spi.StatFs;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +26,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Life of an inode.</b> It is freed when it has no name and the kernel has forgotten it; the kernel forgets no inode
  * that is open. So open files need no table: handles are 0.
  *
- * <p><b>Limits.</b> Data counts by chunks of 64 KiB, an inode counts 1 KiB; beyond the capacity: ENOSPC. 16 TiB a file, 64
- * KiB of extended attributes an inode, 65,000 links.
+ * <p><b>Limits.</b> Data counts by chunks of 4 KiB, an inode counts 1 KiB; beyond the capacity: ENOSPC. 16 TiB a file, 1
+ * MiB of extended attributes an inode, 65,000 links.
  */
 public final class MemoryFileSystem implements FileSystem {
     private static final long DEFAULT_VALID_NANOS = 1_000_000_000L;
     private static final int BLOCK_BYTES = 4096;
-    private static final int SEEK_DATA = 3;
-    private static final int SEEK_HOLE = 4;
-    private static final int FALLOC_KEEP_SIZE = 1;
-    private static final int FALLOC_PUNCH_HOLE = 2;
-    private static final int FALLOC_ZERO_RANGE = 16;
+    private static final int COPY_BYTES = 1 << 16;
+    private static final List<Name> NAMESPACES = List.of(Name.of("user."), Name.of("trusted."), Name.of("security."));
     private static final Name DOT = Name.of(".");
     private static final Name DOT_DOT = Name.of("..");
 
@@ -431,16 +429,25 @@ public final class MemoryFileSystem implements FileSystem {
         return 0;
     }
 
-    /** ACLs are not kept: EOPNOTSUPP rather than an attribute that nobody heeds. */
-    private static boolean isAcl(Name name) {
-        return name.length() > 7 && name.at(0) == 's' && name.at(1) == 'y' && name.at(6) == '.';
+    /**
+     * Attributes that cannot be here: a negative errno, or 0. ACLs are not kept (EOPNOTSUPP rather than an attribute that nobody
+     * heeds), nor is what belongs to no namespace of Linux.
+     */
+    private static int refuse(Name name) {
+        for (Name namespace : NAMESPACES) {
+            if (name.startsWith(namespace)) {
+                return name.length() == namespace.length() ? -Errno.EINVAL : 0;
+            }
+        }
+        return -Errno.EOPNOTSUPP;
     }
 
     @Override
     public int setxattr(Request request, long node, Name name, ByteBuffer value, int flags) {
         Inode inode = tree.find(node);
-        if (inode == null || isAcl(name)) {
-            return inode == null ? -Errno.ENOENT : -Errno.EOPNOTSUPP;
+        int refused = inode == null ? -Errno.ENOENT : refuse(name);
+        if (inode == null || refused != 0) {
+            return refused;
         }
         long stamp = inode.lock.writeLock();
         try {
@@ -453,8 +460,9 @@ public final class MemoryFileSystem implements FileSystem {
     @Override
     public int getxattr(Request request, long node, Name name, ByteBuffer into) {
         Inode inode = tree.find(node);
-        if (inode == null || isAcl(name)) {
-            return inode == null ? -Errno.ENOENT : -Errno.EOPNOTSUPP;
+        int refused = inode == null ? -Errno.ENOENT : refuse(name);
+        if (inode == null || refused != 0) {
+            return refused;
         }
         long stamp = inode.lock.readLock();
         try {
@@ -481,8 +489,9 @@ public final class MemoryFileSystem implements FileSystem {
     @Override
     public int removexattr(Request request, long node, Name name) {
         Inode inode = tree.find(node);
-        if (inode == null || isAcl(name)) {
-            return inode == null ? -Errno.ENOENT : -Errno.EOPNOTSUPP;
+        int refused = inode == null ? -Errno.ENOENT : refuse(name);
+        if (inode == null || refused != 0) {
+            return refused;
         }
         long stamp = inode.lock.writeLock();
         try {
@@ -501,8 +510,8 @@ public final class MemoryFileSystem implements FileSystem {
         long stamp = inode.lock.readLock();
         try {
             return switch (whence) {
-                case SEEK_DATA -> inode.content.seekData(offset);
-                case SEEK_HOLE -> inode.content.seekHole(offset);
+                case Stat.SEEK_DATA -> inode.content.seekData(offset);
+                case Stat.SEEK_HOLE -> inode.content.seekHole(offset);
                 default -> -Errno.EINVAL;
             };
         } finally {
@@ -530,12 +539,12 @@ public final class MemoryFileSystem implements FileSystem {
 
     private static int fallocate(Content content, long offset, long lengthBytes, int mode) {
         long end = offset + lengthBytes;
-        if (mode == (FALLOC_PUNCH_HOLE | FALLOC_KEEP_SIZE)) {
+        if (mode == (Stat.FALLOC_PUNCH_HOLE | Stat.FALLOC_KEEP_SIZE)) {
             content.clear(offset, Math.min(end, Content.MAX_BYTES));
             return 0;
         }
-        boolean zero = (mode & FALLOC_ZERO_RANGE) != 0;
-        if ((mode & ~(FALLOC_KEEP_SIZE | FALLOC_ZERO_RANGE)) != 0) {
+        boolean zero = (mode & Stat.FALLOC_ZERO_RANGE) != 0;
+        if ((mode & ~(Stat.FALLOC_KEEP_SIZE | Stat.FALLOC_ZERO_RANGE)) != 0) {
             return -Errno.EOPNOTSUPP;
         }
         int error = content.allocate(offset, lengthBytes);
@@ -545,13 +554,13 @@ public final class MemoryFileSystem implements FileSystem {
         if (zero) {
             content.zero(offset, end);
         }
-        return (mode & FALLOC_KEEP_SIZE) != 0 || end <= content.sizeBytes() ? 0 : content.resize(end);
+        return (mode & Stat.FALLOC_KEEP_SIZE) != 0 || end <= content.sizeBytes() ? 0 : content.resize(end);
     }
 
     /** Copies chunk by chunk; what others write meanwhile may show in part. */
     @Override
     public int copyFileRange(Request request, CopyRange range) {
-        ByteBuffer piece = ByteBuffer.allocate(Content.CHUNK_BYTES);
+        ByteBuffer piece = ByteBuffer.allocate(COPY_BYTES);
         long done = 0;
         while (done < range.lengthBytes) {
             piece.clear().limit((int) Math.min(piece.capacity(), range.lengthBytes - done));

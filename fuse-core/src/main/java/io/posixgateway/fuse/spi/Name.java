@@ -99,6 +99,11 @@ public final class Name {
         return hash;
     }
 
+    /** Does it begin with these bytes? */
+    public boolean startsWith(Name other) {
+        return length >= other.length && Arrays.equals(bytes, 0, other.length, other.bytes, 0, other.length);
+    }
+
     /** Is it made of these bytes? */
     public boolean isOf(byte[] other) {
         return Arrays.equals(bytes, 0, length, other, 0, other.length);
