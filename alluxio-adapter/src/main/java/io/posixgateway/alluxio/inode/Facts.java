@@ -166,7 +166,8 @@ public final class Facts {
         attributes.sizeBytes = lengthBytes();
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
         attributes.mode = kind.mode;
-        attributes.links = Stat.isDirectory(kind.mode) ? 2 : 1;
+        // Of a directory, "not known": how many directories are in it Alluxio does not say.
+        attributes.links = 1;
         attributes.uid = kind.uid;
         attributes.gid = kind.gid;
         attributes.blockSizeBytes = IO_BYTES;

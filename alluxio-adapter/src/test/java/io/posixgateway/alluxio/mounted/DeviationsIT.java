@@ -28,7 +28,7 @@ class DeviationsIT {
             collapse EOPNOTSUPP
             first_hole 1048576
             seek_behind_the_end ENXIO
-            directory_links 2
+            directory_links 1
             name_question_mark EINVAL
             name_backslash EINVAL
             name_not_utf8 EINVAL
