@@ -55,6 +55,11 @@ public final class AlluxioFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean dropsPrivileges() {
+        return true;
+    }
+
+    @Override
     public int lookup(Request request, long parent, Name name, Entry entry) {
         try {
             Inode directory = volume.findToLook(request, parent);

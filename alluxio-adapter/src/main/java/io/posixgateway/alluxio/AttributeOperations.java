@@ -41,6 +41,9 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
+        if (changes.has(SetAttributes.KILL_SUID_GID)) {
+            Privileges.settle(request, changes, facts(inode));
+        }
         boolean cuts = changes.has(SetAttributes.SIZE);
         if (cuts && changes.has(AttributeEdit.HANDLED)) {
             // What is refused is refused before anything is cut.

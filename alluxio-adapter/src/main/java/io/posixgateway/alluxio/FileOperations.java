@@ -64,6 +64,7 @@ final class FileOperations {
                 drop(handle);
             } else if (cut) {
                 volume.drafts.truncate(inode, 0);
+                volume.privileges.changed(request, inode);
             }
             return lost;
         } catch (StoreException e) {
@@ -334,6 +335,9 @@ final class FileOperations {
         if (open.inherited) {
             volume.pages.changes(open.inode);
         }
+        if (!request.mayWait() && volume.privileges.goWith(request, open.inode)) {
+            return FileSystem.WOULD_WAIT;
+        }
         int written = volume.drafts.write(open.inode, request.mayWait(), offset, data);
         while (written == Drafts.NO_DRAFT) {
             if (!request.mayWait()) {
@@ -341,6 +345,9 @@ final class FileOperations {
             }
             volume.drafts.begin(open.inode, Long.MAX_VALUE);
             written = volume.drafts.write(open.inode, true, offset, data);
+        }
+        if (request.mayWait()) {
+            volume.privileges.changed(request, open.inode);
         }
         return written;
     }
@@ -373,6 +380,7 @@ final class FileOperations {
             volume.drafts.begin(open.inode, Long.MAX_VALUE);
             done = volume.drafts.allocate(open.inode, range.offset, range.bytes, mode);
         } while (done == Drafts.NO_DRAFT);
+        volume.privileges.changed(request, open.inode);
         return done;
     }
 

@@ -70,6 +70,7 @@ final class Volume implements AutoCloseable {
     final FileReaders readers;
     final Passthrough passthrough;
     final KernelPages pages;
+    final Privileges privileges = new Privileges(this);
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;

@@ -6,7 +6,6 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
-import io.posixgateway.fuse.spi.Stat;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -25,8 +24,7 @@ public final class AttributeEdit {
             | SetAttributes.ACCESS_TIME
             | SetAttributes.MODIFY_TIME
             | SetAttributes.ACCESS_TIME_NOW
-            | SetAttributes.MODIFY_TIME_NOW
-            | SetAttributes.KILL_SUID_GID;
+            | SetAttributes.MODIFY_TIME_NOW;
 
     private AttributeEdit() {}
 
@@ -57,8 +55,6 @@ public final class AttributeEdit {
         if (changes.has(SetAttributes.MODE)) {
             mode = changes.mode & 0777;
             special(extras, changes.mode);
-        } else if (changes.has(SetAttributes.KILL_SUID_GID)) {
-            special(extras, extras.special & Stat.S_ISVTX);
         }
         owners(facts, changes, extras);
         times(raw, changes, extras, now);

@@ -29,6 +29,16 @@ final class OwnRequest implements Request {
     }
 
     @Override
+    public boolean inGroup(int group) {
+        return group == 0;
+    }
+
+    @Override
+    public boolean killsPrivileges() {
+        return false;
+    }
+
+    @Override
     public int pid() {
         return 0;
     }

@@ -25,6 +25,16 @@ public record PlainRequest(boolean mayWait) implements Request {
     }
 
     @Override
+    public boolean inGroup(int group) {
+        return group == 0;
+    }
+
+    @Override
+    public boolean killsPrivileges() {
+        return false;
+    }
+
+    @Override
     public int pid() {
         return 1;
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.metrics.CallerProcess;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
@@ -42,6 +43,9 @@ final class Call implements Request {
     Opcode opcode = Opcode.UNKNOWN;
     long node;
     int umask;
+    /** Set by the operations that change content; a caller who is not root counts as one without privileges. */
+    boolean killsPrivileges;
+
     boolean mayWait;
     long beganNanos = IDLE;
     volatile boolean interrupted;
@@ -96,6 +100,7 @@ final class Call implements Request {
         gid = header.getInt(at + Layouts.IN_HEADER_GID);
         pid = header.getInt(at + Layouts.IN_HEADER_PID);
         umask = 0;
+        killsPrivileges = false;
         mayWait = false;
         interrupted = false;
         namesTaken = false;
@@ -289,6 +294,16 @@ final class Call implements Request {
     @Override
     public int gid() {
         return gid;
+    }
+
+    @Override
+    public boolean inGroup(int group) {
+        return group == gid || CallerProcess.isInGroup(pid, group);
+    }
+
+    @Override
+    public boolean killsPrivileges() {
+        return killsPrivileges;
     }
 
     @Override

@@ -115,6 +115,8 @@ final class NameOperations {
         call.created.clear();
         int mode = call.int32(Layouts.CREATE_IN_MODE) & Stat.PERMISSIONS;
         int flags = call.int32(Layouts.CREATE_IN_FLAGS);
+        call.killsPrivileges =
+                call.uid() != 0 || (call.int32(Layouts.CREATE_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
         int result = fileSystem.create(call, call.node, call.name, mode, flags, call.created);
         if (result < 0) {
             return result;

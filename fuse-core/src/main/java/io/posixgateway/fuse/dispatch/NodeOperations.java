@@ -80,6 +80,9 @@ final class NodeOperations {
         if (changes.has(SetAttributes.SIZE) && changes.sizeBytes < 0) {
             return -Errno.EINVAL;
         }
+        if (changes.has(SetAttributes.SIZE) && call.uid() != 0) {
+            changes.valid |= SetAttributes.KILL_SUID_GID;
+        }
         call.attributes.clear();
         int result = fileSystem.setattr(call, call.node, changes, call.attributes);
         return result < 0 ? result : ReplyWriter.attributes(call.reply(), call.replyAt(), call.attributes, call.node);

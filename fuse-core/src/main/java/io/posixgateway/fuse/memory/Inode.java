@@ -3,6 +3,7 @@ package io.posixgateway.fuse.memory;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
@@ -30,6 +31,7 @@ final class Inode {
     /** Their names, so that the list always fits one answer. */
     private static final int MAX_LIST_BYTES = 1 << 16;
 
+    private static final Name CAPABILITY = Name.of("security.capability");
     private static final long DAY_SECONDS = 86_400;
 
     final long node;
@@ -152,23 +154,19 @@ final class Inode {
     }
 
     /** Applies a setattr. Under the lock. */
-    int change(SetAttributes changes, boolean byRoot, Moment now) {
+    int change(SetAttributes changes, Request request, Moment now) {
         if (changes.has(SetAttributes.SIZE)) {
             int result = resize(changes.sizeBytes, now);
             if (result != 0) {
                 return result;
             }
-            if (!byRoot) {
-                killPrivileges();
-            }
+        }
+        if (changes.has(SetAttributes.KILL_SUID_GID | SetAttributes.UID | SetAttributes.GID)) {
+            killPrivileges(request);
         }
         if (changes.has(SetAttributes.UID | SetAttributes.GID)) {
             uid = changes.has(SetAttributes.UID) ? changes.uid : uid;
             gid = changes.has(SetAttributes.GID) ? changes.gid : gid;
-            killPrivileges();
-        }
-        if (changes.has(SetAttributes.KILL_SUID_GID)) {
-            killPrivileges();
         }
         if (changes.has(SetAttributes.MODE)) {
             permissions = changes.mode & Stat.PERMISSIONS;
@@ -208,14 +206,17 @@ final class Inode {
         }
     }
 
-    /** Takes off set-user-id, and set-group-id where the group may execute, as a change by others must. Under the lock. */
-    void killPrivileges() {
+    /** Takes off what a change by others must, capabilities included. Under the lock. */
+    void killPrivileges(Request request) {
         if (isDirectory()) {
             return;
         }
-        permissions &= ~Stat.S_ISUID;
-        if ((permissions & 010) != 0) {
-            permissions &= ~Stat.S_ISGID;
+        byte[] capability = attributes.isEmpty() ? null : attributes.remove(CAPABILITY);
+        if (capability != null) {
+            attributeBytes -= capability.length + CAPABILITY.length() + 1;
+        }
+        if ((permissions & (Stat.S_ISUID | Stat.S_ISGID)) != 0) {
+            permissions = Stat.withoutPrivileges(permissions, request.uid() == 0 || request.inGroup(gid));
         }
     }
 
@@ -257,12 +258,12 @@ final class Inode {
         for (Name name : attributes.keySet()) {
             bytes += name.length() + 1;
         }
-        if (bytes <= into.limit()) {
         return bytes;
     }
 
     int listAttributes(ByteBuffer into) {
         int bytes = listBytes();
+        if (bytes <= into.limit()) {
             into.position(0);
             for (Name name : attributes.keySet()) {
                 name.putInto(into);

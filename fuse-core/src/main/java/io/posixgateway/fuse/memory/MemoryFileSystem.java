@@ -143,6 +143,11 @@ public final class MemoryFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean dropsPrivileges() {
+        return true;
+    }
+
+    @Override
     public boolean tellsBirth() {
         return true;
     }
@@ -172,7 +177,7 @@ public final class MemoryFileSystem implements FileSystem {
         }
         long stamp = inode.lock.writeLock();
         try {
-            int error = inode.change(changes, request.uid() == 0, now());
+            int error = inode.change(changes, request, now());
             if (error != 0) {
                 return error;
             }
@@ -290,10 +295,10 @@ public final class MemoryFileSystem implements FileSystem {
 
     private int truncate(Request request, Inode inode) {
         SetAttributes changes = new SetAttributes();
-        changes.valid = SetAttributes.SIZE;
+        changes.valid = SetAttributes.SIZE | (request.killsPrivileges() ? SetAttributes.KILL_SUID_GID : 0);
         long stamp = inode.lock.writeLock();
         try {
-            return inode.change(changes, request.uid() == 0, now());
+            return inode.change(changes, request, now());
         } finally {
             inode.lock.unlockWrite(stamp);
         }
@@ -353,8 +358,8 @@ public final class MemoryFileSystem implements FileSystem {
             int bytes = inode.content.write(offset, data);
             if (bytes > 0) {
                 inode.touchModified(now());
-                if (request.uid() != 0) {
-                    inode.killPrivileges();
+                if (request.killsPrivileges()) {
+                    inode.killPrivileges(request);
                 }
             }
             return bytes;
@@ -530,6 +535,9 @@ public final class MemoryFileSystem implements FileSystem {
             int error = fallocate(inode.content, offset, lengthBytes, mode);
             if (error == 0) {
                 inode.touchModified(now());
+                if (request.killsPrivileges()) {
+                    inode.killPrivileges(request);
+                }
             }
             return error;
         } finally {

@@ -4,9 +4,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** What /proc says of a program that asks. Reads a file or two that the kernel makes up; any thread. */
-final class CallerProcess {
+public final class CallerProcess {
     private static final int KILL_BIT = 1 << 8;
     private static final int EXITING = 4;
     private static final int SIGNAL_MASK = 0x7f;
@@ -23,6 +24,25 @@ final class CallerProcess {
      */
     static boolean isKilled(int pid) {
         return isKilled(Path.of("/proc", String.valueOf(pid)));
+    }
+
+    /** Is the group among those of this thread of a program? False where nothing can be seen. */
+    public static boolean isInGroup(int pid, int group) {
+        return pid > 0 && isInGroup(Path.of("/proc", String.valueOf(pid)), group);
+    }
+
+    static boolean isInGroup(Path process, int group) {
+        String wanted = Integer.toUnsignedString(group);
+        try {
+            return text(process.resolve("status"))
+                    .lines()
+                    .filter(line -> line.startsWith("Groups:"))
+                    .flatMap(line -> Stream.of(
+                            line.substring(line.indexOf(':') + 1).trim().split(" ", -1)))
+                    .anyMatch(wanted::equals);
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     static boolean isKilled(Path process) {

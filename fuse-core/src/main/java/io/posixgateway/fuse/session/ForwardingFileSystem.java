@@ -47,6 +47,11 @@ class ForwardingFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean dropsPrivileges() {
+        return inner.dropsPrivileges();
+    }
+
+    @Override
     public int lookup(Request request, long parent, Name name, Entry entry) {
         return inner.lookup(request, parent, name, entry);
     }

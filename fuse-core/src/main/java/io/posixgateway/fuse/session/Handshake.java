@@ -34,13 +34,14 @@ final class Handshake implements InitHandler {
     private final boolean uring;
     private final boolean locks;
     private final boolean exports;
+    private final boolean privileges;
     private final Consumer<Negotiated> listener;
     private final List<String> off = new ArrayList<>();
     private volatile @Nullable Negotiated negotiated;
 
     /**
      * @param uring ask for messages over io_uring
-     * @param served what it says of locks, and of nodes that the kernel forgot
+     * @param served what it says of locks, of nodes that the kernel forgot, and of set-id bits
      * @param listener hears of the outcome before the kernel does
      */
     Handshake(SessionOptions options, boolean uring, FileSystem served, Consumer<Negotiated> listener) {
@@ -48,6 +49,7 @@ final class Handshake implements InitHandler {
         this.uring = uring;
         this.locks = served.handlesLocks();
         this.exports = served.findsForgotten();
+        this.privileges = served.dropsPrivileges();
         this.listener = listener;
     }
 
@@ -111,6 +113,7 @@ final class Handshake implements InitHandler {
                 switch (feature) {
                     case LOCKS -> !locks;
                     case OVER_IO_URING -> !uring;
+                    case HANDLE_KILLPRIV_V2 -> !privileges;
                     case EXPORT_SUPPORT -> !exports;
                     case NO_EXPORT_SUPPORT -> exports;
                     default -> false;

@@ -20,6 +20,8 @@ enum InitFeature {
     MAX_PAGES(1L << 22, null),
     AUTO_INVAL_DATA(1L << 12, null),
     DIRECT_IO_ALLOW_MMAP(1L << 36, null),
+    /** Who changes a file takes set-user-id and set-group-id off it, rather than the kernel by a chmod. */
+    HANDLE_KILLPRIV_V2(1L << 28, null),
     LOCKS(1L << 1 | 1L << 10, null),
     /** The kernel asks for nodes that it forgot, by "." and "..". */
     EXPORT_SUPPORT(1L << 4, null),

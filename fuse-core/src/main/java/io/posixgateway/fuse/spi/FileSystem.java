@@ -31,6 +31,15 @@ public interface FileSystem extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Does it take set-user-id and set-group-id off a file that is changed as {@link Request#killsPrivileges} and {@link
+     * SetAttributes#KILL_SUID_GID} say? If not, the kernel does, by a setattr before the change, but for the set-group-id of a file
+     * that its group may not execute.
+     */
+    default boolean dropsPrivileges() {
+        return false;
+    }
+
     /** Finds a name. A missing one: ENOENT, or 0 with {@code entry.node} 0 to have it remembered. */
     int lookup(Request request, long parent, Name name, Entry entry);
 
@@ -193,6 +202,7 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
+    /** @param mode of fallocate(2); EOPNOTSUPP for what is not supported */
     default int fallocate(Request request, long node, long handle, long offset, long lengthBytes, int mode) {
         return -Errno.ENOSYS;
     }
@@ -202,7 +212,6 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
-    /** @param mode of fallocate(2); EOPNOTSUPP for what is not supported */
     /** Fills {@code lock} with one that is in the way, or with type UNLOCK. */
     default int getlk(Request request, long node, long handle, FileLock lock) {
         return -Errno.ENOSYS;

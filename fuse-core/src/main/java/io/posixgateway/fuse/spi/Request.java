@@ -12,6 +12,15 @@ public interface Request {
 
     int gid();
 
+    /** Does who asks belong to this group? False where that cannot be seen. May read a file of /proc. */
+    boolean inGroup(int group);
+
+    /**
+     * Of write, fallocate, copy_file_range, and of open and create that cut: does the change come from somebody who may not leave
+     * set-user-id and set-group-id on the file? See {@link Stat#withoutPrivileges}.
+     */
+    boolean killsPrivileges();
+
     /** Process that asks, as seen by the kernel of the mount; 0: none of this pid namespace. */
     int pid();
 

@@ -15,6 +15,7 @@ public final class SetAttributes {
     public static final int MODIFY_TIME_NOW = 1 << 8;
     public static final int LOCK_OWNER = 1 << 9;
     public static final int CHANGE_TIME = 1 << 10;
+    /** Set-user-id and set-group-id go with the change: {@link Stat#withoutPrivileges}. */
     public static final int KILL_SUID_GID = 1 << 11;
 
     /** Of the constants here. */

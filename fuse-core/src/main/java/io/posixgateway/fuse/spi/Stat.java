@@ -13,6 +13,7 @@ public final class Stat {
     public static final int S_ISUID = 04000;
     public static final int S_ISGID = 02000;
     public static final int S_ISVTX = 01000;
+    public static final int S_IXGRP = 010;
     /** Every bit that chmod can set. */
     public static final int PERMISSIONS = 07777;
 
@@ -28,7 +29,6 @@ public final class Stat {
     public static final int RENAME_NOREPLACE = 1;
     public static final int RENAME_EXCHANGE = 1 << 1;
 
-    private Stat() {}
     public static final int SEEK_DATA = 3;
     public static final int SEEK_HOLE = 4;
 
@@ -39,6 +39,16 @@ public final class Stat {
     /** The range reads as zeros and is held. */
     public static final int FALLOC_ZERO_RANGE = 1 << 4;
 
+    private Stat() {}
+
+    /**
+     * What is left of a file's mode once somebody without privileges changed it: set-user-id goes, and set-group-id, unless the
+     * group may not execute the file (it meant mandatory locks once) and the change came from one of the group.
+     */
+    public static int withoutPrivileges(int mode, boolean byMember) {
+        boolean keepsGroup = byMember && (mode & S_IXGRP) == 0;
+        return mode & ~(keepsGroup ? S_ISUID : S_ISUID | S_ISGID);
+    }
 
     public static boolean isDirectory(int mode) {
         return (mode & S_IFMT) == S_IFDIR;

@@ -104,6 +104,11 @@ public class FaultyFileSystem implements FileSystem {
     }
 
     @Override
+    public boolean dropsPrivileges() {
+        return inner.dropsPrivileges();
+    }
+
+    @Override
     public void forget(long node, long lookups) {
         inner.forget(node, lookups);
     }

@@ -142,16 +142,26 @@ public final class Layouts {
     public static final int LINK_IN_OLDNODEID = 0;
 
     public static final int OPEN_IN_FLAGS = 0;
+    public static final int OPEN_IN_OPEN_FLAGS = 4;
+    /** Bit of open_flags: cut by somebody without privileges. */
+    public static final int OPEN_KILL_SUIDGID = 1;
 
     public static final int CREATE_IN_FLAGS = 0;
     public static final int CREATE_IN_MODE = 4;
     public static final int CREATE_IN_UMASK = 8;
+    public static final int CREATE_IN_OPEN_FLAGS = 12;
 
     /** Of read, readdir and write alike. */
     public static final int READ_IN_FH = 0;
 
     public static final int READ_IN_OFFSET = 8;
     public static final int READ_IN_SIZE = 16;
+
+    public static final int WRITE_IN_WRITE_FLAGS = 20;
+    /** Bit of write_flags: pages that were written before, by whom is not known. */
+    public static final int WRITE_CACHE = 1;
+    /** Bit of write_flags: by somebody without privileges. */
+    public static final int WRITE_KILL_SUIDGID = 1 << 2;
 
     public static final int RELEASE_IN_FH = 0;
     public static final int RELEASE_IN_RELEASE_FLAGS = 12;

@@ -17,6 +17,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the reference file system answers, as ext4 does. */
 class MemoryFileSystemTest {
@@ -39,6 +41,16 @@ class MemoryFileSystemTest {
         @Override
         public boolean resent() {
             return false;
+        }
+
+        @Override
+        public boolean inGroup(int group) {
+            return group == gid;
+        }
+
+        @Override
+        public boolean killsPrivileges() {
+            return uid != 0;
         }
 
         @Override
@@ -211,6 +223,31 @@ class MemoryFileSystemTest {
         assertThat(attributes(node).blocks).isZero();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void change_byStranger_takesSetIdBitsOff(int kind) {
+        Request stranger = new Asking(54321, 54321);
+        Request member = new Asking(54321, 0);
+        assertThat(modeAfter(kind, stranger, 02666)).isEqualTo(0666);
+        assertThat(modeAfter(kind, stranger, 06755)).isEqualTo(0755);
+        assertThat(modeAfter(kind, member, 06666)).isEqualTo(02666);
+        assertThat(modeAfter(kind, Asking.ROOT, 06777)).isEqualTo(06777);
+    }
+
+    private int modeAfter(int kind, Request request, int mode) {
+        long node = make("f" + files.inodes());
+        assertThat(change(Asking.ROOT, node, SetAttributes.MODE, 0, mode)).isZero();
+        int kill = request.killsPrivileges() ? SetAttributes.KILL_SUID_GID : 0;
+        int result =
+                switch (kind) {
+                    case 0 -> write(request, node, 0, 10);
+                    case 1 -> change(request, node, SetAttributes.SIZE | kill, 5, 0);
+                    default -> files.fallocate(request, node, 0, 0, BLOCK, 0);
+                };
+        assertThat(result).isNotNegative();
+        return attributes(node).mode & Stat.PERMISSIONS;
+    }
+
     private int setxattr(long node, String name, int bytes) {
         return files.setxattr(Asking.ROOT, node, Name.of(name), ByteBuffer.allocateDirect(bytes), 0);
     }
@@ -240,5 +277,14 @@ class MemoryFileSystemTest {
             kept++;
         }
         assertThat(kept).isEqualTo(15);
+    }
+
+    @Test
+    void write_takesCapabilitiesOff() {
+        long node = make("f");
+        assertThat(setxattr(node, "security.capability", 20)).isZero();
+        assertThat(write(new Asking(7, 7), node, 0, 1)).isEqualTo(1);
+        assertThat(files.getxattr(Asking.ROOT, node, Name.of("security.capability"), ByteBuffer.allocateDirect(20)))
+                .isEqualTo(-Errno.ENODATA);
     }
 }

@@ -53,4 +53,13 @@ class CallerProcessTest {
         assertThat(CallerProcess.isKilled(0)).isFalse();
         assertThat(CallerProcess.isKilled((int) ProcessHandle.current().pid())).isFalse();
     }
+
+    @Test
+    void groups_areThoseOfTheProgram() throws Exception {
+        is(RUNNING, 0, "0");
+        assertThat(CallerProcess.isInGroup(process, 27)).isTrue();
+        assertThat(CallerProcess.isInGroup(process, -2)).isTrue();
+        assertThat(CallerProcess.isInGroup(process, 2)).isFalse();
+        assertThat(CallerProcess.isInGroup(process.resolve("none"), 27)).isFalse();
+    }
 }

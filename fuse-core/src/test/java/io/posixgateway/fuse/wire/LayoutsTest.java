@@ -23,6 +23,9 @@ class LayoutsTest {
             "RELEASE_FLOCK_UNLOCK",
             "FSYNC_FDATASYNC",
             "LK_FLOCK",
+            "OPEN_KILL_SUIDGID",
+            "WRITE_CACHE",
+            "WRITE_KILL_SUIDGID",
             "ATTR_OUT_DUMMY");
 
     private static Stream<Field> constants(Class<?> type) {

@@ -1,0 +1,64 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.spi.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** Takes set-user-id and set-group-id off files that somebody without privileges changes. Any thread. */
+final class Privileges {
+    private static final int BITS = Stat.S_ISUID | Stat.S_ISGID;
+
+    private final Volume volume;
+
+    Privileges(Volume volume) {
+        this.volume = volume;
+    }
+
+    private static int left(Request request, Facts facts, int mode) {
+        boolean member = request.uid() == 0 || request.inGroup(facts.gid());
+        return Stat.withoutPrivileges(mode, member);
+    }
+
+    /** Does this request take bits off a file that is being changed? Never waits. */
+    boolean goWith(Request request, Inode inode) {
+        return goWith(request, volume.drafts.facts(inode));
+    }
+
+    private static boolean goWith(Request request, @Nullable Facts facts) {
+        return request.killsPrivileges()
+                && facts != null
+                && Stat.isRegular(facts.mode())
+                && (facts.mode() & BITS) != 0
+                && left(request, facts, facts.mode()) != facts.mode();
+    }
+
+    /** The content was changed by this request, and is published later. Waits where bits go. */
+    void changed(Request request, Inode inode) throws StoreException {
+        if (goWith(request, inode)) {
+            volume.drafts.change(inode, false, facts -> {
+                SetAttributes changes = new SetAttributes();
+                changes.valid = SetAttributes.MODE;
+                changes.mode = left(request, facts, facts.mode()) & Stat.PERMISSIONS;
+                return AttributeEdit.apply(facts, changes, volume.clock.instant());
+            });
+        }
+    }
+
+    /** Of a setattr that takes bits off: says so as a change of the mode, where there are any. */
+    static void settle(Request request, SetAttributes changes, Facts facts) {
+        if (!changes.has(SetAttributes.KILL_SUID_GID)) {
+            return;
+        }
+        changes.valid &= ~SetAttributes.KILL_SUID_GID;
+        int mode = changes.has(SetAttributes.MODE) ? changes.mode : facts.mode() & Stat.PERMISSIONS;
+        if ((mode & BITS) != 0 && Stat.isRegular(facts.mode())) {
+            changes.valid |= SetAttributes.MODE;
+            changes.mode = left(request, facts, mode);
+        }
+    }
+}
