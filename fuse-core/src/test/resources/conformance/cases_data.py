@@ -8,11 +8,12 @@ import os
 import random
 import threading
 
-from suite import case, equal, fails, read, write
+from suite import Skipped, case, equal, fails, read, write
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 KEEP_SIZE, PUNCH_HOLE, COLLAPSE_RANGE, ZERO_RANGE = 1, 2, 8, 16
 MIB = 1 << 20
+AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
 
 
 def fallocate(descriptor, mode, offset, length):
@@ -253,6 +254,49 @@ def a_removed_file_lives_while_it_is_open(d):
         equal(os.pread(f, 100, 0), b"before after")
         equal(os.fstat(f).st_nlink, 0)
         equal(os.listdir(d), [])
+
+
+def without_a_name(d, flags=0):
+    """A file that never had a name; kernels before 6.2 have none on FUSE."""
+    try:
+        os.close(os.open(d, os.O_RDWR | os.O_TMPFILE, 0o600))
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            raise Skipped("this kernel makes no files without a name here") from error
+        raise
+    return opened(d, os.O_RDWR | os.O_TMPFILE | flags, 0o600)
+
+
+def link_descriptor(descriptor, path):
+    """As linkat(2) with AT_SYMLINK_FOLLOW: os.link takes no notice of it."""
+    source = os.fsencode(f"/proc/self/fd/{descriptor}")
+    if LIBC.linkat(AT_FDCWD, source, AT_FDCWD, os.fsencode(path), AT_SYMLINK_FOLLOW) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+@case
+def a_file_without_a_name_lives_while_it_is_open(d):
+    with without_a_name(d) as f:
+        os.write(f, b"x" * 100_000)
+        os.ftruncate(f, 99_999)
+        equal(os.pread(f, 200_000, 0), b"x" * 99_999)
+        equal(os.fstat(f).st_nlink, 0)
+        equal(os.listdir(d), [])
+        os.fsync(f)
+    equal(os.listdir(d), [])
+
+
+@case
+def a_file_without_a_name_can_be_given_one(d):
+    with without_a_name(d) as f:
+        os.write(f, b"content")
+        link_descriptor(f, f"{d}/name")
+        equal(os.fstat(f).st_nlink, 1)
+    equal(read(f"{d}/name"), b"content")
+    os.unlink(f"{d}/name")
+    with without_a_name(d, os.O_EXCL) as f:
+        fails(errno.ENOENT, link_descriptor, f, f"{d}/name")
 
 
 @case

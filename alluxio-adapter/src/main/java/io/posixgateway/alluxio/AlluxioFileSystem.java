@@ -224,6 +224,21 @@ public final class AlluxioFileSystem implements FileSystem {
     }
 
     @Override
+    public int tmpfile(Request request, long parent, int mode, int flags, CreateReply reply) {
+        return waiting("tmpfile", request, parent, directory -> {
+            NameOperations.Making making =
+                    new NameOperations.Making(Stat.S_IFREG | (mode & 07777), 0, NameOperations.Making.NO_TARGET);
+            Inode made = names.beginNameless(request, directory, making);
+            if (made == null) {
+                return -Errno.ENOTDIR;
+            }
+            volume.startWriting(made);
+            files.register(made, reply.open);
+            return volume.enter(request, made, reply.entry);
+        });
+    }
+
+    @Override
     public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
         try {
             return files.read(request, node, handle, offset, into);

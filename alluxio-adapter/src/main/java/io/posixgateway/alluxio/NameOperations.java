@@ -124,7 +124,9 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
             String path = volume.metadata.pathOf(directory, name);
-            return create(directory, name, volume.drafts.prepare(path, planned, opened), planned);
+            Inode made = create(directory, name, volume.drafts.prepare(path, planned, opened), planned);
+            volume.metadata.namesChanged(directory);
+            return made;
         });
     }
 
@@ -134,8 +136,35 @@ final class NameOperations {
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
         volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
-        volume.metadata.namesChanged(directory);
         return made;
+    }
+
+    /**
+     * A new file that has no name and is open; null: not in a directory. Alluxio knows no such file: it gets a hidden name, which is
+     * taken away at once, and from then on it is as any file that was deleted while it is open.
+     */
+    @Nullable
+    Inode beginNameless(Request request, Inode directory, Making making) throws StoreException {
+        if (!directory.isDirectory()) {
+            return null;
+        }
+        FileStatus planned = newFiles.plan(request, directory, making);
+        return moves.stay(directory, () -> {
+            Name name = HiddenNames.make();
+            String path = volume.metadata.pathOf(directory, name);
+            volume.hidden.add(new HiddenFiles.Hidden(path, 0, 0));
+            Inode made = create(directory, name, volume.drafts.prepare(path, planned, true), planned);
+            try {
+                volume.drafts.unlink(made, () -> volume.store.delete(path));
+                volume.hidden.remove(path);
+            } catch (StoreException e) {
+                volume.drafts.discard(made);
+                throw e;
+            } finally {
+                volume.table.detach(made);
+            }
+            return made;
+        });
     }
 
     private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {

@@ -11,6 +11,7 @@ import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
@@ -212,10 +213,19 @@ public final class FuseRequests implements AutoCloseable {
     public record Opened(FuseNode node, long handle, int flags) {}
 
     public Opened create(long parent, String name, int mode, int flags) {
+        return created(Opcode.CREATE, parent, name, mode, flags);
+    }
+
+    /** As open(2) with O_TMPFILE. */
+    public Opened tmpfile(long parent, int mode) {
+        return created(Opcode.TMPFILE, parent, "/", mode, Stat.O_RDWR);
+    }
+
+    private Opened created(Opcode opcode, long parent, String name, int mode, int flags) {
         byte[] arguments =
                 new Message().int32(flags).int32(mode).int32(0).int32(0).done();
         byte[] names = Message.names(name);
-        return ask(new Parts(Opcode.CREATE, parent, arguments, names), (reply, at, bytes) -> {
+        return ask(new Parts(opcode, parent, arguments, names), (reply, at, bytes) -> {
             int open = at + Layouts.ENTRY_OUT_BYTES;
             return new Opened(
                     seen(parent, names, entry(reply, at)),

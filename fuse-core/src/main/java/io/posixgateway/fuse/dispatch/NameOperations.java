@@ -24,7 +24,8 @@ final class NameOperations {
                 .onStatus(Opcode.RENAME, call -> rename(call, 0))
                 .onStatus(Opcode.RENAME2, call -> rename(call, call.int32(Layouts.RENAME2_IN_FLAGS)))
                 .on(Opcode.LINK, this::link)
-                .on(Opcode.CREATE, this::create);
+                .on(Opcode.CREATE, this::create)
+                .on(Opcode.TMPFILE, this::tmpfile);
     }
 
     private int lookup(Call call) {
@@ -117,7 +118,19 @@ final class NameOperations {
         int flags = call.int32(Layouts.CREATE_IN_FLAGS);
         call.killsPrivileges =
                 call.uid() != 0 || (call.int32(Layouts.CREATE_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
-        int result = fileSystem.create(call, call.node, call.name, mode, flags, call.created);
+        return created(call, fileSystem.create(call, call.node, call.name, mode, flags, call.created));
+    }
+
+    /** Its arguments are those of create; it has no name, for which the kernel sends a slash. */
+    private int tmpfile(Call call) {
+        call.umask = call.int32(Layouts.CREATE_IN_UMASK);
+        call.created.clear();
+        int mode = call.int32(Layouts.CREATE_IN_MODE) & Stat.PERMISSIONS;
+        int flags = call.int32(Layouts.CREATE_IN_FLAGS);
+        return created(call, fileSystem.tmpfile(call, call.node, mode, flags, call.created));
+    }
+
+    private static int created(Call call, int result) {
         if (result < 0) {
             return result;
         }

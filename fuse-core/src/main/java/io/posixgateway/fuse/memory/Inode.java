@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One file, directory, link or special file.
  *
  * <p>{@link #lock} guards attributes, extended attributes and content; the tree's lock guards {@link #links}, the directory,
- * and {@link #freed}. {@link #lookups} is the kernel's count.
+ * {@link #freed} and {@link #nameless}. {@link #lookups} is the kernel's count.
  */
 final class Inode {
     /** What an inode takes from the space, besides its chunks. */
@@ -46,6 +46,8 @@ final class Inode {
 
     volatile int links;
     boolean freed;
+    /** Made without a name, and may get one. */
+    boolean nameless;
 
     private int permissions;
     private int uid;

@@ -322,6 +322,17 @@ public final class MemoryFileSystem implements FileSystem {
     }
 
     @Override
+    public int tmpfile(Request request, long parent, int mode, int flags, CreateReply reply) {
+        long stamp = treeLock.writeLock();
+        try {
+            Tree.Made made = tree.makeNameless(request, tree.find(parent), mode);
+            return made.inode() == null ? made.error() : enter(made.inode(), reply.entry);
+        } finally {
+            treeLock.unlockWrite(stamp);
+        }
+    }
+
+    @Override
     public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
         Inode inode = tree.find(node);
         if (inode == null || inode.content == null) {

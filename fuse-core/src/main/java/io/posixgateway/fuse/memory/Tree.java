@@ -88,6 +88,20 @@ final class Tree {
         return new Made(0, inode);
     }
 
+    /** Makes a regular file that has no name, until {@link #link} gives it one. */
+    Made makeNameless(Request request, @Nullable Inode parent, int mode) {
+        int error = cannotMakeIn(parent);
+        if (error != 0 || parent == null) {
+            return Made.failed(error);
+        }
+        if (!space.take(Inode.OWN_BYTES)) {
+            return Made.failed(-Errno.ENOSPC);
+        }
+        Inode inode = newInode(birthIn(parent, request, Stat.S_IFREG | mode, 0, null));
+        inode.nameless = true;
+        return new Made(0, inode);
+    }
+
     private static Inode.Birth birthIn(Inode parent, Request request, int mode, int device, @Nullable Name target) {
         boolean directory = Stat.isDirectory(mode);
         boolean inherits = (parent.permissions() & Stat.S_ISGID) != 0;
@@ -105,7 +119,7 @@ final class Tree {
         if (error != 0 || parent == null || parent.directory == null) {
             return error;
         }
-        if (inode == null || inode.links == 0) {
+        if (inode == null || (inode.links == 0 && !inode.nameless)) {
             return -Errno.ENOENT;
         }
         if (inode.isDirectory()) {
@@ -118,6 +132,7 @@ final class Tree {
             return -Errno.EEXIST;
         }
         parent.directory.put(name, inode);
+        inode.nameless = false;
         addLinks(inode, 1);
         changed(inode);
         modified(parent);

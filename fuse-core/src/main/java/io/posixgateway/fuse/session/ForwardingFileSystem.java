@@ -127,6 +127,11 @@ class ForwardingFileSystem implements FileSystem {
     }
 
     @Override
+    public int tmpfile(Request request, long parent, int mode, int flags, CreateReply reply) {
+        return inner.tmpfile(request, parent, mode, flags, reply);
+    }
+
+    @Override
     public int read(Request request, long node, long handle, long offset, ByteBuffer into) {
         return inner.read(request, node, handle, offset, into);
     }

@@ -134,6 +134,14 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
+    /**
+     * Makes a regular file without a name in this directory and opens it (O_TMPFILE); it goes with its last descriptor, unless
+     * {@link #link} gives it a name before.
+     */
+    default int tmpfile(Request request, long parent, int mode, int flags, CreateReply reply) {
+        return -Errno.ENOSYS;
+    }
+
     /** Reads at {@code offset} into the buffer; returns the bytes put; fewer than its limit only at the end of the file. */
     int read(Request request, long node, long handle, long offset, ByteBuffer into);
 

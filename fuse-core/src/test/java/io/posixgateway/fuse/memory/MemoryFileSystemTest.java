@@ -287,4 +287,25 @@ class MemoryFileSystemTest {
         assertThat(files.getxattr(Asking.ROOT, node, Name.of("security.capability"), ByteBuffer.allocateDirect(20)))
                 .isEqualTo(-Errno.ENODATA);
     }
+
+    @Test
+    void fileWithoutName_goesWhenTheKernelForgetsIt_unlessItGotOne() {
+        FileSystem.CreateReply reply = new FileSystem.CreateReply();
+        int before = files.inodes();
+        assertThat(files.tmpfile(Asking.ROOT, FileSystem.ROOT, 0600, 0, reply)).isZero();
+        long node = reply.entry.node;
+        assertThat(reply.entry.attributes.links).isZero();
+        assertThat(list(name -> {}, 10)).isZero();
+        files.forget(node, 1);
+        assertThat(files.inodes()).isEqualTo(before);
+        reply.clear();
+        assertThat(files.tmpfile(Asking.ROOT, FileSystem.ROOT, 0600, 0, reply)).isZero();
+        node = reply.entry.node;
+        assertThat(files.link(Asking.ROOT, node, FileSystem.ROOT, Name.of("name"), entry))
+                .isZero();
+        files.forget(node, 2);
+        assertThat(list(name -> {}, 10)).isEqualTo(1);
+        assertThat(files.unlink(Asking.ROOT, FileSystem.ROOT, Name.of("name"))).isZero();
+        assertThat(files.inodes()).isEqualTo(before);
+    }
 }

@@ -1,0 +1,67 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseRequests.Opened;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** Files that never had a name (O_TMPFILE). */
+class NamelessFileTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+
+    private void assertEmpty(MemoryMount mount, String directory) throws StoreException {
+        assertThat(mount.list(directory)).isEmpty();
+        MemoryStore other = cluster.connect();
+        assertThat(other.list(directory, "", 10).entries()).isEmpty();
+    }
+
+    @Test
+    void tmpfile_isReadAndWrittenAndGoesWithItsHandle() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            Opened file = mount.requests().tmpfile(mount.lookup("/d").id(), 0600);
+            assertThat(file.node().mode() & 0777).isEqualTo(0600);
+            assertEmpty(mount, "/d");
+            mount.requests().write(file, 0, "content".getBytes(StandardCharsets.UTF_8));
+            assertThat(mount.requests().read(file, 0, 100)).asString().isEqualTo("content");
+            mount.requests().fsync(file);
+            mount.requests().truncate(file.node().id(), 3);
+            assertThat(mount.requests().read(file, 0, 100)).asString().isEqualTo("con");
+            mount.rmdir("/d");
+            assertThat(mount.requests().read(file, 0, 100)).asString().isEqualTo("con");
+            mount.requests().flush(file);
+            mount.requests().release(file);
+            mount.requests().forget(file.node().id(), 1);
+            Eventually.holds(
+                    "nothing is left",
+                    () -> mount.fileSystem().counts().changedFiles() == 0
+                            && mount.fileSystem().counts().spoolBytes() == 0);
+        }
+    }
+
+    @Test
+    void tmpfile_thatCannotLoseItsHiddenName_leavesNothingOpen() throws Exception {
+        MemoryStore store = cluster.connect();
+        try (MemoryMount mount = MemoryMount.of(store).open()) {
+            mount.mkdir("/d");
+            long directory = mount.lookup("/d").id();
+            mount.faults().on(StoreCall.DELETE).fail(Errno.EIO);
+            assertThatThrownBy(() -> mount.requests().tmpfile(directory, 0600)).isInstanceOf(FuseFailure.class);
+            assertThat(mount.list("/d")).isEmpty();
+            assertThat(mount.fileSystem().counts().changedFiles()).isZero();
+            Opened file = mount.requests().tmpfile(directory, 0600);
+            mount.requests().release(file);
+        }
+    }
+}
