@@ -98,6 +98,8 @@ def main(d):
     attempt("name_reserved_looked_up", os.stat, f"{d}/.pgw~mine")
     attempt("chown_by_number", chown, f"{d}/a", 31234, 31235)
     attempt("xattr_security", os.setxattr, f"{d}/a", "security.test", b"1")
+    attempt("xattr_no_namespace", os.getxattr, f"{d}/a", "nonsense.x")
+    attempt("xattr_no_name", os.setxattr, f"{d}/a", "user.", b"1")
     attempt("xattr_own", os.setxattr, f"{d}/a", "io.posixgateway.posix", b"1")
     attempt("access_time_after_reading", access_time_after_reading, f"{d}/b")
     attempt("setxattr_moves_ctime", change_time_moved, f"{d}/b", os.setxattr, "user.test", b"1")

@@ -233,8 +233,15 @@ final class AttributeOperations {
         if (text.startsWith("system.posix_acl")) {
             return -Errno.EOPNOTSUPP;
         }
+        if (text.equals("user.") || text.equals("trusted.")) {
+            return -Errno.EINVAL;
+        }
         boolean kept = text.startsWith("user.") || text.startsWith("trusted.");
-        return kept && !text.equals(PosixExtras.XATTR) ? 0 : -otherErrno;
+        if (kept && !text.equals(PosixExtras.XATTR)) {
+            return 0;
+        }
+        boolean linux = kept || text.startsWith("security.") || text.startsWith("system.");
+        return linux ? -otherErrno : -Errno.EOPNOTSUPP;
     }
 
     int statfs(Request request, StatFs reply) throws StoreException {

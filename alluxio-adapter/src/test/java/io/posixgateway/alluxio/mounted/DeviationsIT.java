@@ -36,6 +36,8 @@ class DeviationsIT {
             name_reserved_looked_up ENOENT
             chown_by_number 31234:31235
             xattr_security EOPNOTSUPP
+            xattr_no_namespace EOPNOTSUPP
+            xattr_no_name EINVAL
             xattr_own EOPNOTSUPP
             access_time_after_reading 1000
             setxattr_moves_ctime False
