@@ -53,6 +53,10 @@ final class NameOperations {
             volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
             return missing(directory, name, seenNanos, entry);
         }
+        Inode here = hereOnly(directory, name);
+        if (here != null) {
+            return volume.enter(request, here, entry);
+        }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
@@ -61,6 +65,28 @@ final class NameOperations {
         return found == null
                 ? missing(directory, name, volume.freshness.nowNanos(), entry)
                 : volume.enter(request, found, entry);
+    }
+
+    /** A new file that has the name and that Alluxio knows nothing of, since its publication was given up; null: there is none. */
+    private @Nullable Inode hereOnly(Inode directory, Name name) {
+        Inode here = volume.table.child(directory, name);
+        return here != null && volume.drafts.isHereOnly(here) ? here : null;
+    }
+
+    private @Nullable Inode child(Inode directory, Name name) throws StoreException {
+        Inode here = hereOnly(directory, name);
+        return here != null ? here : volume.metadata.child(directory, name);
+    }
+
+    /** Deletes the file of this path; one that Alluxio knows nothing of is deleted already. */
+    private void delete(Inode child, String path) throws StoreException {
+        try {
+            volume.store.delete(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT || !volume.drafts.isHereOnly(child)) {
+                throw e;
+            }
+        }
     }
 
     /** What is known of a name. While what has it is being taken away: what is known afterwards; null for those who do not wait. */
@@ -216,7 +242,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        Inode child = volume.metadata.child(directory, name);
+        Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
         }
@@ -229,7 +255,7 @@ final class NameOperations {
                 hide(directory, child, path);
             } else {
                 volume.orphans.hold(child);
-                orphan(child, () -> volume.drafts.unlink(child, () -> volume.store.delete(path)));
+                orphan(child, () -> volume.drafts.unlink(child, () -> delete(child, path)));
             }
         });
     }
@@ -280,7 +306,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        Inode child = volume.metadata.child(directory, name);
+        Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
         }
@@ -327,11 +353,11 @@ final class NameOperations {
         if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
             return refused != 0 ? refused : -Errno.EINVAL;
         }
-        Inode child = volume.metadata.child(from.directory, from.name);
+        Inode child = child(from.directory, from.name);
         if (child == null) {
             return -Errno.ENOENT;
         }
-        Inode target = volume.metadata.child(to.directory, to.name);
+        Inode target = child(to.directory, to.name);
         if (target == child) {
             return 0;
         }

@@ -55,6 +55,8 @@ final class Draft {
     /** Where the content was published, if it is not safe there yet, see {@link LateWrites}. */
     @Nullable
     String doubtAt;
+    /** A new file whose name was given up, as its publication failed: Alluxio knows nothing of it until the next one. */
+    volatile boolean hereOnly;
     /** Who waits for the publication under way. */
     Waiter waiter = Waiter.PATIENT;
     /** The last publication failed. */
@@ -125,6 +127,14 @@ final class Draft {
     void reserve(FileSink sink, long nowNanos) {
         reserved = sink;
         reservedNanos = nowNanos;
+    }
+
+    /** @throws StoreException the content is lost */
+    void checkLost() throws StoreException {
+        StoreException why = lost;
+        if (why != null) {
+            throw new StoreException(why.errno(), "The content is lost: " + why.getMessage(), why);
+        }
     }
 
     /** The content is about to change. */

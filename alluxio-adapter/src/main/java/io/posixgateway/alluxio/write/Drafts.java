@@ -72,6 +72,12 @@ public final class Drafts implements AutoCloseable {
         return drafts.get(node) != null;
     }
 
+    /** Is it a new file that Alluxio knows nothing of? Never waits. */
+    public boolean isHereOnly(Inode inode) {
+        Draft draft = drafts.get(inode.node());
+        return draft != null && draft.hereOnly;
+    }
+
     /** How many files are being changed. */
     public int size() {
         return drafts.size();
@@ -195,7 +201,7 @@ public final class Drafts implements AutoCloseable {
     /** As {@link #with} for work on the content. A stream is completed first, and then the file is no draft any more. */
     private int inSpool(Inode inode, boolean mayWait, Work work) throws StoreException {
         int done = with(inode, mayWait, draft -> {
-            checkLost(draft);
+            draft.checkLost();
             return draft.streamed != null ? STREAMED : work.on(draft);
         });
         return completed(inode, mayWait, done);
@@ -222,13 +228,6 @@ public final class Drafts implements AutoCloseable {
             draft.record.put(0, DraftRecord.STREAMED);
         }
         return 0;
-    }
-
-    private static void checkLost(Draft draft) throws StoreException {
-        StoreException lost = draft.lost;
-        if (lost != null) {
-            throw new StoreException(lost.errno(), "The content is lost: " + lost.getMessage(), lost);
-        }
     }
 
     /** The node is not being changed: ask elsewhere. */
@@ -272,7 +271,7 @@ public final class Drafts implements AutoCloseable {
             if (inSequence && !mayWait) {
                 return FileSystem.WOULD_WAIT;
             }
-            checkLost(draft);
+            draft.checkLost();
             int appended = inSequence ? streams.append(draft, data) : 0;
             if (appended > 0) {
                 return appended;
@@ -352,7 +351,7 @@ public final class Drafts implements AutoCloseable {
         if (draft.inode.unlinked() || (untouched && !evenUntouched)) {
             return;
         }
-        checkLost(draft);
+        draft.checkLost();
         try {
             if (draft.streamed != null) {
                 streams.complete(draft);
@@ -479,16 +478,14 @@ public final class Drafts implements AutoCloseable {
 
     /** The content goes with the last handle: the file was deleted. */
     public void discard(Inode inode) throws StoreException {
-        surely(inode, draft -> {
-            end(draft, false);
-            return 0;
-        });
+        surely(inode, draft -> end(draft, false));
     }
 
-    private void end(Draft draft, boolean keepSpool) {
+    private int end(Draft draft, boolean keepSpool) {
         if (retire(draft)) {
             Draft.remove(draft.spool, draft.record, keepSpool);
         }
+        return 0;
     }
 
     /** The draft is none any more; its spool stays. False: it was none. */

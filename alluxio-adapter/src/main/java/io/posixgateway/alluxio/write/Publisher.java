@@ -233,6 +233,7 @@ public final class Publisher {
             attempt.undo = moved -> {
                 if (!moved) {
                     attempt.taken = incomplete.remove(attempt.path, sink.fileId());
+                    draft.hereOnly = !attempt.taken;
                 }
             };
             throw e;
@@ -311,6 +312,7 @@ public final class Publisher {
 
     private void published(Draft draft, String path, long fileId) {
         draft.dirty = false;
+        draft.hereOnly = false;
         draft.doubtAt = late.concern(path) ? path : null;
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());

@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults.Fault;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.io.BufferedReader;
@@ -253,9 +254,33 @@ class SparseFileTest {
             fails(Errno.EINTR, () -> mount.requests().flush(file.opened()));
             assertThat(mount.faults().count(StoreCall.WRITE)).as("pieces sent").isLessThan(5);
             assertThat(mount.fileSystem().counts().changedFiles()).isEqualTo(1);
+            cluster.clock().advance(Duration.ofMinutes(1));
+            assertThat(mount.stat("/f").lengthBytes()).isEqualTo(20 * MIB + 1);
             mount.requests().release(file.opened());
             assertThat(published("/f")).hasSize(20 * MIB + 1);
             assertThat(mount.fileSystem().counts().changedFiles()).isZero();
+        } finally {
+            parent.destroyForcibly();
+            parent.waitFor();
+        }
+    }
+
+    @Test
+    void unlink_afterItsProgramWasKilledInClose_takesTheFileAway() throws Exception {
+        Process parent = parentOfKilled();
+        try (MemoryMount mount = mount("1G")) {
+            OpenFile file = mount.create("/f");
+            file.write(20 * MIB, filled(1));
+            Fault slow = mount.faults().on(StoreCall.WRITE).always().delay(Duration.ofSeconds(1));
+            mount.requests().asProcess(child(parent));
+            fails(Errno.EINTR, () -> mount.requests().flush(file.opened()));
+            slow.remove();
+            cluster.clock().advance(Duration.ofMinutes(1));
+            mount.unlink("/f");
+            assertThat(mount.exists("/f")).isFalse();
+            mount.requests().release(file.opened());
+            assertThat(cluster.ufs().read("/f")).isNull();
+            assertThat(mount.exists("/f")).isFalse();
         } finally {
             parent.destroyForcibly();
             parent.waitFor();
