@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ public final class MemoryCluster {
     private static final long WORKER_BYTES = 1 << 30;
 
     private final ReentrantLock lock = new ReentrantLock();
+    private final Condition renamed = lock.newCondition();
     private final ManualClock clock = new ManualClock();
     private final MemoryUfs ufs;
     private final MemoryMaster master;
@@ -38,7 +40,7 @@ public final class MemoryCluster {
      */
     public MemoryCluster(MemoryUfs.Kind kind, int workers, long workerBytes, @Nullable Path blockFolder) {
         this.ufs = new MemoryUfs(kind, clock);
-        this.master = new MemoryMaster(ufs, clock, this::reach);
+        this.master = new MemoryMaster(ufs, clock, new Moments());
         for (int i = 1; i <= workers; i++) {
             Path folder = i == 1 ? blockFolder : null;
             this.workers.add(new MemoryWorker("worker" + i, workerBytes, folder, this::isPersisted));
@@ -95,21 +97,35 @@ public final class MemoryCluster {
         }
     }
 
-    private void reach(Moment moment, String path) {
-        Consumer<String> work = moments.remove(moment);
-        if (work == null) {
-            return;
-        }
-        int held = lock.getHoldCount();
-        for (int i = 0; i < held; i++) {
-            lock.unlock();
-        }
-        try {
-            work.accept(path);
-        } finally {
-            for (int i = 0; i < held; i++) {
-                lock.lock();
+    /** Frees the lock while a test, or another call, does what it does. */
+    private final class Moments implements MemoryMaster.Moments {
+        @Override
+        public void reach(Moment moment, String path) {
+            Consumer<String> work = moments.remove(moment);
+            if (work == null) {
+                return;
             }
+            int held = lock.getHoldCount();
+            for (int i = 0; i < held; i++) {
+                lock.unlock();
+            }
+            try {
+                work.accept(path);
+            } finally {
+                for (int i = 0; i < held; i++) {
+                    lock.lock();
+                }
+            }
+        }
+
+        @Override
+        public void awaitRenamed() {
+            renamed.awaitUninterruptibly();
+        }
+
+        @Override
+        public void renamed() {
+            renamed.signalAll();
         }
     }
 

@@ -29,10 +29,19 @@ final class MemoryMaster {
 
     private long directories;
     private long containers;
+    /** Locked by a rename to it, as the master locks it: who asks for the path waits; a listing does not. */
+    private @Nullable String target;
+
+    private @Nullable Thread renaming;
 
     /** Runs what a test wants done at a moment within a call. */
     interface Moments {
         void reach(Moment moment, String path);
+
+        /** Waits until {@link #renamed} is called; the lock is free meanwhile. */
+        void awaitRenamed();
+
+        void renamed();
     }
 
     MemoryMaster(MemoryUfs ufs, ManualClock clock, Moments moments) {
@@ -87,6 +96,10 @@ final class MemoryMaster {
             throw failure(Errno.EINVAL, directory.path() + " is a file, not a directory.");
         }
         MemoryInode child = directory.children.get(name);
+        while (child == null && below(directory, name).equals(target) && renaming != Thread.currentThread()) {
+            moments.awaitRenamed();
+            child = directory.children.get(name);
+        }
         if (child != null || absent.contains(below(directory, name))) {
             return child;
         }
@@ -344,6 +357,18 @@ final class MemoryMaster {
         if (from.equals(to)) {
             return;
         }
+        target = to;
+        renaming = Thread.currentThread();
+        try {
+            renameLocked(source, to, overFile, onlyDrops);
+        } finally {
+            target = null;
+            moments.renamed();
+        }
+    }
+
+    private void renameLocked(MemoryInode source, String to, boolean overFile, boolean onlyDrops)
+            throws StoreException {
         MemoryInode directory = find(MemoryUfs.parent(to));
         MemoryInode there = directory.directory ? directory.children.get(name(to)) : null;
         if (overFile && there != null) {
@@ -356,8 +381,9 @@ final class MemoryMaster {
         free(directory, to);
         if (source.persisted) {
             persistDirectory(directory);
-            if (!ufs.rename(from, to)) {
-                throw failure(Errno.EIO, "Failed to rename " + from + " to " + to + " in the under file system");
+            if (!ufs.rename(source.path(), to)) {
+                throw failure(
+                        Errno.EIO, "Failed to rename " + source.path() + " to " + to + " in the under file system");
             }
         }
         move(source, directory, to);
