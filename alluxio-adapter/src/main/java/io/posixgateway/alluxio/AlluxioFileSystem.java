@@ -217,6 +217,7 @@ public final class AlluxioFileSystem implements FileSystem {
             }
             volume.startWriting(made);
             files.register(made, reply.open);
+            reply.open.flags = OpenReply.KEEP_CACHE;
             return volume.enter(request, made, reply.entry);
         });
         // Others made it since the kernel looked: with ESTALE it looks again, and opens what is there.

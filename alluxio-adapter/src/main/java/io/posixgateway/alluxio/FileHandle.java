@@ -74,8 +74,8 @@ final class FileHandle {
         }
     }
 
-    /** The kernel is told to drop its pages, and will have none but of this content. */
-    void dropsPages(Facts opened) {
+    /** With the answer to its open, the kernel has no pages but of this content. */
+    void hasPagesOf(Facts opened) {
         freshPages = opened;
     }
 

@@ -43,9 +43,14 @@ final class FileOperations {
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        int refused = volume.drafts.has(inode) ? 0 : check(request, inode, writes, reply);
+        boolean drafted = volume.drafts.has(inode);
+        int refused = drafted ? 0 : check(request, inode, writes, reply);
         if (refused != 0) {
             return refused;
+        }
+        if (drafted) {
+            // What is written is in the pages first: to drop them would lose what is under way.
+            reply.flags |= OpenReply.KEEP_CACHE;
         }
         if (writes) {
             volume.startWriting(inode);
@@ -175,10 +180,12 @@ final class FileOperations {
             }
         }
         Facts facts = inode.facts();
-        if (facts != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
-            handle.dropsPages(facts);
-        } else if (facts != null) {
+        boolean keeps = (reply.flags & OpenReply.KEEP_CACHE) != 0;
+        if (facts != null && keeps) {
             volume.readers.blocks().used(extent(facts));
+        }
+        if (facts != null && !(keeps && volume.pages.isNoted(inode, facts))) {
+            handle.hasPagesOf(facts);
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;

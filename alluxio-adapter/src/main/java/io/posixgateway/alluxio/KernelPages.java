@@ -32,6 +32,11 @@ final class KernelPages {
         return kept;
     }
 
+    /** Does the next process know that they are of these facts? True if there is none. */
+    boolean isNoted(Inode inode, Facts now) {
+        return log == null || log.has(inode.node(), now.contentNumber());
+    }
+
     /** The kernel reads by this handle, and so has done what the answer to its open said. */
     void read(FileHandle open) {
         Facts opened = open.takeFreshPages();

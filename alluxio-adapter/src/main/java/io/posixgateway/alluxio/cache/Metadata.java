@@ -292,8 +292,7 @@ public final class Metadata {
     private Facts see(Inode inode, FileStatus status, long asked) {
         Facts before = inode.facts();
         Facts now = reader.read(status, freshness.nowNanos());
-        inode.see(now, asked);
-        if (before != null) {
+        if (inode.see(now, asked) && before != null) {
             told(inode, before, now);
         }
         return now;

@@ -16,6 +16,10 @@ public final class Inode implements Dentries.Dentry {
     private static final long AS_NODE = Long.MIN_VALUE;
     /** In place of the number of lookups: the table has let go of it. */
     private static final long DROPPED = -1;
+    /** The kernel's pages are of what {@link #facts} say. */
+    private static final byte AS_SEEN = 1;
+    /** They are of what this mount wrote into the file of the id that the inode has. */
+    private static final byte AS_WRITTEN = 2;
 
     private static final AtomicLong CHANGES = new AtomicLong();
 
@@ -40,7 +44,8 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean unlinked;
     private volatile boolean ours;
     private boolean resting;
-    private boolean keptPages;
+    /** Of what the kernel's pages are, if anything is known of that: {@link #AS_SEEN}, {@link #AS_WRITTEN}. */
+    private byte pages;
 
     /** What few inodes have. Guarded by the inode's monitor. */
     private static final class Rare {
@@ -89,6 +94,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     synchronized void changeFileId(long id) {
+        pages &= ~AS_WRITTEN;
         rare().fileId = id == InodeTable.fileIdOf(node) ? AS_NODE : id;
         tidy();
     }
@@ -129,7 +135,9 @@ public final class Inode implements Dentries.Dentry {
 
     public synchronized void see(Facts seen) {
         Facts before = facts;
-        keptPages = keptPages && before != null && before.sameContent(seen);
+        if (before == null || !before.sameContent(seen)) {
+            pages &= ~AS_SEEN;
+        }
         keep(seen);
     }
 
@@ -176,11 +184,14 @@ public final class Inode implements Dentries.Dentry {
      * Keeps what Alluxio said, unless this mount changed the file after it was asked.
      *
      * @param asked {@link #changesSoFar} when it was asked
+     * @return is it kept?
      */
-    public synchronized void see(Facts seen, long asked) {
-        if (change <= asked) {
+    public synchronized boolean see(Facts seen, long asked) {
+        boolean counts = change <= asked;
+        if (counts) {
             see(seen);
         }
+        return counts;
     }
 
     /** Keeps what this mount made of the file; no answer to an earlier look counts. */
@@ -212,7 +223,7 @@ public final class Inode implements Dentries.Dentry {
     public synchronized void forgetFacts() {
         change = CHANGES.incrementAndGet();
         keep(null);
-        keptPages = false;
+        pages &= ~AS_SEEN;
     }
 
     /** Deleted by us while it may still be open. */
@@ -335,20 +346,31 @@ public final class Inode implements Dentries.Dentry {
 
     /**
      * May the kernel keep its pages of this file, which is opened with these facts? Yes if the content is as at the last
-     * open, and nothing else was seen or forgotten since.
+     * open, and nothing else was seen or forgotten since; or if it is what this mount wrote, which is in those pages.
      */
     public synchronized boolean keepsPages(Facts now) {
         Facts seen = facts;
         boolean current = seen != null && seen.sameContent(now);
-        boolean keeps = keptPages && current;
-        keptPages = current;
+        boolean keeps = current && ((pages & AS_SEEN) != 0 || ((pages & AS_WRITTEN) != 0 && now.fileId() == fileId()));
+        pages = (byte) (current ? pages | AS_SEEN : pages & ~AS_SEEN);
         return keeps;
+    }
+
+    /** This mount wrote the content that the file has now in Alluxio: the kernel's pages are of that. */
+    public synchronized void wrote() {
+        pages |= AS_WRITTEN;
+    }
+
+    /** Of what the kernel's pages are is not known any more; what was seen of the file neither. */
+    public synchronized void forgetPages() {
+        forgetFacts();
+        pages = 0;
     }
 
     /** Are the kernel's pages of this content, for all that happened since it was opened with it? */
     public synchronized boolean hasPagesOf(Facts opened) {
         Facts seen = facts;
-        return keptPages && writers() == 0 && seen != null && seen.sameContent(opened);
+        return (pages & AS_SEEN) != 0 && writers() == 0 && seen != null && seen.sameContent(opened);
     }
 
     /** Is it a regular file by what was last seen? */

@@ -355,6 +355,7 @@ public final class Drafts implements AutoCloseable {
         try {
             if (draft.streamed != null) {
                 streams.complete(draft);
+                draft.inode.wrote();
                 end(draft, false);
                 publisher.publishAttributes(draft);
                 draft.inode.forgetFacts();

@@ -313,6 +313,7 @@ public final class Publisher {
     private void published(Draft draft, String path, long fileId) {
         draft.dirty = false;
         draft.hereOnly = false;
+        draft.inode.wrote();
         draft.doubtAt = late.concern(path) ? path : null;
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * first; two inodes are never locked together. Finding an inode by id takes none. Reads of one file run side by side.
  *
  * <p><b>Life of an inode.</b> It is freed when it has no name and the kernel has forgotten it; the kernel forgets no inode
- * that is open. So open files need no table: handles are 0.
+ * that is open. So open files need no table: handles are 0. Nobody but the kernel changes files: its pages are always right.
  *
  * <p><b>Limits.</b> Data counts by chunks of 4 KiB, an inode counts 1 KiB; beyond the capacity: ENOSPC. 16 TiB a file, 1
  * MiB of extended attributes an inode, 65,000 links.
@@ -290,6 +290,7 @@ public final class MemoryFileSystem implements FileSystem {
         if (inode.isDirectory()) {
             return -Errno.EISDIR;
         }
+        reply.flags = OpenReply.KEEP_CACHE;
         return (flags & Stat.O_TRUNC) != 0 ? truncate(request, inode) : 0;
     }
 
@@ -306,6 +307,7 @@ public final class MemoryFileSystem implements FileSystem {
 
     @Override
     public int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
+        reply.open.flags = OpenReply.KEEP_CACHE;
         int made = make(request, parent, name, new Kind(Stat.S_IFREG | mode, 0, null), reply.entry);
         if (made != -Errno.EEXIST || (flags & Stat.O_EXCL) != 0) {
             return made;

@@ -19,6 +19,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +40,9 @@ public abstract class PathFileSystem<H> implements FileSystem {
 
     private final PathNodes nodes = new PathNodes();
     private final HandleTable<H> files = new HandleTable<>();
+    /** Handles that may write, each with its node. While there are any, the kernel's pages are the newest there is. */
+    private final Map<Long, Long> writing = new ConcurrentHashMap<>();
+
     private final HandleTable<List<String>> listings = new HandleTable<>();
 
     /** Fills at least the mode (with its type) and the size; links, times and what is left at 0 take a default. */
@@ -283,7 +288,12 @@ public abstract class PathFileSystem<H> implements FileSystem {
     @Override
     public final int open(Request request, long node, int flags, OpenReply reply) {
         return answer(request, () -> {
+            boolean written = writing.containsValue(node);
             reply.handle = files.add(open(path(node), flags));
+            if ((flags & Stat.O_ACCMODE) != Stat.O_RDONLY) {
+                writing.put(reply.handle, node);
+            }
+            reply.flags = written ? OpenReply.KEEP_CACHE : 0;
             return 0;
         });
     }
@@ -295,6 +305,7 @@ public abstract class PathFileSystem<H> implements FileSystem {
             int result = enter(parent, name, reply.entry);
             if (result == 0) {
                 reply.open.handle = files.add(file);
+                writing.put(reply.open.handle, reply.entry.node);
             } else {
                 release(file);
             }
@@ -331,6 +342,7 @@ public abstract class PathFileSystem<H> implements FileSystem {
     @Override
     public final int release(Request request, long node, long handle) {
         return answer(request, () -> {
+            writing.remove(handle);
             release(files.remove(handle));
             return 0;
         });

@@ -4,7 +4,13 @@ import io.posixgateway.fuse.session.SessionOptions.Feature;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What the kernel may offer at INIT and this library asks for: the bits of the protocol, and the switch that leaves them out. */
+/**
+ * What the kernel may offer at INIT and this library asks for: the bits of the protocol, and the switch that leaves them out.
+ *
+ * <p>Not AUTO_INVAL_DATA: with it, the kernel drops a file's pages when an answer shows another time of the last change, as the
+ * first one after each write does. A write that is under way has its bytes in those pages already, and the file system does not have
+ * them yet; so what is read then comes without them, and stays in the page cache when the write is over: zeros, of an append.
+ */
 enum InitFeature {
     READDIRPLUS(1L << 13, Feature.READDIRPLUS),
     READDIRPLUS_AUTO(1L << 14, Feature.READDIRPLUS_AUTO),
@@ -18,7 +24,6 @@ enum InitFeature {
     ATOMIC_O_TRUNC(1L << 3, Feature.ATOMIC_O_TRUNC),
     /** Requests of more than 128 KiB; the ring entries of uring are sized by it. */
     MAX_PAGES(1L << 22, null),
-    AUTO_INVAL_DATA(1L << 12, null),
     DIRECT_IO_ALLOW_MMAP(1L << 36, null),
     /** Who changes a file takes set-user-id and set-group-id off it, rather than the kernel by a chmod. */
     HANDLE_KILLPRIV_V2(1L << 28, null),

@@ -4,7 +4,11 @@ package io.posixgateway.fuse.spi;
 public final class OpenReply {
     /** Reads and writes go past the kernel's page cache. */
     public static final int DIRECT_IO = 1;
-    /** What the page cache holds of this file is still right. */
+    /**
+     * What the page cache holds of this file is still right. Without it the pages are dropped; not to be left out while somebody
+     * writes, for what he writes is in the pages before it comes to the file system. Pages of a file that is open are dropped, too,
+     * when its length is another than the kernel knows; else {@link Kernel#invalidateInode} tells of what changes without it.
+     */
     public static final int KEEP_CACHE = 1 << 1;
 
     public static final int NON_SEEKABLE = 1 << 2;

@@ -9,7 +9,15 @@ import java.util.List;
 /** The Python programs of these tests, unpacked from the jar into a temporary folder. */
 final class Scripts implements AutoCloseable {
     private static final List<String> NAMES = List.of(
-            "suite.py", "cases_names.py", "cases_data.py", "cases_attributes.py", "every_operation.py", "stress.py");
+            "suite.py",
+            "cases_names.py",
+            "cases_data.py",
+            "cases_attributes.py",
+            "every_operation.py",
+            "stress.py",
+            "coherence.py",
+            "follow.py",
+            "overlap.py");
 
     private final Path folder;
 
