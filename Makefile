@@ -26,7 +26,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -137,6 +137,12 @@ jcstress-short: $(BUILT)
 bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
 	@$(MVN) -Dquick test -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.bypass.long=true $(ARGS)
+
+coherence: build ## What one process writes others on the mount read: ten minutes, and followed files, on each transport (SECONDS=600 FOLLOWED=2000)
+	@$(MVN) -Dquick test -pl fuse-core -Dtest=CoherenceIT -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.stress.seconds=$(or $(SECONDS),600) -Dpgw.followed=$(or $(FOLLOWED),2000) $(ARGS)
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=CoherenceIT -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.stress.seconds=$(or $(SECONDS),600) -Dpgw.followed=$(or $(FOLLOWED),300) $(ARGS)
 
 stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
 	@$(MVN) -Dquick test -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \

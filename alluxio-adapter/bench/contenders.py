@@ -82,6 +82,7 @@ CONTENDERS = [
         "transport=devfuse,max_threads=128",
         java_options="-XX:ActiveProcessorCount=128",
     ),
+    Contender("gateway-read-only", "gateway, ro", "gateway", "ro"),
     Contender("gateway-immutable", "gateway, consistency=immutable", "gateway", "consistency=immutable"),
     Contender("gateway-no-open", "gateway, no_open", "gateway", "ro,consistency=immutable,no_open"),
     Contender("gateway-ttl", "gateway, consistency=ttl", "gateway", "consistency=ttl,metadata_ttl=2h"),
@@ -99,7 +100,7 @@ CONTENDERS = [
         for way, label, options in (
             ("cached", "FUSE with page cache", "passthrough=off"),
             ("direct", "FUSE, O_DIRECT", "passthrough=off"),
-            ("bypass", "bypass", "passthrough=off,bypass=auto"),
+            ("bypass", "bypass", "ro,passthrough=off,bypass=auto"),
         )
     ),
     Contender("null-uring", "null file system, uring", "null", "uring"),

@@ -10,14 +10,15 @@ from master_parts import master
 from paper_parts import figure15, imagenet, parallel
 from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata, million, remote, svhn
 from scaling_parts import entries, far_readers, open_files, readers, tables
-from shapes import bandwidth, random_large, random_small, sequential
+from shapes import bandwidth, mapped, random_large, random_small, sequential
 from volumes_parts import volumes
 
 FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
 SIZED = ("sized-here", "sized-128")
 NO_OPEN = "gateway-no-open"  # a mount of datasets: of use where files are read again
-FOR_SOME = (*MANY, *SIZED, NO_OPEN)  # who take only what names them
+READ_ONLY = "gateway-read-only"  # the kernel may read block files by itself
+FOR_SOME = (*MANY, *SIZED, NO_OPEN, READ_ONLY)  # who take only what names them
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,10 @@ def trips(*kinds: str) -> Iterator[str]:
 PARTS = {
     part.name: part
     for part in (
-        Part(svhn, ("svhn",), also=(NO_OPEN,)),
-        Part(coco, ("coco",), also=(NO_OPEN,)),
-        Part(big, ("one-block", "many-blocks")),
+        Part(svhn, ("svhn",), also=(NO_OPEN, READ_ONLY)),
+        Part(coco, ("coco",), also=(NO_OPEN, READ_ONLY)),
+        Part(big, ("one-block", "many-blocks"), also=(READ_ONLY,)),
+        Part(mapped, ("one-block", "many-blocks"), also=(READ_ONLY,), uses=FIO),
         Part(create),
         Part(metadata, ("listed",), also=(NO_OPEN,)),
         Part(remote, ("svhn", "coco", "many-blocks"), far=True),
@@ -101,6 +103,7 @@ USUAL = [
     "alluxiofuse-tuned",
     "gateway",
     "gateway-devfuse",
+    READ_ONLY,
     NO_OPEN,
 ]
 AHEAD = ["gateway", "gateway-ahead-1m", "gateway-ahead-64m", "gateway-no-prefetch"]
@@ -130,7 +133,11 @@ class Group:
 
 GROUPS = {
     "alluxio": Group(
-        "the gateway, AlluxioFuse and tmpfs", ["svhn", "coco", "big", "create", "metadata", "remote"], USUAL, 5, 9
+        "the gateway, AlluxioFuse and tmpfs",
+        ["svhn", "coco", "big", "mapped", "create", "metadata", "remote"],
+        USUAL,
+        5,
+        10,
     ),
     "workers": Group(
         "the same with two workers",

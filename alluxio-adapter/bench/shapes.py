@@ -73,6 +73,18 @@ def sequential(site: Site) -> None:
     checked(site)
 
 
+def mapped(site: Site) -> None:
+    """A file is mapped, and read from its beginning to its end: with nothing of it in the page cache, and once more."""
+    for name in ("one-block", "many-blocks"):
+        data = site.sets[name]
+        place = site.only_file(data)
+        settings = {"file": place[0], "bytes": data.sizes[0]}
+        for _ in range(2):  # as first_read of parts.py
+            site.load("drop", place[0])
+            keep(site, f"{name}, first read of a mapping", fio(site, "mapped", **settings))
+        keep(site, f"{name}, a mapping read again", fio(site, "mapped", **settings))
+
+
 def all_files(site: Site) -> dict:
     data = site.sets["shapes"]
     files = ":".join(f"f{number}" for number in range(len(data.sizes)))

@@ -27,7 +27,7 @@ import report_alluxio
 import results
 import scaling_says
 from contenders import CONTENDERS
-from groups import FOR_SOME, GROUPS, MANY, NO_OPEN, PARTS, SIZED, visits
+from groups import FOR_SOME, GROUPS, MANY, NO_OPEN, PARTS, READ_ONLY, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
 from parts import Scale, datasets
@@ -282,7 +282,7 @@ class Machine(unittest.TestCase):
 
     def test_parts_that_run_fio_or_pytorch_say_so(self):
         uses = {part.name: part.uses for part in PARTS.values() if part.uses}
-        self.assertEqual({"imagenet", "parallel", *GROUPS["shapes"].parts}, set(uses))
+        self.assertEqual({"imagenet", "parallel", "mapped", *GROUPS["shapes"].parts}, set(uses))
         self.assertEqual(set(), {name for some in uses.values() for name in some} - set(KNOWN_PROGRAMS))
         self.assertRegex(versions_of(["fio", "fio"])["fio"], r"^\d+\.\d+")
 
@@ -582,7 +582,9 @@ class Groups(unittest.TestCase):
         taken = {each.name: list(visits(list(PARTS), each)) for each in CONTENDERS if each.name in FOR_SOME}
         entries, readers = [(False, ["entries"])], [(False, ["readers"])]
         again = [(False, ["svhn", "coco", "metadata", "figure15", "imagenet", "parallel"])]
-        self.assertEqual({**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers), NO_OPEN: again}, taken)
+        local = [(False, ["svhn", "coco", "big", "mapped"])]
+        some = {**dict.fromkeys(MANY, entries), **dict.fromkeys(SIZED, readers), NO_OPEN: again, READ_ONLY: local}
+        self.assertEqual(some, taken)
 
     def test_fio_jobs_ask_for_what_they_are_given(self):
         given = (HERE / "shapes.py").read_text()

@@ -21,8 +21,8 @@ helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-valu
   --wait --timeout 5m >/dev/null
 rolled_out
 
-# A second field among the attributes.
-static_volume dataset '/bypassed, bypass: "true"' ReadWriteMany
+# More fields among the attributes: only what nobody changes is given.
+static_volume dataset '/bypassed, bypass: "true", consistency: immutable' ReadWriteMany
 given_are() { [ "$(metric node 9400 posix_gateway_bypass_opens_total)" = "$1" ]; }
 counts() { page node 9400 metrics | awk '/^posix_gateway_bypass/ && $NF > 0'; }
 pod plain dataset "cd /data; $summed; echo read; sleep infinity"

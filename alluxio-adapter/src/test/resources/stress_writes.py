@@ -1,10 +1,9 @@
 """Random operations on open files, each compared with a model, for so many seconds.
 
-    python3 stress_writes.py DIRECTORY UFS SEED SECONDS [passthrough]
+    python3 stress_writes.py DIRECTORY UFS SEED SECONDS
 
 The directory is made, and removed when all went well. UFS is the same directory where Alluxio persists it: when all
-files are closed, it must hold the same. A difference is printed with the seed, and the status is 1. With `passthrough`
-who only reads a file may go on seeing what it held when he opened it.
+files are closed, it must hold the same. A difference is printed with the seed, and the status is 1.
 """
 
 import mmap
@@ -24,23 +23,12 @@ NAMES = 8
 class Open:
     """A descriptor and what it may do; the node is the model's content, which may have lost its name."""
 
-    def __init__(self, descriptor, node, flags, passthrough):
+    def __init__(self, descriptor, node, flags):
         self.descriptor = descriptor
         self.node = node
         self.reads = flags & os.O_ACCMODE != os.O_WRONLY
         self.writes = flags & os.O_ACCMODE != os.O_RDONLY
         self.appends = flags & os.O_APPEND != 0
-        self.kept = bytes(node.content) if passthrough and not self.writes else None
-        self.keeps = None  # whether it does is seen as soon as others have changed what is read
-
-    def wanted(self, at, count, found):
-        """What is to be found there; it is the first such read that shows in which way the descriptor is read."""
-        now = bytes(self.node.content[at : at + count])
-        if self.kept is None or self.kept[at : at + count] == now:
-            return now
-        if self.keeps is None:
-            self.keeps = found != now
-        return self.kept[at : at + count] if self.keeps else now
 
 
 class Node:
@@ -50,9 +38,8 @@ class Node:
 
 
 class Writes(Stress):
-    def __init__(self, root, ufs, seed, passthrough):
+    def __init__(self, root, ufs, seed):
         super().__init__(root, ufs, seed)
-        self.passthrough = passthrough
         self.folders = [{} for _ in range(FOLDERS)]
         self.names = [f"d{i}" for i in range(FOLDERS)]
         self.opened = []
@@ -98,7 +85,7 @@ class Writes(Stress):
             node = self.folders[folder][name] = Node()
         elif flags & os.O_TRUNC:
             del node.content[:]
-        self.opened.append(Open(descriptor, node, flags, self.passthrough))
+        self.opened.append(Open(descriptor, node, flags))
 
     def write(self):
         handle = self.some_open(lambda one: one.writes)
@@ -143,8 +130,7 @@ class Writes(Stress):
         count = self.random.choice([10, 5000, MAX_BYTES])
         self.say("read", f"{handle.descriptor} at {at} {count}")
         found = os.pread(handle.descriptor, count, at)
-        wanted = handle.wanted(at, count, found)
-        self.counts["read-kept"] += bool(handle.keeps)
+        wanted = bytes(handle.node.content[at : at + count])
         if found != wanted:
             self.check(False, self.difference(handle, at, found, wanted))
 
@@ -328,5 +314,4 @@ class Writes(Stress):
 
 
 if __name__ == "__main__":
-    passed_through = sys.argv[5:] == ["passthrough"]
-    sys.exit(run(Writes(sys.argv[1], sys.argv[2], int(sys.argv[3]), passed_through), float(sys.argv[4])))
+    sys.exit(run(Writes(sys.argv[1], sys.argv[2], int(sys.argv[3])), float(sys.argv[4])))

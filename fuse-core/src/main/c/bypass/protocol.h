@@ -27,6 +27,7 @@ enum pgw_bypass_status {
     PGW_BYPASS_NOT_LOCAL,    /* a worker on this host has not all of its blocks */
     PGW_BYPASS_UNSAFE,       /* block files cannot be handed out read-only */
     PGW_BYPASS_LIMITED,      /* too many questions */
+    PGW_BYPASS_WRITABLE,     /* of a mount through which files are changed */
     PGW_BYPASS_STATUSES
 };
 

@@ -104,18 +104,20 @@ public record AdapterOptions(
                     Option.oneOf(
                             "passthrough",
                             "auto",
-                            "The kernel itself reads block files of a worker on this host, for files of one block that nobody"
-                                    + " changes: those of at least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
-                                    + " short_circuit; not together with writeback_cache.",
+                            "On mounts that change no file (ro, or consistency=immutable), the kernel itself reads block files"
+                                    + " of a worker on this host, for files of one block: those of at least 1 MiB (auto), all"
+                                    + " (on), none (off). Needs CAP_SYS_ADMIN and short_circuit; not together with"
+                                    + " writeback_cache. Elsewhere files are read through the page cache, so that all see what"
+                                    + " is written.",
                             "auto",
                             "on",
                             "off"),
                     Option.oneOf(
                             "bypass",
                             "off",
-                            "Programs with libposixgw-bypass.so preloaded read block files of a worker on this host by"
-                                    + " themselves: of files of at least 1 MiB (auto), of all (on), of none (off). Needs"
-                                    + " short_circuit.",
+                            "On mounts that change no file (ro, or consistency=immutable), programs with"
+                                    + " libposixgw-bypass.so preloaded read block files of a worker on this host by themselves:"
+                                    + " of files of at least 1 MiB (auto), of all (on), of none (off). Needs short_circuit.",
                             "off",
                             "auto",
                             "on"),

@@ -17,6 +17,9 @@ final class LocalContent {
 
     /** By what the file's open has just seen, as for passthrough: a complete regular file that nobody changes here. */
     BlockSet of(long node) {
+        if (!volume.unchanging()) {
+            return BlockSet.refused(Verdict.WRITABLE);
+        }
         Inode inode = volume.table.get(node);
         Facts facts = inode == null ? null : inode.facts();
         if (inode == null || facts == null || !isReadOnly(inode, facts)) {

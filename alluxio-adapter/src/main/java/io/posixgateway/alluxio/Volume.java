@@ -79,6 +79,8 @@ final class Volume implements AutoCloseable {
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
+    /** Does nobody change files through this mount? */
+    private volatile boolean unchanging;
     /** While the changed files of an earlier process are being recovered. */
     private volatile @Nullable Recovering recovering;
 
@@ -161,7 +163,9 @@ final class Volume implements AutoCloseable {
     /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
     void started(Kernel kernel) {
         notices.started(kernel);
-        passthrough.started(kernel, kept == null ? Set.of() : kept.passthrough().inherited());
+        unchanging = kernel.features().readOnly() || freshness.immutable();
+        passthrough.started(
+                kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
         later(() -> removeHidden(hidden.inherit(), takenOver));
     }
 
@@ -264,10 +268,19 @@ final class Volume implements AutoCloseable {
     }
 
     /**
+     * May files be read from block files without us? What is written through this mount would not be seen by those who read so;
+     * that files do not change is what {@code consistency=immutable} says.
+     */
+    boolean unchanging() {
+        return unchanging;
+    }
+
+    /**
      * One more who changes the file; ends with {@link Inode#closed}.
      *
-     * @throws StoreException ESTALE: the kernel reads the node by itself for those who have it open, which goes on; its name
-     *     leads to another node now, which the kernel finds when it looks the name up again
+     * @throws StoreException ESTALE: the kernel reads the node by itself for those who have it open, which goes on (with {@code
+     *     consistency=immutable}, or since an earlier process); its name leads to another node now, which the kernel finds when it
+     *     looks the name up again
      */
     void startWriting(Inode inode) throws StoreException {
         synchronized (inode) {

@@ -14,7 +14,8 @@ public enum Verdict {
     BLOCKS_MANY(7),
     NOT_LOCAL(8),
     UNSAFE(9),
-    LIMITED(10);
+    LIMITED(10),
+    WRITABLE(11);
 
     private final int number;
 

@@ -8,12 +8,13 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes that the kernel reads by itself, from the block file that holds the whole file.
+ * Nodes that the kernel reads by itself, from the block file that holds the whole file. Only on mounts whose files nobody
+ * changes: who has such a node open would not see a change.
  *
  * <p>The kernel's rule is that all who have a node open do it in one way: while one is passed through, every other open must
  * be so too, with the same backing file, and while one goes through the page cache, none may be; what breaks the rule fails
- * with EIO. So the first open of a node decides, and an open that does not fit is turned away to another node of the same
- * file, see {@link io.posixgateway.alluxio.inode.InodeTable#split}. The kernel ends a node's way of reading before it sends
+ * with EIO. So the first open of a node decides, and one that finds another content there, since another mount replaced the file, is
+ * turned away to another node, see {@link io.posixgateway.alluxio.inode.InodeTable#split}. The kernel ends a node's way of reading before it sends
  * the RELEASE, so what is counted here ends later than in the kernel, never earlier.
  *
  * <p>Threads: any, with the monitor of the node's inode held for {@link #of}, {@link #start}, {@link Live#join} and
@@ -61,9 +62,10 @@ public final class Passthrough {
     /**
      * The mount is there.
      *
+     * @param unchanging does nobody change its files? Else a block file, which never changes, is none that the kernel may read
      * @param inherited what an earlier process noted that served it
      */
-    public void started(Kernel mounted, Set<Long> inherited) {
+    public void started(Kernel mounted, boolean unchanging, Set<Long> inherited) {
         for (long held : inherited) {
             if (held > 0) {
                 heldBefore.put(held, Boolean.TRUE);
@@ -71,7 +73,7 @@ public final class Passthrough {
                 notes.remove(held);
             }
         }
-        if (leastBytes > 0 && mounted.features().passthrough()) {
+        if (leastBytes > 0 && unchanging && mounted.features().passthrough()) {
             blocks.backedBy(new Backings(mounted, notes));
             kernel = mounted;
         }

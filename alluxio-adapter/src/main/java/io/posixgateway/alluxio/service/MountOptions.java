@@ -128,7 +128,9 @@ public final class MountOptions {
         set(
                 off,
                 Feature.PASSTHROUGH,
-                !values.declares("passthrough") || !values.text("passthrough").equals("off"));
+                !values.declares("passthrough")
+                        || (!values.text("passthrough").equals("off")
+                                && (readOnly || values.text("consistency").equals("immutable"))));
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.STAND_BACK, values.on("stand_back"));

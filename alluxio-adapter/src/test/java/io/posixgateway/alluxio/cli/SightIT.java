@@ -204,15 +204,13 @@ class SightIT {
     @Test
     void a_file_is_told_with_its_inode_its_blocks_and_how_it_would_be_read() throws Exception {
         Files.write(Files.createDirectory(own.ufs().resolve("told")).resolve("cold"), new byte[BYTES]);
-        String said = mountPath("/told", "--property", "alluxio.user.block.size.bytes.default=1MB");
-        String single = said.contains("passthrough") ? "passthrough" : "local";
+        mountPath("/told", "--property", "alluxio.user.block.size.bytes.default=1MB");
 
         Path one = Files.write(mount.resolve("one"), new byte[MIB]);
         assertThat(told(one, MIB))
-                .contains("read path   " + single
-                        + ": a worker on this host has blocks of it; where it keeps them is asked");
+                .contains("read path   local: a worker on this host has blocks of it; where it keeps them is asked");
         assertThat(one).hasBinaryContent(new byte[MIB]);
-        assertThat(told(one, MIB)).contains("read path   " + single + ": each of its 1 blocks is a file of a worker");
+        assertThat(told(one, MIB)).contains("read path   local: each of its 1 blocks is a file of a worker");
 
         Path many = Files.write(mount.resolve("many"), new byte[2 * MIB + MIB / 2]);
         assertThat(told(many, MIB, MIB, MIB / 2))

@@ -38,7 +38,8 @@ final class BypassedMount implements AutoCloseable {
 
     /** @param blockSize of files that are written, such as 1MB */
     BypassedMount(Path socket, String blockSize, Map<String, String> options) throws Exception {
-        Map<String, String> all = new HashMap<>(Map.of("bypass", "on", "passthrough", "off"));
+        Map<String, String> all =
+                new HashMap<>(Map.of("bypass", "on", "passthrough", "off", "consistency", "immutable"));
         all.putAll(options);
         AlluxioOptions place = SharedAlluxio.at(SharedAlluxio.folder());
         AlluxioFileSystem fs = AlluxioMount.open(

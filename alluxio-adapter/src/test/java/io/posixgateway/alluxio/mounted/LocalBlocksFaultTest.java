@@ -101,7 +101,7 @@ class LocalBlocksFaultTest {
     @Test
     void whatTheKernelReadsByItselfOutlivesTheWorker() throws Exception {
         write("passed-", SMALL_PIECES);
-        AlluxioFileSystem fs = open(Map.of("passthrough", "on"));
+        AlluxioFileSystem fs = open(Map.of("passthrough", "on", "consistency", "immutable"));
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             boolean passes = mounted.session().kernel().features().passthrough();
             if (!passes) {

@@ -89,7 +89,7 @@ class ReadPathsIT {
     }
 
     @Test
-    void theKernelReadsByItselfUnlessThatIsOff() throws Exception {
+    void theKernelReadsByItselfWhereFilesDoNotChangeUnlessThatIsOff() throws Exception {
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {
             Files.write(mounted.root().resolve("f"), content);
@@ -97,8 +97,12 @@ class ReadPathsIT {
                     mounted.session().kernel().features().passthrough(),
                     "no passthrough: " + mounted.session().line());
         }
-        assertThat(read(Map.of())).isEqualTo(new Read("passthrough", 0, 0, 0, 0, true));
-        assertThat(read(Map.of("passthrough", "off"))).isEqualTo(LOCAL);
+        assertThat(read(Map.of("consistency", "immutable"))).isEqualTo(new Read("passthrough", 0, 0, 0, 0, true));
+        assertThat(read(Map.of("consistency", "immutable", "passthrough", "off")))
+                .isEqualTo(LOCAL);
+        assertThat(read(Map.of("passthrough", "on")))
+                .as("where files may change")
+                .isEqualTo(LOCAL);
     }
 
     private void writeSmallFiles() throws Exception {

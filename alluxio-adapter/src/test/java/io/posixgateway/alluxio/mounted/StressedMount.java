@@ -29,23 +29,17 @@ final class StressedMount implements AutoCloseable {
         mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO);
     }
 
-    boolean canPassThrough() {
-        return mounted.session().kernel().features().passthrough();
-    }
-
     /** Starts one more, in a directory of its own. */
-    void start(String script, long seed, int seconds, String... more) throws Exception {
+    void start(String script, long seed, int seconds) throws Exception {
         URL found = Objects.requireNonNull(StressedMount.class.getResource("/" + script));
         String name = "stress-" + running.size();
-        List<String> words = new ArrayList<>(List.of(
+        running.add(new Command(
                 "python3",
                 Path.of(found.toURI()).toString(),
                 mounted.root().resolve(name).toString(),
                 SharedAlluxio.ufs(folder).resolve(name).toString(),
                 Long.toString(seed),
                 Integer.toString(seconds)));
-        words.addAll(List.of(more));
-        running.add(new Command(words.toArray(String[]::new)));
     }
 
     /** Waits for their ends, and counts what each kind of operation was done how often; what was not as in the model. */
@@ -71,11 +65,10 @@ final class StressedMount implements AutoCloseable {
         }
     }
 
-    /** What was read in each way, and how many opens were passed through. */
+    /** What was read in each way. */
     Map<String, Long> reads() {
         AlluxioFileSystem.Counts counts = fs.counts();
         Map<String, Long> reads = new LinkedHashMap<>();
-        reads.put("passthrough_opens", counts.passthroughOpens());
         reads.put("local_bytes", counts.localReadBytes());
         reads.put("remote_bytes", counts.remoteReadBytes());
         reads.put("ufs_bytes", fs.store().ufsBytes());

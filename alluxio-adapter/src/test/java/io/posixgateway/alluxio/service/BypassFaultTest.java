@@ -45,7 +45,7 @@ class BypassFaultTest {
                     .attach(Node.request("vol", own).toBuilder()
                             .putOptions("bypass", "on")
                             .putOptions("passthrough", "off")
-                            .putOptions("open_trust", "0")
+                            .putOptions("consistency", "immutable")
                             .build());
             Command.run(120, "python3", script, "fill", mount.toString());
             Path bypass = folder.resolve("bypass");

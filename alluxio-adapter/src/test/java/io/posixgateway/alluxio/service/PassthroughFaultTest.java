@@ -74,6 +74,7 @@ class PassthroughFaultTest {
             node.control()
                     .attach(Node.request("vol", own).toBuilder()
                             .putOptions("transport", transport())
+                            .putOptions("consistency", "immutable")
                             .build());
             Files.write(file, filled('a'));
             try (FileChannel first = passedThrough(file)) {

@@ -44,6 +44,8 @@ public final class MemoryMount implements AutoCloseable {
         private final Map<String, String> options = new HashMap<>();
         private String path = "/";
         private @Nullable Path spool;
+        private boolean passthrough;
+        private boolean readOnly;
 
         private Builder(MemoryStore store) {
             this.store = store;
@@ -61,6 +63,22 @@ public final class MemoryMount implements AutoCloseable {
             return this;
         }
 
+        /** The kernel reads files by itself that it is given. */
+        public Builder passingThrough() {
+            passthrough = true;
+            return this;
+        }
+
+        /** The kernel lets nobody change anything. */
+        public Builder readOnly() {
+            readOnly = true;
+            return this;
+        }
+
+        private RecordingKernel kernel() {
+            return new RecordingKernel(passthrough, readOnly);
+        }
+
         /** The folder with what it spools and hides, which others may have used before; it stays. */
         public Builder in(Path folder) {
             spool = folder;
@@ -70,7 +88,7 @@ public final class MemoryMount implements AutoCloseable {
         public MemoryMount open() {
             try {
                 Path folder = spool == null ? Files.createTempDirectory("memory-mount-") : spool;
-                return new MemoryMount(this, folder, opened(folder), new RecordingKernel());
+                return new MemoryMount(this, folder, opened(folder), kernel());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             } catch (StoreException e) {
@@ -112,7 +130,7 @@ public final class MemoryMount implements AutoCloseable {
                         how,
                         store.memory().clock());
                 opened.resume(earlier != null);
-                return new MemoryMount(this, folder, opened, earlier == null ? new RecordingKernel() : earlier.kernel);
+                return new MemoryMount(this, folder, opened, earlier == null ? kernel() : earlier.kernel);
             } catch (StoreException e) {
                 throw new FuseFailure(path, e.errno());
             }

@@ -19,6 +19,8 @@ public final class RecordingKernel implements Kernel {
     private static final long LIMIT_SECONDS = 60;
     private static final int MAX_WRITE_BYTES = 1 << 20;
 
+    private final boolean passthrough;
+    private final boolean readOnly;
     private final List<Notice> notices = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
     /** What names led to when they were last seen. */
@@ -27,6 +29,20 @@ public final class RecordingKernel implements Kernel {
     private final Map<Long, Integer> references = new HashMap<>();
 
     private final Set<Long> nameless = new HashSet<>();
+    private int backings;
+
+    RecordingKernel() {
+        this(false, false);
+    }
+
+    /**
+     * @param passthrough does it read files by itself that it is given?
+     * @param readOnly is the mount?
+     */
+    RecordingKernel(boolean passthrough, boolean readOnly) {
+        this.passthrough = passthrough;
+        this.readOnly = readOnly;
+    }
 
     /**
      * Something it was told.
@@ -133,7 +149,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public Features features() {
-        return new Features(41, MAX_WRITE_BYTES, false, false, false, false, false);
+        return new Features(41, MAX_WRITE_BYTES, false, passthrough, false, false, false, readOnly);
     }
 
     @Override
@@ -175,8 +191,8 @@ public final class RecordingKernel implements Kernel {
     }
 
     @Override
-    public int openBacking(String path) {
-        return -Errno.EOPNOTSUPP;
+    public synchronized int openBacking(String path) {
+        return passthrough ? ++backings : -Errno.EOPNOTSUPP;
     }
 
     @Override

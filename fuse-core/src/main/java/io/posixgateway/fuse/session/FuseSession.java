@@ -101,7 +101,7 @@ public final class FuseSession implements AutoCloseable {
         options.check();
         requireNative();
         TransportChooser chooser = new TransportChooser(options);
-        KernelLink kernel = new KernelLink(fileSystem, null);
+        KernelLink kernel = new KernelLink(fileSystem, options.readOnly(), null);
         List<String> refused = new ArrayList<>();
         for (TransportChoice choice : chooser.candidates()) {
             String reason = chooser.refusal(choice);
@@ -160,7 +160,7 @@ public final class FuseSession implements AutoCloseable {
             throw e;
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
-        KernelLink kernel = new KernelLink(journaled, kept.notices());
+        KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notices());
         Handshake handshake = new Handshake(fitting, way.uring(), fileSystem, outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);

@@ -27,6 +27,7 @@ final class KernelLink implements Kernel {
     private static final Logger LOG = LoggerFactory.getLogger(KernelLink.class);
 
     private final FileSystem fileSystem;
+    private final boolean readOnly;
     private final @Nullable NoticeCarrier carrier;
     /** Read-locked while the descriptor is in use: a closed one may be another file's by then. */
     private final ReentrantReadWriteLock line = new ReentrantReadWriteLock();
@@ -35,9 +36,13 @@ final class KernelLink implements Kernel {
     private volatile @Nullable Negotiated negotiated;
     private volatile int fd = -1;
 
-    /** @param carrier of notices that may wait; null: they are written here */
-    KernelLink(FileSystem fileSystem, @Nullable NoticeCarrier carrier) {
+    /**
+     * @param readOnly is the session?
+     * @param carrier of notices that may wait; null: they are written here
+     */
+    KernelLink(FileSystem fileSystem, boolean readOnly, @Nullable NoticeCarrier carrier) {
         this.fileSystem = fileSystem;
+        this.readOnly = readOnly;
         this.carrier = carrier;
     }
 
@@ -82,7 +87,7 @@ final class KernelLink implements Kernel {
         if (outcome == null) {
             throw new IllegalStateException("INIT has not come yet");
         }
-        return outcome.features();
+        return outcome.features(readOnly);
     }
 
     @Override

@@ -14,7 +14,8 @@ record Negotiated(int minor, long flags, int maxWriteBytes) {
         return feature.bits(flags) != 0;
     }
 
-    Features features() {
+    /** @param readOnly is the session? */
+    Features features(boolean readOnly) {
         return new Features(
                 minor,
                 maxWriteBytes,
@@ -22,6 +23,7 @@ record Negotiated(int minor, long flags, int maxWriteBytes) {
                 has(InitFeature.PASSTHROUGH),
                 has(InitFeature.WRITEBACK_CACHE),
                 has(InitFeature.RESEND),
-                has(InitFeature.LOCKS));
+                has(InitFeature.LOCKS),
+                readOnly);
     }
 }

@@ -10,6 +10,7 @@ package io.posixgateway.fuse.spi;
  * @param writebackCache the kernel gathers writes
  * @param resend requests under way can be asked for again after a takeover
  * @param locks lock requests come to the file system
+ * @param readOnly no request changes anything
  */
 public record Features(
         int protocolMinor,
@@ -18,4 +19,5 @@ public record Features(
         boolean passthrough,
         boolean writebackCache,
         boolean resend,
-        boolean locks) {}
+        boolean locks,
+        boolean readOnly) {}
