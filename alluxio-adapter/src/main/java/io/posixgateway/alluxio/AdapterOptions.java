@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
@@ -23,6 +24,7 @@ import java.util.stream.Collectors;
  * @param bypassBytes the smallest file that programs with the bypass library read by themselves; 0: they read none
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
+ * @param names between the names of the mount and those in Alluxio
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
  * @param cacheBytes memory of all of them
  * @param blockFiles open block files kept
@@ -43,6 +45,7 @@ public record AdapterOptions(
         long bypassBytes,
         long readAheadBytes,
         long bufferBytes,
+        NameCodec names,
         int cacheEntries,
         long cacheBytes,
         int blockFiles,
@@ -132,6 +135,13 @@ public record AdapterOptions(
                             new Option.Size(1 << 20, 1L << 40),
                             "256M",
                             "Memory of all of those, together; half of POSIX_GATEWAY_DIRECT at most."),
+                    Option.oneOf(
+                            "names",
+                            "escaped",
+                            "Names that Alluxio cannot hold (with a question mark or a backslash, or no UTF-8) are stored with"
+                                    + " %XX for such bytes and %pgw% before them (escaped), or refused with EINVAL (strict).",
+                            "escaped",
+                            "strict"),
                     new Option(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
@@ -199,6 +209,7 @@ public record AdapterOptions(
                 ownReads(values.text("bypass")),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
+                values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
                 (int) values.number("cache_entries"),
                 values.given("cache_size")
                         ? values.bytes("cache_size")

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
@@ -420,10 +421,11 @@ public final class AlluxioFileSystem implements FileSystem {
                 if (!at.isDirectory()) {
                     return 0;
                 }
-                Inode child = volume.table.child(at, Name.of(part));
+                Name name = volume.names.shown(part);
+                Inode child = volume.table.child(at, name);
                 if (child == null) {
-                    notices.forget(at, Name.of(part)); // the kernel may know that it leads nowhere where we do not
-                    return at.dentries().dropMissing(Name.of(part)) ? 1 : 0;
+                    notices.forget(at, name); // the kernel may know that it leads nowhere where we do not
+                    return at.dentries().dropMissing(name) ? 1 : 0;
                 }
                 at = child;
             }
@@ -501,6 +503,11 @@ public final class AlluxioFileSystem implements FileSystem {
     public VolumeCounts details() {
         return new VolumeCounts(
                 volume.metadata, volume.table, volume.readers.blocks(), volume.readers.budget(), volume.spool);
+    }
+
+    /** Between the names of the mount and those in Alluxio's paths. */
+    public NameCodec names() {
+        return volume.names;
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

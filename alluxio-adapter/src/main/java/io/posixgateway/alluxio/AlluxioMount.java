@@ -90,15 +90,16 @@ public final class AlluxioMount {
             boolean goesOn,
             Clock clock)
             throws StoreException {
+        String path = options.names().storedPath(alluxio.path());
         try {
             long rootId = kept != null && goesOn ? kept.rootId() : 0;
             if (rootId == 0) {
-                rootId = askForRoot(store, alluxio.path());
+                rootId = askForRoot(store, path);
                 if (kept != null) {
                     kept.rootIs(rootId);
                 }
             }
-            Volume.Place place = new Volume.Place(store, alluxio.path(), rootId);
+            Volume.Place place = new Volume.Place(store, path, rootId);
             Volume volume = new Volume(place, options, clock, kept);
             return new AlluxioFileSystem(volume, alluxio.path(), clock);
         } catch (StoreException e) {

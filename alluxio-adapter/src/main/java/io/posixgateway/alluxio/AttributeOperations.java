@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
@@ -15,8 +16,8 @@ import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.StatFs;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -135,7 +136,7 @@ final class AttributeOperations {
         if (facts == null) {
             return FileSystem.WOULD_WAIT;
         }
-        byte[] value = facts.raw().xattrs().get(name.toString());
+        byte[] value = facts.raw().xattrs().get(NameCodec.XATTRS.stored(name));
         if (value == null) {
             return -Errno.ENODATA;
         }
@@ -150,13 +151,15 @@ final class AttributeOperations {
         if (facts == null) {
             return FileSystem.WOULD_WAIT;
         }
-        StringBuilder names = new StringBuilder();
-        for (String name : facts.raw().xattrs().keySet()) {
-            if (refuse(Name.of(name), Errno.ENODATA) == 0) {
-                names.append(name).append('\0');
+        ByteArrayOutputStream names = new ByteArrayOutputStream();
+        for (String stored : facts.raw().xattrs().keySet()) {
+            Name name = NameCodec.XATTRS.shown(stored);
+            if (refuse(name, Errno.ENODATA) == 0) {
+                names.writeBytes(name.toBytes());
+                names.write(0);
             }
         }
-        byte[] bytes = names.toString().getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = names.toByteArray();
         if (bytes.length <= into.remaining()) {
             into.put(bytes);
         }
@@ -168,7 +171,7 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        String key = name.toString();
+        String key = NameCodec.XATTRS.stored(name);
         boolean exists = facts(inode).raw().xattrs().containsKey(key);
         if (exists && (flags & CREATE_ONLY) != 0) {
             return -Errno.EEXIST;
@@ -187,7 +190,7 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        String key = name.toString();
+        String key = NameCodec.XATTRS.stored(name);
         if (!facts(inode).raw().xattrs().containsKey(key)) {
             return -Errno.ENODATA;
         }

@@ -150,7 +150,7 @@ final class DirectoryHandle {
         if (known == null && !request.mayWait()) {
             return false;
         }
-        String last = known == null ? volume.metadata.nameIn(directory, offset) : known.toString();
+        String last = known == null ? volume.metadata.nameIn(directory, offset) : volume.names.stored(known);
         if (last == null) {
             restart();
             return true;

@@ -108,16 +108,21 @@ final class NameOperations {
         return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
     }
 
-    /** Names that cannot be here: the negative errno, or 0. */
-    private static int refuse(Inode directory, Name name, int hiddenErrno) {
+    /**
+     * Names that cannot be here: the negative errno, or 0.
+     *
+     * @param hiddenErrno for names of the gateway's own; ENOENT where a name is looked for, which then is missing if it cannot be
+     */
+    private int refuse(Inode directory, Name name, int hiddenErrno) {
         if (!directory.isDirectory()) {
             return -Errno.ENOTDIR;
         }
         if (directory.unlinked()) {
             return -Errno.ENOENT; // another directory may be at its path
         }
-        if (name.length() > Name.MAX_BYTES) {
-            return -Errno.ENAMETOOLONG;
+        int refused = volume.names.refusal(name);
+        if (refused != 0) {
+            return refused == -Errno.EINVAL && hiddenErrno == Errno.ENOENT ? -Errno.ENOENT : refused;
         }
         return HiddenNames.is(name) ? -hiddenErrno : 0;
     }

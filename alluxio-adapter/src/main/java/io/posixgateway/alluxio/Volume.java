@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
@@ -59,6 +60,7 @@ final class Volume implements AutoCloseable {
     final AdapterOptions options;
     final Clock clock;
     final Store store;
+    final NameCodec names;
     final InodeTable table;
     final FreshnessByPath freshness;
     final FactsReader factsReader;
@@ -98,7 +100,8 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost(clock);
         CacheBytes bytes = new CacheBytes(options.cacheBytes());
-        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, clock);
+        this.names = options.names();
+        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, names, clock);
         this.freshness = new FreshnessByPath(
                 options.consistency(),
                 options.metadataTtlNanos(),

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -34,6 +35,7 @@ public final class Metadata {
 
     private final Store store;
     private final InodeTable table;
+    private final NameCodec names;
     private final FreshnessByPath freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
@@ -46,6 +48,7 @@ public final class Metadata {
             Store store, InodeTable table, FreshnessByPath freshness, FactsReader reader, KernelNotices notices) {
         this.store = store;
         this.table = table;
+        this.names = table.names();
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
@@ -242,7 +245,7 @@ public final class Metadata {
         String[] parts =
                 path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
         for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
-            Name name = Name.of(parts[i]);
+            Name name = names.shown(parts[i]);
             at = i + 1 < parts.length ? child(at, name) : look(at, name);
         }
         if (at != inode) {
@@ -421,30 +424,35 @@ public final class Metadata {
         Asked asked = ask(directory);
         Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
-        byte[][] names = new byte[entries.size()][];
+        byte[][] shown = new byte[entries.size()][];
         Inode[] inodes = new Inode[entries.size()];
         int count = 0;
         for (FileStatus status : entries) {
-            if (!HiddenNames.is(status.name())) {
-                Name name = Name.of(status.name());
+            if (isShown(status.name())) {
+                Name name = names.shown(status.name());
                 Inode child = listed(directory, name, status, asked);
                 if (child != null) {
-                    names[count] = name.toBytes();
+                    shown[count] = name.toBytes();
                     inodes[count++] = child;
                 }
             }
         }
         String last =
                 entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
-        ListingPage page = ListingPage.listed(names, inodes, count);
+        ListingPage page = ListingPage.listed(shown, inodes, count, names);
         for (Name name : directory.dentries().replacedSince(asked.nanos)) {
-            String text = name.toString();
+            String text = names.stored(name);
             Inode holder = directory.dentries().holder(name);
             if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
-                page = page.with(name, holder);
+                page = page.with(name, holder, names);
             }
         }
         return new Listed(page, last, answer.more());
+    }
+
+    /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
+    private static boolean isShown(String stored) {
+        return !HiddenNames.is(stored) && NameCodec.isAddressable(stored);
     }
 
     /** What has a name that Alluxio lists; null: it is none. */
@@ -511,8 +519,8 @@ public final class Metadata {
         String last = startAfter;
         for (FileStatus status : page.entries()) {
             last = status.name();
-            if (!HiddenNames.is(last)) {
-                confirm(directory, Name.of(last), status, asked);
+            if (isShown(last)) {
+                confirm(directory, names.shown(last), status, asked);
             }
         }
         return new Confirmed(last, page.more());

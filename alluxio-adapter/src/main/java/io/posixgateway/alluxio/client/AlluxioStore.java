@@ -136,21 +136,12 @@ public final class AlluxioStore implements Store {
         }
     }
 
-    /** EINVAL for a path that Alluxio would change: backslashes become slashes. */
+    /** EINVAL for a path that Alluxio would read as another: backslashes become slashes, what follows a question mark is lost. */
     private static AlluxioURI uri(String path) throws StoreException {
-        if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0) {
+        if (!NameCodec.isAddressable(path)) {
             throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
         }
         return new AlluxioURI(null, Authority.fromString(""), path);
-    }
-
-    /** EINVAL for a path that must not be made: the under file system would get it only up to the question mark. */
-    private static AlluxioURI newUri(String path) throws StoreException {
-        if (path.indexOf('?') >= 0) {
-            throw new StoreException(
-                    Errno.EINVAL, "Alluxio loses what follows a question mark in a name: " + path, null);
-        }
-        return uri(path);
     }
 
     @Override
@@ -198,7 +189,8 @@ public final class AlluxioStore implements Store {
     public String pathOf(long fileId) throws StoreException {
         return attempt("path of file", Long.toString(fileId), () -> {
             try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-                return client.get().getFilePath(fileId);
+                String path = client.get().getFilePath(fileId);
+                return path.startsWith("/") ? path : "/" + path; // taken for a drive of Windows: c:dir in the root
             }
         });
     }
@@ -230,13 +222,13 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
-        AlluxioURI uri = newUri(path);
+        AlluxioURI uri = uri(path);
         return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs), number));
     }
 
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        AlluxioURI uri = newUri(path);
+        AlluxioURI uri = uri(path);
         CreateDirectoryPOptions options = CreateDirectoryPOptions.newBuilder()
                 .setMode(permissions(mode))
                 .setWriteType(writeType)
@@ -263,7 +255,7 @@ public final class AlluxioStore implements Store {
     @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
         AlluxioURI source = uri(from);
-        AlluxioURI target = newUri(to);
+        AlluxioURI target = uri(to);
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
         if (overFile) {
             options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
@@ -446,7 +438,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public boolean load(String path) throws StoreException {
-        newUri(path); // a question mark would end it
+        uri(path); // a question mark would end it
         return attempt("load", path, () -> loader.begin(path));
     }
 

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,7 +35,7 @@ public final class ByPath<T> {
             Place<T> at = root;
             for (int i = 0; i < names.length; i++) {
                 at = at.grow(
-                        names[i].getBytes(StandardCharsets.UTF_8), i + 1 < names.length ? at.value : path.getValue());
+                        NameCodec.ESCAPED.shown(names[i]).toBytes(), i + 1 < names.length ? at.value : path.getValue());
             }
             most = Math.max(most, names.length);
         }

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -53,6 +53,7 @@ public final class InodeTable {
     private final CacheBytes bytes;
     private final Clock clock;
     private final String rootPath;
+    private final NameCodec names;
     private final Inode root;
     private final NodeTable nodes = new NodeTable();
     /** File ids that belong to a node which began with another one. */
@@ -73,9 +74,11 @@ public final class InodeTable {
      * @param rootPath path in Alluxio of the mount's root
      * @param rootFileId its file id
      * @param bytes of this table alone; what the facts of its inodes take is counted there
+     * @param names between the names here and those in Alluxio's paths
      */
-    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, Clock clock) {
+    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
         this.clock = clock;
+        this.names = names;
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
@@ -86,6 +89,11 @@ public final class InodeTable {
 
     public Inode root() {
         return root;
+    }
+
+    /** Between the names here and those in Alluxio's paths. */
+    public NameCodec names() {
+        return names;
     }
 
     public @Nullable Inode get(long node) {
@@ -367,7 +375,7 @@ public final class InodeTable {
         ArrayDeque<String> parts = new ArrayDeque<>();
         Inode at = inode;
         while (at.parent != null && at.name != null) {
-            parts.addFirst(new String(at.name, StandardCharsets.UTF_8));
+            parts.addFirst(names.stored(at.name));
             at = at.parent;
         }
         String start = at == root ? rootPath : at.loosePath();
@@ -423,7 +431,7 @@ public final class InodeTable {
         if (parent == null) {
             return null;
         }
-        return parent.equals("/") ? "/" + name : parent + "/" + name;
+        return (parent.equals("/") ? "/" : parent + "/") + names.stored(name);
     }
 
     /**

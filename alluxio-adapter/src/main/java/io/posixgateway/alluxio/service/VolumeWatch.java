@@ -151,7 +151,7 @@ public final class VolumeWatch {
         int lines = 0;
         for (StackTraceElement at : thread.getStackTrace()) {
             if (lines++ < STACK_LINES) {
-                text.append("\n    at ").append(at);
+                text.append("\nat ").append(at);
             }
         }
         return text.toString();

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
@@ -330,7 +331,7 @@ public final class Volumes {
     private Target target(AttachRequest request) throws ServiceException {
         checkName(request.getVolume());
         try {
-            FileTree.names(request.getAlluxioPath());
+            FileTree.names(request.getAlluxioPath(), NameCodec.ESCAPED);
             AlluxioVolumes.checkProperties(request.getCluster().getPropertiesMap());
             AlluxioOptions place = new AlluxioOptions(
                     request.getCluster().getMasters(),

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -25,7 +26,7 @@ public final class CachedNames {
     private Inode directory;
 
     CachedNames(int most) {
-        table = new InodeTable("/", 0, most, bytes, Clock.system());
+        table = new InodeTable("/", 0, most, bytes, NameCodec.ESCAPED, Clock.system());
         directory = table.root();
     }
 

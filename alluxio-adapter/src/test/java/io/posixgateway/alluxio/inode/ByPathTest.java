@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.ManualClock;
 import java.lang.management.ManagementFactory;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ByPathTest {
     private final InodeTable table =
-            new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), new ManualClock());
+            new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
     private final ByPath<String> values = new ByPath<>(
             "everywhere",
             "nowhere",

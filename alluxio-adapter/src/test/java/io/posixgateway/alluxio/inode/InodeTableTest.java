@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.ManualClock;
@@ -17,7 +18,7 @@ class InodeTableTest {
     private static final int MOST_BYTES = 4_000_000;
 
     private final InodeTable table =
-            new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE), new ManualClock());
+            new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
 
     private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
         Inode inode = table.of(fileId, isDirectory);
@@ -88,7 +89,7 @@ class InodeTableTest {
     @Test
     void whatNobodyUsesIsBoundedByItsBytesToo() {
         CacheBytes bytes = new CacheBytes(MOST_BYTES);
-        InodeTable small = new InodeTable("/", 0, 1_000_000, bytes, new ManualClock());
+        InodeTable small = new InodeTable("/", 0, 1_000_000, bytes, NameCodec.ESCAPED, new ManualClock());
         for (int i = 0; i < 8000; i++) {
             Inode inode = small.of(2000 + i, false);
             inode.see(withXattr(bytes, 2000 + i, 1000));
@@ -147,7 +148,7 @@ class InodeTableTest {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
         CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
-        InodeTable large = new InodeTable("/", 0, 500, bytes, new ManualClock());
+        InodeTable large = new InodeTable("/", 0, 500, bytes, NameCodec.ESCAPED, new ManualClock());
         Inode root = large.root();
         for (int i = 0; i < 50_000; i++) {
             Name name = Name.of("f".repeat(random.nextInt(50)) + random.nextInt(1000));
@@ -209,7 +210,8 @@ class InodeTableTest {
     void namesAgreeWithAMapThroughRenamesAndRemovals() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
-        InodeTable large = new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE), new ManualClock());
+        InodeTable large =
+                new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
         Map<String, Inode> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.inode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.ManualClock;
 import java.util.ArrayList;
@@ -10,7 +11,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ListingPageTest {
-    private final InodeTable table = new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE), new ManualClock());
+    private final InodeTable table =
+            new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
 
     private ListingPage page(String... names) {
         byte[][] all = new byte[names.length][];
@@ -36,12 +38,12 @@ class ListingPageTest {
     @Test
     void whatAlluxioListsIsShownOnceAndInOrder() {
         Inode[] files = {table.of(1, false), table.of(2, false), table.of(3, false), table.of(4, false)};
-        ListingPage page = ListingPage.listed(bytes("f1", "f0", "f1", "f2"), files, 4);
+        ListingPage page = ListingPage.listed(bytes("f1", "f0", "f1", "f2"), files, 4, NameCodec.ESCAPED);
         assertThat(names(page)).containsExactly("f0", "f1", "f2");
         assertThat(page.inode(1)).isSameAs(files[2]);
-        assertThat(names(ListingPage.listed(bytes("f0", "f1", "f1", "not counted"), files, 3)))
+        assertThat(names(ListingPage.listed(bytes("f0", "f1", "f1", "not counted"), files, 3, NameCodec.ESCAPED)))
                 .containsExactly("f0", "f1");
-        assertThat(names(ListingPage.listed(bytes("a", "b", "c", "d"), files, 4)))
+        assertThat(names(ListingPage.listed(bytes("a", "b", "c", "d"), files, 4, NameCodec.ESCAPED)))
                 .containsExactly("a", "b", "c", "d");
     }
 
@@ -53,16 +55,17 @@ class ListingPageTest {
     void aNameThatIsMissingComesToItsPlace() {
         ListingPage page = page("b", "d");
         Inode fresh = table.of(200, false);
-        assertThat(names(page.with(Name.of("a"), fresh))).containsExactly("a", "b", "d");
-        assertThat(names(page.with(Name.of("c"), fresh))).containsExactly("b", "c", "d");
-        assertThat(names(page.with(Name.of("e"), fresh))).containsExactly("b", "d", "e");
-        assertThat(page.with(Name.of("c"), fresh).inode(1)).isSameAs(fresh);
+        assertThat(names(page.with(Name.of("a"), fresh, NameCodec.ESCAPED))).containsExactly("a", "b", "d");
+        assertThat(names(page.with(Name.of("c"), fresh, NameCodec.ESCAPED))).containsExactly("b", "c", "d");
+        assertThat(names(page.with(Name.of("e"), fresh, NameCodec.ESCAPED))).containsExactly("b", "d", "e");
+        assertThat(page.with(Name.of("c"), fresh, NameCodec.ESCAPED).inode(1)).isSameAs(fresh);
     }
 
     @Test
     void aFileThatStillHasItsNameStays() {
         ListingPage page = page("b", "d");
-        assertThat(page.with(Name.of("d"), table.of(200, false))).isSameAs(page);
+        assertThat(page.with(Name.of("d"), table.of(200, false), NameCodec.ESCAPED))
+                .isSameAs(page);
     }
 
     /** A file that replaces another is on the page once, or who goes on behind it would see names again, or miss some. */
@@ -71,11 +74,12 @@ class ListingPageTest {
         ListingPage page = page("beside", "f0", "f1");
         page.inode(1).markUnlinked();
         Inode beside = page.inode(0);
-        ListingPage after = page.with(Name.of("f0"), beside);
+        ListingPage after = page.with(Name.of("f0"), beside, NameCodec.ESCAPED);
         assertThat(names(after)).containsExactly("f0", "f1");
         assertThat(after.behind(beside.node(), 0)).isEqualTo(1);
         ListingPage last = page("f0", "f1", "tmp");
         last.inode(0).markUnlinked();
-        assertThat(names(last.with(Name.of("f0"), last.inode(2)))).containsExactly("f0", "f1");
+        assertThat(names(last.with(Name.of("f0"), last.inode(2), NameCodec.ESCAPED)))
+                .containsExactly("f0", "f1");
     }
 }

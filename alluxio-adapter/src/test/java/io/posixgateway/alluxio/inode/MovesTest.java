@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.spi.Name;
@@ -22,7 +23,8 @@ class MovesTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final ManualClock clock = new ManualClock();
-    private final InodeTable table = new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), clock);
+    private final InodeTable table =
+            new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, clock);
     private final Moves moves = new Moves(table, clock);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);

@@ -31,6 +31,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A tree, many files, a big file, many readers, through real mounts of Alluxio over libfuse, every byte compared. */
@@ -217,9 +218,27 @@ class AlluxioFilesIT {
     }
 
     @ParameterizedTest
+    @CsvSource({"back\\slash, %pgw%back%5Cslash", "question?, %pgw%question%3F", "%pgw%x%3F, %pgw%%25pgw%25x%253F"})
+    void namesThatAlluxioWouldChangeAreStoredEscaped(String name, String stored) throws Exception {
+        String folder = SharedAlluxio.folder();
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of()))) {
+            Path bad = Files.createDirectory(mounted.root().resolve(name));
+            Files.writeString(bad.resolve(name), "x");
+            Files.move(bad.resolve(name), bad.resolve(name + "2"));
+            assertThat(SharedAlluxio.ufs(folder).resolve(stored).resolve(stored + "2"))
+                    .hasContent("x");
+            try (Stream<Path> names = Files.list(bad)) {
+                assertThat(names.map(path -> path.getFileName().toString())).containsExactly(name + "2");
+            }
+            Files.delete(bad.resolve(name + "2"));
+            Files.delete(bad);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"back\\slash", "question?"})
-    void namesThatAlluxioWouldChangeAreRefused(String name) throws Exception {
-        try (MountedFileSystem mounted = mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of()))) {
+    void namesThatAlluxioWouldChangeAreRefused_ifTheyAreToBe(String name) throws Exception {
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(SharedAlluxio.folder(), Map.of("names", "strict")))) {
             Path good = Files.writeString(mounted.root().resolve("good"), "x");
             Path bad = mounted.root().resolve(name);
             assertThatThrownBy(() -> Files.writeString(bad, "x")).hasMessageContaining("Invalid argument");

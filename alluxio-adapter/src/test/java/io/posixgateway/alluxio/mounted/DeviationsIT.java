@@ -29,9 +29,6 @@ class DeviationsIT {
             first_hole 1048576
             seek_behind_the_end ENXIO
             directory_links 1
-            name_question_mark EINVAL
-            name_backslash EINVAL
-            name_not_utf8 EINVAL
             name_reserved_made EPERM
             name_reserved_looked_up ENOENT
             chown_by_number 31234:31235

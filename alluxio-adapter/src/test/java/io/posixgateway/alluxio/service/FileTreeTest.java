@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class FileTreeTest {
     private final MemoryFileSystem files = new MemoryFileSystem(64 << 20);
-    private final FileTree tree = new FileTree(files);
+    private final FileTree tree = new FileTree(files, NameCodec.ESCAPED);
 
     private static void failsWith(int errno, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call)
@@ -25,7 +26,7 @@ class FileTreeTest {
     private void file(String folder, String name, int bytes) throws TreeException {
         tree.makeDirectory(folder, 0755);
         long node = FileSystem.ROOT;
-        for (Name part : FileTree.names(folder)) {
+        for (Name part : FileTree.names(folder, NameCodec.ESCAPED)) {
             var entry = new io.posixgateway.fuse.spi.Entry();
             assertThat(files.lookup(OwnRequest.INSTANCE, node, part, entry)).isZero();
             node = entry.node;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
 import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
@@ -38,7 +39,7 @@ class WarmupIT {
     private static Store real;
 
     private final MemoryFileSystem files = new MemoryFileSystem(64 << 20);
-    private final FileTree tree = new FileTree(files);
+    private final FileTree tree = new FileTree(files, NameCodec.ESCAPED);
     private final List<LoadState> told = new ArrayList<>();
     private int entries;
     /** Whoever waits leaves when so many states were told. */

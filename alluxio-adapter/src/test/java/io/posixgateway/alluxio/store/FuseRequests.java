@@ -17,7 +17,6 @@ import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -198,7 +197,7 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     public void setxattr(long node, String name, String value) {
-        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = Message.bytes(value);
         byte[] arguments = new Message().int32(bytes.length).int32(0).done();
         byte[] data = new Message().text(name).raw(bytes).done();
         tell(Opcode.SETXATTR, node, arguments, data);
@@ -207,6 +206,12 @@ public final class FuseRequests implements AutoCloseable {
     public String getxattr(long node, String name) {
         byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
         return text(new Parts(Opcode.GETXATTR, node, arguments, Message.names(name)));
+    }
+
+    public List<String> listxattr(long node) {
+        byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
+        String all = text(new Parts(Opcode.LISTXATTR, node, arguments, Message.NOTHING));
+        return all.isEmpty() ? List.of() : List.of(all.split("\0"));
     }
 
     /** An open file: its node, and the number by which the file system knows it. */
@@ -312,7 +317,7 @@ public final class FuseRequests implements AutoCloseable {
         return ask(parts, (reply, at, bytes) -> {
             byte[] text = new byte[bytes];
             reply.get(at, text);
-            return new String(text, StandardCharsets.UTF_8);
+            return Message.text(text);
         });
     }
 
@@ -364,7 +369,7 @@ public final class FuseRequests implements AutoCloseable {
             byte[] name = new byte[reply.getInt(at + Layouts.DIRENT_NAMELEN)];
             reply.get(at + Layouts.DIRENT_BYTES, name);
             names.add(new Listed(
-                    new String(name, StandardCharsets.UTF_8),
+                    Message.text(name),
                     reply.getLong(at + Layouts.DIRENT_INO),
                     reply.getLong(at + Layouts.DIRENT_OFF)));
             at += (Layouts.DIRENT_BYTES + name.length + 7) & ~7;

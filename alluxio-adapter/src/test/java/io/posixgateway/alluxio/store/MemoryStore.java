@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.LoadState;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
@@ -68,16 +69,16 @@ public final class MemoryStore implements Store {
         });
     }
 
-    /** EINVAL for names that Alluxio would change, as {@link io.posixgateway.alluxio.client.AlluxioStore} has it. */
-    private static void checkName(String path, boolean isNew) throws StoreException {
-        if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0 || (isNew && path.indexOf('?') >= 0)) {
+    /** EINVAL for paths that Alluxio would read as others, as {@link io.posixgateway.alluxio.client.AlluxioStore} has it. */
+    private static void checkName(String path) throws StoreException {
+        if (!NameCodec.isAddressable(path)) {
             throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
         }
     }
 
     @Override
     public FileStatus status(String path) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         return ask(StoreCall.STATUS, path, master -> master.find(path).status());
     }
 
@@ -93,19 +94,19 @@ public final class MemoryStore implements Store {
 
     @Override
     public Page list(String path, String startAfter, int most) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         return ask(StoreCall.LIST, path, master -> master.list(path, startAfter, most));
     }
 
     @Override
     public FileStatus compared(String path) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         return ask(StoreCall.COMPARED, path, master -> master.compared(path).status());
     }
 
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
-        checkName(path, true);
+        checkName(path);
         MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, number, type);
         long made = ask(StoreCall.CREATE, path, master -> master.create(creation).id);
         return new MemorySink(this, path, made, mode);
@@ -113,33 +114,33 @@ public final class MemoryStore implements Store {
 
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        checkName(path, true);
+        checkName(path);
         MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, UUID.randomUUID(), type);
         tell(StoreCall.MAKE_DIRECTORY, path, master -> master.makeDirectory(creation));
     }
 
     @Override
     public void delete(String path) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         tell(StoreCall.DELETE, path, master -> master.delete(path));
     }
 
     @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
-        checkName(from, false);
-        checkName(to, true);
+        checkName(from);
+        checkName(to);
         tell(StoreCall.RENAME, from, master -> master.rename(from, to, overFile, faults.isPartial()));
     }
 
     @Override
     public void change(String path, Change change) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         tell(StoreCall.CHANGE, path, master -> master.change(path, change));
     }
 
     @Override
     public void removeXattr(String path, String name) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         tell(StoreCall.REMOVE_XATTR, path, master -> master.removeXattr(path, name));
     }
 
@@ -232,7 +233,7 @@ public final class MemoryStore implements Store {
     }
 
     private FileDetails detailsBy(StoreCall call, String path) throws StoreException {
-        checkName(path, false);
+        checkName(path);
         return ask(call, path, master -> {
             MemoryInode inode = master.find(path);
             List<FileDetails.Block> blocks = new ArrayList<>();
@@ -257,7 +258,7 @@ public final class MemoryStore implements Store {
     /** Done at once. */
     @Override
     public boolean load(String path) throws StoreException {
-        checkName(path, true);
+        checkName(path);
         FileStatus status = status(path);
         faults.call(StoreCall.LOAD, path, () -> status);
         if (!status.directory()) {

@@ -38,6 +38,6 @@ final class Recorder {
 
     private static String names(Call call) {
         Name second = call.secondName();
-        return second == null ? call.name.toString() : call.name + " " + second;
+        return second == null ? call.name.printable() : call.name.printable() + " " + second.printable();
     }
 }

@@ -6,7 +6,7 @@ import io.posixgateway.fuse.wire.Opcode;
  * A request that was answered, to be kept.
  *
  * @param endedMicros when, since 1970
- * @param name the names in it, with a blank between two; empty: none
+ * @param name the names in it as {@link io.posixgateway.fuse.spi.Name#printable}, with a blank between two; empty: none
  * @param offset of a read, a write or a listing; else -1
  * @param bytes asked for, or given, by those; else -1
  * @param handle of those; else 0

@@ -3,6 +3,7 @@ package io.posixgateway.fuse.spi;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * A file name: bytes, end to end, as the kernel sent them; never empty in a request, never with a slash or NUL.
@@ -83,7 +84,56 @@ public final class Name {
         buffer.put(bytes, 0, length);
     }
 
-    /** The name as text; bytes that are no UTF-8 become U+FFFD. For messages, and for stores that hold text. */
+    /** The length of the character of UTF-8 that begins at this index, in bytes; 0: none does. */
+    public int characterBytes(int index) {
+        int first = bytes[index];
+        if (first >= 0) {
+            return 1;
+        }
+        int count = (first & 0xF0) == 0xF0 ? 4 : (first & 0xE0) == 0xE0 ? 3 : 2;
+        if ((first & 0xFF) < 0xC2 || (first & 0xFF) > 0xF4 || index + count > length) {
+            return 0;
+        }
+        int character = first & (0x7F >> count);
+        for (int i = 1; i < count; i++) {
+            int next = bytes[index + i];
+            if ((next & 0xC0) != 0x80) {
+                return 0;
+            }
+            character = (character << 6) | (next & 0x3F);
+        }
+        int least = count == 2 ? 0x80 : count == 3 ? 0x800 : 0x10000;
+        boolean surrogate = character >= Character.MIN_SURROGATE && character <= Character.MAX_SURROGATE;
+        return character < least || surrogate || character > Character.MAX_CODE_POINT ? 0 : count;
+    }
+
+    /** The name on one line, for logs: a backslash, control characters, and bytes that are no UTF-8 are written as {@code \\xXX}. */
+    public String printable() {
+        StringBuilder text = new StringBuilder(length);
+        for (int at = 0; at < length; ) {
+            int count = characterBytes(at);
+            String character = new String(bytes, at, Math.max(1, count), StandardCharsets.UTF_8);
+            int code = character.codePointAt(0);
+            boolean plain = count > 0 && code != '\\' && !isControl(code);
+            if (plain) {
+                text.append(character);
+                at += count;
+            } else {
+                text.append(String.format(Locale.ROOT, "\\x%02X", bytes[at++]));
+            }
+        }
+        return text.toString();
+    }
+
+    /** Breaks of lines and changes of direction, too. */
+    private static boolean isControl(int code) {
+        return switch (Character.getType(code)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+            default -> false;
+        };
+    }
+
+    /** The name as text; bytes that are no UTF-8 become U+FFFD. For messages. */
     @Override
     public String toString() {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
+import io.posixgateway.fuse.spi.Name;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,7 +29,7 @@ public final class Message {
     }
 
     public Message text(String text) {
-        bytes.writeBytes(text.getBytes(StandardCharsets.UTF_8));
+        bytes.writeBytes(bytes(text));
         bytes.write(0);
         return this;
     }
@@ -40,6 +41,32 @@ public final class Message {
 
     public byte[] done() {
         return bytes.toByteArray();
+    }
+
+    /** Text in UTF-8, but for U+DC80 to U+DCFF: each is the one byte 80 to FF, which is no UTF-8 by itself (as Python has it). */
+    public static byte[] bytes(String text) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        text.codePoints().forEach(c -> {
+            boolean one = c >= 0xDC80 && c <= 0xDCFF;
+            all.writeBytes(one ? new byte[] {(byte) c} : Character.toString(c).getBytes(StandardCharsets.UTF_8));
+        });
+        return all.toByteArray();
+    }
+
+    /** The other way round. */
+    public static String text(byte[] bytes) {
+        Name name = Name.of(bytes);
+        StringBuilder text = new StringBuilder();
+        for (int at = 0; at < bytes.length; ) {
+            int count = name.characterBytes(at);
+            if (count == 0) {
+                text.append((char) (0xDC00 | (bytes[at] & 0xFF)));
+            } else {
+                text.append(new String(bytes, at, count, StandardCharsets.UTF_8));
+            }
+            at += Math.max(1, count);
+        }
+        return text.toString();
     }
 
     public static byte[] names(String... names) {

@@ -34,8 +34,10 @@ abstract class NamesContract extends ContractCase {
     }
 
     @Test
-    void newNameWithQuestionMark_isEinval() throws Exception {
+    void nameWithQuestionMark_isEinval() throws Exception {
         write(at("file"), "x");
+        write(at("a"), "x");
+        assertFails(Errno.EINVAL, () -> store.status(at("a?b")));
         assertFails(Errno.EINVAL, () -> store.makeDirectory(at("a?b"), 0755, Map.of()));
         assertFails(Errno.EINVAL, () -> begin(store, at("a?b")));
         assertFails(Errno.EINVAL, () -> store.rename(at("file"), at("a?b"), false));
