@@ -154,7 +154,7 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
-            String path = volume.metadata.pathOf(directory, name);
+            String path = volume.metadata.newPathOf(directory, name);
             Inode made = create(directory, name, volume.drafts.prepare(path, planned, opened), planned);
             volume.metadata.namesChanged(directory);
             return made;
@@ -182,7 +182,7 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
             Name name = HiddenNames.make();
-            String path = volume.metadata.pathOf(directory, name);
+            String path = volume.metadata.newPathOf(directory, name);
             volume.hidden.add(new HiddenFiles.Hidden(path, 0, 0));
             Inode made = create(directory, name, volume.drafts.prepare(path, planned, true), planned);
             try {
@@ -225,7 +225,7 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         moves.stay(directory, () -> {
-            String path = volume.metadata.pathOf(directory, name);
+            String path = volume.metadata.newPathOf(directory, name);
             return Reservations.taking(volume.store, path, () -> {
                 volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
                 return path;
@@ -369,6 +369,7 @@ final class NameOperations {
         if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
+        volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
         renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);

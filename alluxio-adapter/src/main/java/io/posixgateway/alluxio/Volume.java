@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.cache.MovedPaths;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -67,6 +68,7 @@ final class Volume implements AutoCloseable {
     final Identities identities;
     final KernelNotices notices;
     final Metadata metadata;
+    final MovedPaths lengths;
     final HotDirectories hot;
     final ListingAhead ahead;
     final FileReaders readers;
@@ -111,6 +113,7 @@ final class Volume implements AutoCloseable {
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         table.whenCrowded(() -> notices.crowded(table));
+        this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -399,6 +400,18 @@ public final class Metadata {
         if (path == null) {
             throw new StoreException(Errno.ESTALE, "The directory of node " + directory.node() + " is gone", null);
         }
+        if (!PathLimit.isAnswered(path)) {
+            throw PathLimit.tooLong(path);
+        }
+        return path;
+    }
+
+    /** The same of a name that is to be made; ENAMETOOLONG before anything is done. Waits where the path is long. */
+    public String newPathOf(Inode directory, Name name) throws StoreException {
+        String path = pathOf(directory, name);
+        if (!PathLimit.isSafe(path) && !PathLimit.fits(path, store.longestPath(pathOf(directory)))) {
+            throw PathLimit.tooLong(path);
+        }
         return path;
     }
 
@@ -448,6 +461,22 @@ public final class Metadata {
             }
         }
         return new Listed(page, last, answer.more());
+    }
+
+    /** The name of an inode in its directory, as far as is known; null: it is in none. */
+    @Nullable
+    Name nameOf(Inode inode) {
+        return table.name(inode);
+    }
+
+    /** Is something known at a name of Alluxio? */
+    boolean isKnown(@Nullable Inode directory, String stored) {
+        return directory != null && table.child(directory, names.shown(stored)) != null;
+    }
+
+    /** As Alluxio has it in paths. */
+    String stored(Name name) {
+        return names.stored(name);
     }
 
     /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */

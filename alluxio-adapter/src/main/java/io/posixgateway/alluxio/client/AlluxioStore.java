@@ -152,6 +152,17 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
+    public int longestPath(String directory) throws StoreException {
+        if (writeType == WritePType.MUST_CACHE) {
+            return PathLimit.NONE;
+        }
+        AlluxioURI uri = uri(directory);
+        String ufsPath =
+                attempt("status", directory, () -> files.getStatus(uri)).getUfsPath();
+        return PathLimit.ofUfs(directory, ufsPath);
+    }
+
+    @Override
     public void connect(int calls) throws StoreException {
         List<CloseableResource<FileSystemMasterClient>> clients = new ArrayList<>();
         try {

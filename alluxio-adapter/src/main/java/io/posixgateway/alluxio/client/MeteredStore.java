@@ -99,6 +99,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public int longestPath(String directory) throws StoreException {
+        return timed(Method.STATUS, () -> store.longestPath(directory));
+    }
+
+    @Override
     public String pathOf(long fileId) throws StoreException {
         return timed(Method.FILE_PATH, () -> store.pathOf(fileId));
     }

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 public interface Store extends AutoCloseable {
     FileStatus status(String path) throws StoreException;
 
+    /** Most bytes of a path that may be made below this directory, as the under file system has it; see {@link PathLimit}. */
+    int longestPath(String directory) throws StoreException;
+
     /** Makes connections to the master, for so many calls at the same time, before there are any. Waits. */
     void connect(int calls) throws StoreException;
 

@@ -244,6 +244,9 @@ final class MemoryMaster {
         }
         MemoryInode directory = find(MemoryUfs.parent(creation.path));
         String name = free(directory, creation.path);
+        if (creation.type.persists()) {
+            checkUfs(creation.path);
+        }
         MemoryInode made = MemoryInode.file(++containers, name);
         made.persisted = creation.type.persists();
         enter(directory, made, creation.mode, creation.xattrs);
@@ -257,6 +260,7 @@ final class MemoryMaster {
         MemoryInode made = MemoryInode.directory(++directories, name);
         int mode = creation.mode;
         if (creation.type.persists()) {
+            checkUfs(creation.path);
             persistDirectory(directory);
             MemoryUfs.UfsStatus there = ufs.status(creation.path);
             mode = there == null ? mode : there.mode();
@@ -264,6 +268,12 @@ final class MemoryMaster {
             made.persisted = true;
         }
         enter(directory, made, mode, creation.xattrs);
+    }
+
+    private void checkUfs(String path) throws StoreException {
+        if (!ufs.takes(path)) {
+            throw failure(Errno.EIO, "Failed to create " + MemoryUfs.ROOT + path + ": File name too long");
+        }
     }
 
     private static String free(MemoryInode directory, String path) throws StoreException {

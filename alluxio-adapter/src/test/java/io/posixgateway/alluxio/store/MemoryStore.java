@@ -6,10 +6,12 @@ import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /** One client of a {@link MemoryCluster}, with faults and counts of its own. Any thread. */
 public final class MemoryStore implements Store {
     private static final int MOST_CALLS = 500;
+    /** Trailers may have 8192 bytes, and have some beside the text. */
+    private static final int MOST_TRAILER_BYTES = 8003;
 
     private final MemoryCluster cluster;
     private final WriteType type;
@@ -54,7 +58,20 @@ public final class MemoryStore implements Store {
     }
 
     private <T> T ask(StoreCall call, String path, MemoryCluster.Question<T> question) throws StoreException {
-        return faults.call(call, path, () -> cluster.ask(question));
+        try {
+            return faults.call(call, path, () -> cluster.ask(question));
+        } catch (StoreException e) {
+            throw isSent(e) ? e : new StoreException(Errno.EIO, "RST_STREAM closed stream. PROTOCOL_ERROR", e);
+        }
+    }
+
+    /** Do the trailers of a reply take the text of an error? */
+    private static boolean isSent(StoreException error) {
+        int bytes = 0;
+        for (byte b : String.valueOf(error.getMessage()).getBytes(StandardCharsets.UTF_8)) {
+            bytes += b < ' ' || b >= '~' || b == '%' ? 3 : 1;
+        }
+        return bytes <= MOST_TRAILER_BYTES;
     }
 
     /** What changes something. */
@@ -80,6 +97,17 @@ public final class MemoryStore implements Store {
     public FileStatus status(String path) throws StoreException {
         checkName(path);
         return ask(StoreCall.STATUS, path, master -> master.find(path).status());
+    }
+
+    @Override
+    public int longestPath(String directory) throws StoreException {
+        checkName(directory);
+        String ufsPath = ask(
+                StoreCall.STATUS, directory, master -> master.find(directory).path());
+        boolean local = cluster.ufs().kind() == MemoryUfs.Kind.LOCAL;
+        return type == WriteType.MUST_CACHE
+                ? PathLimit.NONE
+                : PathLimit.ofUfs(directory, local ? MemoryUfs.ROOT + ufsPath : "s3://bucket" + ufsPath);
     }
 
     @Override

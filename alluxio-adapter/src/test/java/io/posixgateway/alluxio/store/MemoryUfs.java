@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.store;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,9 @@ public final class MemoryUfs {
         LOCAL,
         OBJECT_STORE
     }
+
+    /** Where a local one is. */
+    static final String ROOT = "/under/store";
 
     static final String USER = System.getProperty("user.name", "root");
 
@@ -59,7 +63,16 @@ public final class MemoryUfs {
         return kind;
     }
 
+    /** Is the path short enough? */
+    boolean takes(String path) {
+        int bytes = path.getBytes(StandardCharsets.UTF_8).length;
+        return kind == Kind.LOCAL ? ROOT.length() + bytes < 4096 : bytes <= 1024;
+    }
+
     synchronized @Nullable UfsStatus status(String path) {
+        if (!takes(path)) {
+            return null;
+        }
         UfsFile file = files.get(path);
         boolean local = kind == Kind.LOCAL;
         String owner = local ? USER : "";
@@ -154,7 +167,7 @@ public final class MemoryUfs {
     /** False: it was refused, and nothing changed. */
     synchronized boolean rename(String from, String to) {
         UfsStatus source = status(from);
-        if (source == null || (kind == Kind.LOCAL && !exists(parent(to)))) {
+        if (source == null || !takes(to) || (kind == Kind.LOCAL && !exists(parent(to)))) {
             return false;
         }
         return source.directory ? renameDirectory(from, to) : renameFile(from, to);

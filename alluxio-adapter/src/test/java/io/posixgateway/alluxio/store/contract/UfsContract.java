@@ -19,6 +19,31 @@ abstract class UfsContract extends ContractCase {
         fixture.writeOutside(at(name), bytes(text));
     }
 
+    /** PathLimit, which Metadata.newPathOf asks, refuses such paths before. */
+    @Test
+    void makeDirectory_atAPathLongerThanTheUfsTakes_isEio() throws Exception {
+        String path = at("deep");
+        store.makeDirectory(path, 0755, Map.of());
+        int longest = store.longestPath(path);
+        while (path.length() + 1 + 200 < longest) {
+            path += "/" + "d".repeat(200);
+            store.makeDirectory(path, 0755, Map.of());
+        }
+        String last = path + "/" + "x".repeat(longest - path.length() - 1);
+        store.makeDirectory(last, 0755, Map.of());
+        assertThat(store.status(last).directory()).isTrue();
+        assertFails(Errno.EIO, () -> store.makeDirectory(last + "x", 0755, Map.of()));
+    }
+
+    /** The text of the error does not fit into the trailers of the reply. Metadata.pathOf refuses such paths. */
+    @Test
+    void status_ofMissingPathLongerThanTrailersTake_isEio() {
+        assertFails(Errno.ENOENT, () -> store.status(at("missing") + ("/" + "x".repeat(195)).repeat(40)));
+        assertFails(Errno.EIO, () -> store.status(at("missing") + ("/" + "x".repeat(195)).repeat(42)));
+        assertFails(Errno.ENOENT, () -> store.status(at("missing") + ("/" + "é".repeat(65)).repeat(19)));
+        assertFails(Errno.EIO, () -> store.status(at("missing") + ("/" + "é".repeat(65)).repeat(22)));
+    }
+
     @Test
     void status_loadsWhatOthersMade() throws Exception {
         outsideWrites("file", "content");
