@@ -111,7 +111,9 @@ final class AttributeOperations {
     /** Brings changed attributes to Alluxio, while nothing moves: only what differs. */
     private void put(Inode inode, AttributeEdit.Edit edit) throws StoreException {
         volume.metadata.moves().stay(inode, () -> {
-            Facts before = volume.metadata.facts(inode);
+            // Its times count as long as Alluxio's own stays what it is now, which others may have changed since it was
+            // seen.
+            Facts before = inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
             put(inode, before, edit.of(before));
             return inode;
         });

@@ -227,7 +227,7 @@ final class DirectoryHandle {
 
     private boolean addDot(long at, DirectoryWriter writer) {
         Inode parent = at == 0 ? directory : volume.table.parent(directory);
-        long node = parent == null ? directory.node() : parent.node();
+        long node = parent == null ? directory.number() : parent.number();
         Name dots = at == 0 ? DOT : DOT_DOT;
         if (!writer.plus()) {
             return writer.add(dots, at + 1, node, Stat.S_IFDIR);
@@ -253,13 +253,13 @@ final class DirectoryHandle {
         Facts facts = volume.metadata.known(child);
         int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {
-            return writer.add(name, offset, child.node(), type);
+            return writer.add(name, offset, child.number(), type);
         }
         entry.clear();
         boolean here = volume.table.isAt(directory, name, child);
         if (!here || facts == null || volume.show(request, child, entry.attributes) != 0) {
             entry.clear();
-            entry.attributes.inode = child.node();
+            entry.attributes.inode = child.number();
             entry.attributes.mode = type;
             return writer.add(name, offset, entry);
         }

@@ -15,12 +15,15 @@ final class LocalContent {
         this.volume = volume;
     }
 
-    /** By what the file's open has just seen, as for passthrough: a complete regular file that nobody changes here. */
-    BlockSet of(long node) {
+    /**
+     * Of the file that shows this inode number. By what the file's open has just seen, as for passthrough: a complete regular file
+     * that nobody changes here.
+     */
+    BlockSet of(long number) {
         if (!volume.unchanging()) {
             return BlockSet.refused(Verdict.WRITABLE);
         }
-        Inode inode = volume.table.get(node);
+        Inode inode = volume.table.ofNumber(number);
         Facts facts = inode == null ? null : inode.facts();
         if (inode == null || facts == null || !isReadOnly(inode, facts)) {
             return BlockSet.refused(Verdict.NOT_COMPLETE);

@@ -1,11 +1,13 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
@@ -155,18 +157,23 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
-            Inode made = create(directory, name, volume.drafts.prepare(path, planned, opened), planned);
-            volume.metadata.namesChanged(directory);
+            NewDraft draft = volume.drafts.prepare(path, planned, opened);
+            FileSink sink = take(directory, name, draft);
+            Inode made = create(directory, name, new Taken(draft, sink), planned);
+            volume.metadata.times().nameMade(directory, sink.madeMillis());
             return made;
         });
     }
 
-    private Inode create(Inode directory, Name name, NewDraft draft, FileStatus planned) throws StoreException {
-        FileSink sink = take(directory, name, draft);
+    /** A name that is taken in Alluxio, and the draft of the file. */
+    private record Taken(NewDraft draft, FileSink sink) {}
+
+    private Inode create(Inode directory, Name name, Taken taken, FileStatus planned) throws StoreException {
+        FileSink sink = taken.sink;
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
-        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), draft);
+        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), taken.draft);
         return made;
     }
 
@@ -184,18 +191,27 @@ final class NameOperations {
             Name name = HiddenNames.make();
             String path = volume.metadata.newPathOf(directory, name);
             volume.hidden.add(new HiddenFiles.Hidden(path, 0, 0));
-            Inode made = create(directory, name, volume.drafts.prepare(path, planned, true), planned);
-            try {
-                volume.drafts.unlink(made, () -> volume.store.delete(path));
-                volume.hidden.remove(path);
-            } catch (StoreException e) {
-                volume.drafts.discard(made);
-                throw e;
-            } finally {
-                volume.table.detach(made);
+            try (DirectoryTimes.Replacement unseen = volume.metadata.times().replacing(directory)) {
+                NewDraft draft = volume.drafts.prepare(path, planned, true);
+                FileSink sink = take(directory, name, draft);
+                unseen.made(sink.madeMillis());
+                Inode made = create(directory, name, new Taken(draft, sink), planned);
+                takeNameAway(made, path);
+                return made;
             }
-            return made;
         });
+    }
+
+    private void takeNameAway(Inode made, String path) throws StoreException {
+        try {
+            volume.drafts.unlink(made, () -> volume.store.delete(path));
+            volume.hidden.remove(path);
+        } catch (StoreException e) {
+            volume.drafts.discard(made);
+            throw e;
+        } finally {
+            volume.table.detach(made);
+        }
     }
 
     private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {
@@ -231,8 +247,8 @@ final class NameOperations {
                 return path;
             });
         });
-        volume.metadata.namesChanged(directory);
         Inode made = volume.metadata.look(directory, name);
+        volume.metadata.times().nameMade(directory, made == null ? 0 : madeMillis(made));
         if (made == null) {
             return -Errno.ENOENT;
         }
@@ -240,6 +256,13 @@ final class NameOperations {
             made.dentries().nowComplete(volume.freshness.nowNanos());
         }
         return volume.enter(request, made, entry);
+    }
+
+    /** Of a directory that was just made; 0: others have made names in it already. */
+    private static long madeMillis(Inode made) {
+        Facts facts = made.facts();
+        FileStatus raw = facts == null ? null : facts.raw();
+        return raw == null || raw.lengthBytes() > 0 ? 0 : raw.modifiedMillis();
     }
 
     int unlink(Inode directory, Name name) throws StoreException {
@@ -280,7 +303,7 @@ final class NameOperations {
             }
             takenAway(place);
         });
-        volume.metadata.namesChanged(place.directory);
+        volume.metadata.times().namesChanged(place.directory);
         return 0;
     }
 
@@ -374,8 +397,8 @@ final class NameOperations {
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);
         }
-        volume.metadata.namesChanged(from.directory);
-        volume.metadata.namesChanged(to.directory);
+        volume.metadata.times().namesChanged(from.directory);
+        volume.metadata.times().namesChanged(to.directory);
         return 0;
     }
 

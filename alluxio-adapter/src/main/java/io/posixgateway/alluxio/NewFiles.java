@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
+import java.time.Instant;
 import java.util.Map;
 
 /** What a new file is to be in Alluxio: who owns it, and what Alluxio's model lacks. */
@@ -35,11 +36,25 @@ final class NewFiles {
         if (extras.special != 0) {
             extras.present |= PosixExtras.SPECIAL;
         }
+        if (type != Stat.S_IFDIR) {
+            times(extras, volume.clock.instant());
+        }
         String user = volume.store.user();
         long now = volume.clock.epochMillis();
         Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
         return new FileStatus(
                 0, "", type == Stat.S_IFDIR, true, 0, 0, making.mode() & 0777, user, user, now, now, xattrs);
+    }
+
+    /** Until it is written. The master would note when the file is completed, which may be long after the last write. */
+    private static void times(PosixExtras extras, Instant now) {
+        extras.present |= PosixExtras.MODIFIED | PosixExtras.ACCESSED | PosixExtras.CHANGED;
+        extras.modifiedSeconds = now.getEpochSecond();
+        extras.modifiedNanos = now.getNano();
+        extras.accessedSeconds = now.getEpochSecond();
+        extras.accessedNanos = now.getNano();
+        extras.changedSeconds = now.getEpochSecond();
+        extras.changedNanos = now.getNano();
     }
 
     private void own(PosixExtras extras, int uid, int gid) {

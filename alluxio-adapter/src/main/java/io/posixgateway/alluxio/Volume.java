@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.FreshnessByPath;
@@ -376,7 +377,12 @@ final class Volume implements AutoCloseable {
         orphans.release(inode);
         String path = table.path(inode);
         if (path != null && HiddenNames.is(table.lastName(inode))) {
-            deleteHidden(path);
+            DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
+            try {
+                deleteHidden(path);
+            } finally {
+                unseen.close();
+            }
             hidden.forget(inode.node());
             table.detach(inode);
         }
@@ -437,6 +443,7 @@ final class Volume implements AutoCloseable {
         }
         drafts.close();
         orphans.close();
+        metadata.times().close();
         removeHidden(hidden.present(), false);
         hidden.close();
         hot.close();
@@ -453,6 +460,7 @@ final class Volume implements AutoCloseable {
     private void leave() {
         orphans.leave();
         drafts.leave();
+        metadata.times().close();
         hidden.close();
         if (kept != null) {
             kept.close();
@@ -515,14 +523,14 @@ final class Volume implements AutoCloseable {
             attributes.validNanos = stays ? Math.max(0, own.leftNanos(freshness.nowNanos())) : 0;
         } else {
             Facts facts = metadata.known(inode);
-            if (facts == null) {
+            if (facts == null || inode.areTimesOld()) {
                 if (!request.mayWait()) {
                     return FileSystem.WOULD_WAIT;
                 }
                 facts = lastSeen(inode);
             }
-            facts.show(inode.node(), attributes);
-            attributes.validNanos = Math.max(0, own.leftNanos(facts.fetchedNanos()));
+            facts.show(inode.number(), attributes);
+            attributes.validNanos = inode.areTimesOld() ? 0 : Math.max(0, own.leftNanos(facts.fetchedNanos()));
         }
         if (inode.unlinked()) {
             attributes.links = 0;

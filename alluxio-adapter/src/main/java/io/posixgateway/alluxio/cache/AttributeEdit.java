@@ -7,8 +7,10 @@ import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What chmod, chown and utimens make of a file, as Alluxio is to hold it.
@@ -57,6 +59,7 @@ public final class AttributeEdit {
             special(extras, changes.mode);
         }
         owners(facts, changes, extras);
+        pin(facts, raw, extras);
         times(raw, changes, extras, now);
         extras.present |= PosixExtras.CHANGED;
         extras.changedSeconds = now.getEpochSecond();
@@ -85,6 +88,16 @@ public final class AttributeEdit {
             extras.present |= PosixExtras.GROUP;
             extras.gid = changes.gid;
             extras.groupThen = facts.raw().group();
+        }
+    }
+
+    /** The modification time is ours from now on, so that the time of the change is: whatever the master's clock says. */
+    private static void pin(Facts facts, FileStatus raw, PosixExtras extras) {
+        if (!extras.modifiedCounts(raw.directory(), raw.modifiedMillis())) {
+            extras.present |= PosixExtras.MODIFIED;
+            extras.modifiedSeconds = facts.modifiedSeconds();
+            extras.modifiedNanos = facts.modifiedNanos();
+            extras.modifiedThenMillis = raw.modifiedMillis();
         }
     }
 
@@ -121,15 +134,67 @@ public final class AttributeEdit {
         return raw.with(raw.mode(), xattrs);
     }
 
-    /** The same file once its content changed: a modification time of our own no longer counts. */
-    public static FileStatus withoutTime(FileStatus raw) {
+    /** The same file, whose content was last written then; the same object where that is known already. */
+    public static FileStatus written(FileStatus raw, Instant time) {
         PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
-        if (!extras.has(PosixExtras.MODIFIED)) {
+        if (extras.foreign) {
             return raw;
         }
-        extras.present &= ~PosixExtras.MODIFIED;
+        extras.present |= PosixExtras.MODIFIED;
+        extras.modifiedSeconds = time.getEpochSecond();
+        extras.modifiedNanos = time.getNano();
+        if (!extras.has(PosixExtras.CHANGED)
+                || Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
+                        .isBefore(time)) {
+            extras.present |= PosixExtras.CHANGED;
+            extras.changedSeconds = time.getEpochSecond();
+            extras.changedNanos = time.getNano();
+        }
+        return with(raw, extras);
+    }
+
+    /** A directory as it is, with the times that were shown before. */
+    static FileStatus shown(FileStatus status, Facts before) {
+        PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
+        if (extras.foreign) {
+            return status;
+        }
+        extras.present |= PosixExtras.MODIFIED | PosixExtras.CHANGED;
+        extras.modifiedSeconds = before.modifiedSeconds();
+        extras.modifiedNanos = before.modifiedNanos();
+        extras.modifiedThenMillis = status.modifiedMillis();
+        extras.changedSeconds = before.changedSeconds();
+        extras.changedNanos = before.changedNanos();
+        return with(status, extras);
+    }
+
+    /** When its attributes were last changed, or its content written, as far as our attribute says; null: it says nothing. */
+    public static @Nullable Instant changed(FileStatus raw) {
+        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        return extras.has(PosixExtras.CHANGED)
+                ? Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
+                : null;
+    }
+
+    /** The same file, which shows this inode number. */
+    public static FileStatus numbered(FileStatus raw, long number) {
+        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        if (extras.foreign) {
+            return raw;
+        }
+        extras.present |= PosixExtras.NUMBER;
+        extras.number = number;
+        return with(raw, extras);
+    }
+
+    private static FileStatus with(FileStatus raw, PosixExtras extras) {
+        byte[] before = raw.xattrs().get(PosixExtras.XATTR);
+        byte[] after = extras.encode();
+        if (Arrays.equals(before, after)) {
+            return raw;
+        }
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
-        xattrs.put(PosixExtras.XATTR, extras.encode());
+        xattrs.put(PosixExtras.XATTR, after);
         return raw.with(raw.mode(), xattrs);
     }
 }

@@ -42,11 +42,13 @@ public final class FactsReader {
             return new Facts(nowNanos, status, kind(status, NO_EXTRAS), null);
         }
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
-        Moment modified = modified(status, extras);
+        boolean counts = extras.modifiedCounts(status.directory(), status.modifiedMillis());
+        Moment modified =
+                counts ? new Moment(extras.modifiedSeconds, extras.modifiedNanos) : Moment.of(status.modifiedMillis());
         Moment accessed = extras.has(PosixExtras.ACCESSED)
                 ? new Moment(extras.accessedSeconds, extras.accessedNanos)
                 : Moment.of(status.accessedMillis());
-        Moment changed = changed(status, extras);
+        Moment changed = changed(status, extras, counts);
         Facts.Extra extra = new Facts.Extra(
                 bytes,
                 status.xattrs(),
@@ -57,7 +59,8 @@ public final class FactsReader {
                 accessed.seconds,
                 accessed.nanos,
                 changed.seconds,
-                changed.nanos);
+                changed.nanos,
+                extras.has(PosixExtras.NUMBER) ? extras.number : 0);
         return new Facts(nowNanos, status, kind(status, extras), extra);
     }
 
@@ -91,17 +94,15 @@ public final class FactsReader {
         }
     }
 
-    /** A directory's own time counts until Alluxio's changes; a file's content never does. */
-    private static Moment modified(FileStatus status, PosixExtras extras) {
-        boolean counts = extras.has(PosixExtras.MODIFIED)
-                && (!status.directory() || extras.modifiedThenMillis == status.modifiedMillis());
-        return counts ? new Moment(extras.modifiedSeconds, extras.modifiedNanos) : Moment.of(status.modifiedMillis());
-    }
-
-    private static Moment changed(FileStatus status, PosixExtras extras) {
+    /**
+     * Ours counts as long as our modification time does, whatever the master's clock says. Earlier versions wrote it without that
+     * one: then the later one counts.
+     */
+    private static Moment changed(FileStatus status, PosixExtras extras, boolean modifiedCounts) {
         Moment content = Moment.of(status.modifiedMillis());
-        boolean later = extras.has(PosixExtras.CHANGED) && extras.changedSeconds >= content.seconds;
-        return later ? new Moment(extras.changedSeconds, extras.changedNanos) : content;
+        boolean alone = !extras.has(PosixExtras.MODIFIED) && extras.changedSeconds >= content.seconds;
+        boolean counts = extras.has(PosixExtras.CHANGED) && (modifiedCounts || alone);
+        return counts ? new Moment(extras.changedSeconds, extras.changedNanos) : content;
     }
 
     private int mode(FileStatus status, PosixExtras extras) {

@@ -41,6 +41,7 @@ public final class Metadata {
     private final FactsReader reader;
     private final KernelNotices notices;
     private final Moves moves;
+    private final DirectoryTimes times;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
@@ -54,11 +55,17 @@ public final class Metadata {
         this.reader = reader;
         this.notices = notices;
         this.moves = new Moves(table, freshness.clock());
+        this.times = new DirectoryTimes(this, store, reader);
     }
 
     /** Renames of directories, and who must not meet one. */
     public Moves moves() {
         return moves;
+    }
+
+    /** What changes here do to the times of directories. */
+    public DirectoryTimes times() {
+        return times;
     }
 
     /** What is known and still believed; null: ask. Never waits. */
@@ -137,19 +144,6 @@ public final class Metadata {
         }
         Dentries.Dentry dentry = dentries.find(name);
         return dentry == null || dentry.child() == null;
-    }
-
-    /**
-     * This mount changed the names in a directory: its time is now. What Alluxio's time for it is will be seen when the rest
-     * is asked for again. Never waits.
-     */
-    public void namesChanged(Inode directory) {
-        Facts before = directory.facts();
-        if (before != null) {
-            FileStatus raw = before.raw();
-            long now = Math.max(raw.modifiedMillis(), clock().epochMillis());
-            directory.confirm(before, reader.read(raw.modified(now), before.fetchedNanos()), Inode.changesSoFar());
-        }
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -293,13 +287,29 @@ public final class Metadata {
         return orNull(() -> store.compared(path));
     }
 
-    private Facts see(Inode inode, FileStatus status, long asked) {
+    private Facts see(Inode inode, FileStatus said, long asked) {
         Facts before = inode.facts();
+        FileStatus status = times.seen(inode, said);
         Facts now = reader.read(status, freshness.nowNanos());
-        if (inode.see(now, asked) && before != null) {
+        boolean kept = inode.see(now, asked);
+        if (now.number() != 0 && now.fileId() == inode.fileId()) {
+            table.numbers().claim(inode, now.number(), this::isGone);
+        }
+        if (kept && before != null) {
             told(inode, before, now);
         }
+        times.settle(inode, status);
         return now;
+    }
+
+    /** False where Alluxio does not say. */
+    private boolean isGone(long fileId) {
+        try {
+            store.pathOf(fileId);
+            return false;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
     }
 
     private void told(Inode inode, Facts before, Facts now) {
@@ -582,6 +592,7 @@ public final class Metadata {
         if (child == null
                 || before == null
                 || child.fileId() != status.id()
+                || times.concern(child)
                 || before.fetchedNanos() - asked.nanos >= 0) {
             return;
         }

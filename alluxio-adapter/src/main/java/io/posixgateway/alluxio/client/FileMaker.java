@@ -59,7 +59,7 @@ final class FileMaker {
         out.setAcl(made.getAcl());
         WriteChoice workers = new WriteChoice(watch, out.getLocationPolicy());
         out.setLocationPolicy(workers);
-        return new StreamSink(uri.getPath(), made.getFileId(), workers, length -> {
+        return new StreamSink(uri.getPath(), made, workers, length -> {
             return open(uri, made.getFileId(), out, length);
         });
     }

@@ -7,6 +7,9 @@ package io.posixgateway.alluxio.client;
 public interface FileSink {
     long fileId();
 
+    /** The master's time when it made the file, which is that of its directory from then on; 0: not known. */
+    long madeMillis();
+
     /** Is the file still where it was made? If not, as directories above it were renamed, it cannot be written any more. */
     boolean isAt(String path);
 

@@ -277,6 +277,11 @@ final class MeteredStore implements Store {
         }
 
         @Override
+        public long madeMillis() {
+            return sink.madeMillis();
+        }
+
+        @Override
         public boolean isAt(String path) {
             return sink.isAt(path);
         }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.FileOutStream;
+import alluxio.client.file.URIStatus;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ final class StreamSink implements FileSink {
 
     private final String path;
     private final long fileId;
+    private final long madeMillis;
     private final WriteChoice workers;
     private final Opening opening;
     private long lengthBytes = UNKNOWN;
@@ -24,10 +26,14 @@ final class StreamSink implements FileSink {
         FileOutStream open(long lengthBytes) throws IOException;
     }
 
-    /** @param workers those that the stream will write through */
-    StreamSink(String path, long fileId, WriteChoice workers, Opening opening) {
+    /**
+     * @param made what the master answered
+     * @param workers those that the stream will write through
+     */
+    StreamSink(String path, URIStatus made, WriteChoice workers, Opening opening) {
         this.path = path;
-        this.fileId = fileId;
+        this.fileId = made.getFileId();
+        this.madeMillis = made.getLastModificationTimeMs();
         this.workers = workers;
         this.opening = opening;
     }
@@ -35,6 +41,11 @@ final class StreamSink implements FileSink {
     @Override
     public long fileId() {
         return fileId;
+    }
+
+    @Override
+    public long madeMillis() {
+        return madeMillis;
     }
 
     @Override

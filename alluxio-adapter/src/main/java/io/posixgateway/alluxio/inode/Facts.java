@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Facts {
     private static final int IO_BYTES = 1 << 20;
+    /** What stat(2) shows as the length of any directory: in Alluxio it is the number of names, the gateway's own included. */
+    private static final int DIRECTORY_BYTES = 4096;
+
     private static final Name NO_TARGET = Name.of(new byte[0]);
 
     private final long fetchedNanos;
@@ -64,6 +67,7 @@ public final class Facts {
      * @param target where a symlink leads; empty otherwise
      * @param counted where its bytes count while an inode has it
      * @param xattrs as Alluxio holds them
+     * @param number the inode number that it has from the file before it; 0: its own
      */
     public record Extra(
             CacheBytes counted,
@@ -75,8 +79,9 @@ public final class Facts {
             long accessedSeconds,
             int accessedNanos,
             long changedSeconds,
-            int changedNanos) {
-        private static final int OBJECT_BYTES = 72;
+            int changedNanos,
+            long number) {
+        private static final int OBJECT_BYTES = 80;
 
         private long bytes() {
             long bytes = OBJECT_BYTES + CacheBytes.of(target.length());
@@ -160,10 +165,37 @@ public final class Facts {
                 extra == null ? Map.of() : extra.xattrs);
     }
 
-    /** Shows them in a reply; the time for which they are valid is the caller's to set. */
-    public void show(long node, Attributes attributes) {
-        attributes.inode = node;
-        attributes.sizeBytes = lengthBytes();
+    /** Of the last change of the content, as stat(2) shows it. */
+    public long modifiedSeconds() {
+        return extra == null ? Math.floorDiv(modifiedMillis, 1000L) : extra.modifiedSeconds;
+    }
+
+    public int modifiedNanos() {
+        return extra == null ? nanosOf(modifiedMillis) : extra.modifiedNanos;
+    }
+
+    /** Of the last change of anything, as stat(2) shows it. */
+    public long changedSeconds() {
+        return extra == null ? Math.floorDiv(modifiedMillis, 1000L) : extra.changedSeconds;
+    }
+
+    public int changedNanos() {
+        return extra == null ? nanosOf(modifiedMillis) : extra.changedNanos;
+    }
+
+    /** The inode number that our attribute gives it; 0: none. */
+    public long number() {
+        return extra == null ? 0 : extra.number;
+    }
+
+    /**
+     * Shows them in a reply; the time for which they are valid is the caller's to set.
+     *
+     * @param number of the inode
+     */
+    public void show(long number, Attributes attributes) {
+        attributes.inode = number;
+        attributes.sizeBytes = kind.directory ? DIRECTORY_BYTES : lengthBytes();
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
         attributes.mode = kind.mode;
         // Of a directory, "not known": how many directories are in it Alluxio does not say.

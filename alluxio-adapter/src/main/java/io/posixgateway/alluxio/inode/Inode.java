@@ -44,6 +44,7 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean unlinked;
     private volatile boolean ours;
     private boolean resting;
+    private volatile boolean timesOld;
     /** Of what the kernel's pages are, if anything is known of that: {@link #AS_SEEN}, {@link #AS_WRITTEN}. */
     private byte pages;
 
@@ -57,9 +58,16 @@ public final class Inode implements Dentries.Dentry {
         int readers;
         int writers;
         volatile boolean going;
+        /** As stat(2) shows it. */
+        volatile long number = AS_NODE;
 
         boolean isEmpty() {
-            return fileId == AS_NODE && loosePath == null && readers == 0 && writers == 0 && !going;
+            return fileId == AS_NODE
+                    && loosePath == null
+                    && readers == 0
+                    && writers == 0
+                    && !going
+                    && number == AS_NODE;
         }
     }
 
@@ -73,6 +81,20 @@ public final class Inode implements Dentries.Dentry {
 
     public long node() {
         return node;
+    }
+
+    /** The inode number that stat(2) shows: of a file that replaced another as its new content, that one's. */
+    public long number() {
+        Rare own = rare;
+        long number = own == null ? AS_NODE : own.number;
+        return number == AS_NODE ? node : number;
+    }
+
+    synchronized void changeNumber(long number) {
+        if (number() != number) {
+            rare().number = number == node ? AS_NODE : number;
+            tidy();
+        }
     }
 
     /** As what a name leads to. */
@@ -138,6 +160,7 @@ public final class Inode implements Dentries.Dentry {
         if (before == null || !before.sameContent(seen)) {
             pages &= ~AS_SEEN;
         }
+        timesOld = false;
         keep(seen);
     }
 
@@ -198,6 +221,29 @@ public final class Inode implements Dentries.Dentry {
     public synchronized void changed(Facts now) {
         change = CHANGES.incrementAndGet();
         see(now);
+    }
+
+    /** The same of a directory in which this mount made a name, where nothing else was seen or made of it meanwhile. */
+    @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
+    public synchronized boolean madeIn(Facts before, Facts now) {
+        if (facts != before) {
+            return false;
+        }
+        boolean old = timesOld;
+        changed(now);
+        timesOld = old;
+        return true;
+    }
+
+    /** This mount changed names in the directory: its times are what Alluxio says when it is asked next. */
+    public synchronized void timesAreOld() {
+        change = CHANGES.incrementAndGet();
+        timesOld = true;
+    }
+
+    /** Is Alluxio to be asked before times of the directory are shown? */
+    public boolean areTimesOld() {
+        return timesOld;
     }
 
     /** Goes up with every {@link #forgetFacts} or {@link #changed} of any file. */

@@ -59,6 +59,8 @@ public final class InodeTable {
     /** File ids that belong to a node which began with another one. */
     private final LongTable<Inode> laterIds = new LongTable<>();
 
+    private final Numbers numbers;
+
     private final IdleQueue idle = new IdleQueue();
     private final LongAdder evicted = new LongAdder();
     private volatile Numbering numbering = NOBODY;
@@ -82,6 +84,7 @@ public final class InodeTable {
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
+        this.numbers = new Numbers(nodes, most);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
         lookedUp(root);
@@ -98,6 +101,11 @@ public final class InodeTable {
 
     public @Nullable Inode get(long node) {
         return nodes.get(node);
+    }
+
+    /** The inode numbers that are shown. */
+    public Numbers numbers() {
+        return numbers;
     }
 
     /** Nodes known now. */
@@ -150,6 +158,7 @@ public final class InodeTable {
             return known;
         }
         Inode fresh = new Inode(node, fileId, directory, bytes);
+        numbers.entered(fresh);
         Inode other = nodes.putIfAbsent(fresh);
         if (other != null) {
             return other;
@@ -187,6 +196,7 @@ public final class InodeTable {
     /** The node's content is now in another file of Alluxio: who finds the former at its name found what was before. */
     public synchronized void replaced(Inode inode, long newFileId, long nowNanos) {
         unlist(inode);
+        numbers.replaced(inode, newFileId);
         inode.changeFileId(newFileId);
         laterIds.put(newFileId + BASE, inode);
         Inode parent = inode.parent;
@@ -200,6 +210,16 @@ public final class InodeTable {
         if (laterIds.get(inode.fileId() + BASE) == inode) {
             laterIds.remove(inode.fileId() + BASE);
         }
+    }
+
+    /** What the table knows of an inode number that stat(2) showed; null: nothing. */
+    public @Nullable Inode ofNumber(long number) {
+        Long file = numbers.file(number);
+        Inode found = file == null ? nodes.get(number) : laterIds.get(file + BASE);
+        if (found == null && file != null) {
+            found = nodes.get(nodeOf(file));
+        }
+        return found != null && found.number() == number ? found : null;
     }
 
     /** How many processes served the mount before: the nodes that this one splits off get other numbers than theirs. */
@@ -224,6 +244,7 @@ public final class InodeTable {
                 if (turn > 0) {
                     fresh.markOurs();
                 }
+                fresh.changeNumber(inode.number());
                 Facts facts = inode.facts();
                 if (facts != null) {
                     fresh.see(facts);

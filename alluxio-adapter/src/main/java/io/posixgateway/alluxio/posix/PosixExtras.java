@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A field counts only when its bit is set in {@link #present}. Where Alluxio has a value of its own (owner, group, a
  * directory's time), the value it had at that moment stands beside ours, and ours counts only as long as Alluxio's is still
- * the same: a later change by other means wins. For one thread.
+ * the same: a later change by other means wins. The times of a file need no such witness: its content never changes, what others
+ * write is another file, without this attribute. For one thread.
+ *
+ * <p>Fields that came later stand at the end, where an earlier version of the gateway does not look; it drops them when it writes
+ * the attribute, though it keeps their bits.
  */
 public final class PosixExtras {
     /** Name of the attribute in Alluxio. */
@@ -26,6 +30,7 @@ public final class PosixExtras {
     public static final int MODIFIED = 1 << 4;
     public static final int ACCESSED = 1 << 5;
     public static final int CHANGED = 1 << 6;
+    public static final int NUMBER = 1 << 7;
 
     /** As owner or group then: ours counts whatever Alluxio's is. */
     public static final String ANY = "";
@@ -56,6 +61,8 @@ public final class PosixExtras {
     public long changedSeconds;
 
     public int changedNanos;
+    /** NUMBER: the inode number that stat(2) shows, of the file that this one replaced as its new content. */
+    public long number;
     /** Where a symlink leads. */
     public byte[] target = new byte[0];
     /** Of a version that is not known here: nothing counts, and nothing may be written over it. */
@@ -63,6 +70,11 @@ public final class PosixExtras {
 
     public boolean has(int fields) {
         return (present & fields) == fields;
+    }
+
+    /** Does our modification time count where Alluxio's is this? */
+    public boolean modifiedCounts(boolean directory, long modifiedMillis) {
+        return has(MODIFIED) && (!directory || modifiedThenMillis == modifiedMillis);
     }
 
     /** Does our owner count where Alluxio's is this? */
@@ -101,8 +113,11 @@ public final class PosixExtras {
             extras.accessedNanos = in.readInt();
             extras.changedSeconds = in.readLong();
             extras.changedNanos = in.readInt();
-            extras.target = in.readNBytes(in.readUnsignedShort());
-            extras.present = present;
+            extras.target = new byte[in.readUnsignedShort()];
+            in.readFully(extras.target);
+            boolean numbered = (present & NUMBER) != 0 && in.available() >= Long.BYTES;
+            extras.number = numbered ? in.readLong() : 0;
+            extras.present = numbered ? present : present & ~NUMBER;
             return extras;
         } catch (IOException truncated) {
             return new PosixExtras();
@@ -134,6 +149,9 @@ public final class PosixExtras {
             out.writeInt(changedNanos);
             out.writeShort(target.length);
             out.write(target);
+            if (has(NUMBER)) {
+                out.writeLong(number);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
@@ -40,6 +41,8 @@ final class Draft {
     boolean dirty;
     /** The attributes do. */
     boolean attributesDirty;
+    /** Alluxio's attributes say another time of the last write. */
+    boolean timesDirty;
     /** A new file whose name is taken in Alluxio, but which is not complete there. */
     @Nullable
     FileSink reserved;
@@ -68,9 +71,17 @@ final class Draft {
     private @Nullable Instant changed;
     private volatile Shown shown;
 
-    /** What others see. */
+    /**
+     * What others see.
+     *
+     * @param written when the content was last written, if that counts
+     * @param changed when that was, or the attributes were changed later
+     */
     private record Shown(
-            Facts facts, long lengthBytes, @Nullable Instant changed) {}
+            Facts facts,
+            long lengthBytes,
+            @Nullable Instant written,
+            @Nullable Instant changed) {}
 
     Draft(Inode inode, Spool spool, DraftRecord record, Facts facts, Clock clock) {
         this.clock = clock;
@@ -78,7 +89,14 @@ final class Draft {
         this.spool = spool;
         this.record = record;
         this.facts = facts;
-        this.shown = new Shown(facts, facts.lengthBytes(), null);
+        this.shown = new Shown(facts, facts.lengthBytes(), null, null);
+    }
+
+    private Shown now() {
+        Instant written = changed;
+        Instant before = written == null ? null : AttributeEdit.changed(facts.raw());
+        boolean later = written != null && before != null && before.isAfter(written);
+        return new Shown(facts, lengthBytes(), written, later ? before : written);
     }
 
     /**
@@ -108,8 +126,8 @@ final class Draft {
     /** Others see it as it is now. */
     void unlock() {
         Shown before = shown;
-        if (before.facts != facts || before.lengthBytes != lengthBytes() || !Objects.equals(before.changed, changed)) {
-            shown = new Shown(facts, lengthBytes(), changed);
+        if (before.facts != facts || before.lengthBytes != lengthBytes() || !Objects.equals(before.written, changed)) {
+            shown = now();
         }
         lock.unlock();
     }
@@ -120,7 +138,7 @@ final class Draft {
         dirty = record.has(DraftRecord.DIRTY);
         attributesDirty = record.has(DraftRecord.ATTRIBUTES);
         changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
-        shown = new Shown(facts, lengthBytes(), changed);
+        shown = now();
     }
 
     /** Its name was taken for it just now. */
@@ -192,9 +210,10 @@ final class Draft {
         }
     }
 
-    /** Does the time of the last write count, rather than one that was given? */
-    boolean hasOwnTime() {
-        return changed != null;
+    /** When the content was last written; null: another time was given since. */
+    @Nullable
+    Instant writtenAt() {
+        return changed;
     }
 
     private long lengthBytes() {
@@ -215,16 +234,26 @@ final class Draft {
     /** Any thread. */
     void show(Attributes attributes) {
         Shown now = shown;
-        now.facts.show(inode.node(), attributes);
+        now.facts.show(inode.number(), attributes);
         attributes.sizeBytes = now.lengthBytes;
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
+        Instant written = now.written;
         Instant time = now.changed;
-        if (time != null) {
-            attributes.modifySeconds = time.getEpochSecond();
-            attributes.modifyNanos = time.getNano();
+        if (written != null && time != null) {
+            attributes.modifySeconds = written.getEpochSecond();
+            attributes.modifyNanos = written.getNano();
             attributes.changeSeconds = time.getEpochSecond();
             attributes.changeNanos = time.getNano();
         }
+    }
+
+    /** The next process goes on with it: the spool file has the time that was shown. */
+    void leave() {
+        Instant written = changed;
+        if (written != null) {
+            spool.changed(written);
+        }
+        spool.close(true);
     }
 
     /** @param record null: there is none */

@@ -354,7 +354,7 @@ public final class Drafts implements AutoCloseable {
         draft.checkLost();
         try {
             if (draft.streamed != null) {
-                streams.complete(draft);
+                streams.complete(draft, path -> publisher.publishTime(draft, path));
                 draft.inode.wrote();
                 end(draft, false);
                 publisher.publishAttributes(draft);
@@ -546,7 +546,7 @@ public final class Drafts implements AutoCloseable {
                 completeStream(draft);
                 draft.ended = true;
                 drafts.remove(draft.inode.node());
-                draft.spool.close(true);
+                draft.leave();
             } finally {
                 draft.unlock();
             }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
@@ -15,6 +16,7 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -192,7 +194,7 @@ public final class Publisher {
     }
 
     private void publishHere(Draft draft, Attempt attempt) throws StoreException {
-        useOwnTime(draft);
+        settleTime(draft);
         FileSink reserved = draft.reserved;
         draft.reserved = null;
         if (reserved != null && reserved.isAt(attempt.path)) {
@@ -205,25 +207,49 @@ public final class Publisher {
         draft.inode.forgetFacts();
     }
 
-    private void useOwnTime(Draft draft) {
-        if (draft.hasOwnTime()) {
-            draft.facts = reader.read(AttributeEdit.withoutTime(draft.facts.raw()), draft.facts.fetchedNanos());
+    /**
+     * The time that is shown of the last write is what everyone is to see from now on. Alluxio's own is that of the completion, and
+     * nobody can set it.
+     */
+    private void settleTime(Draft draft) {
+        Instant written = draft.writtenAt();
+        FileStatus before = draft.facts.raw();
+        FileStatus after = written == null ? before : AttributeEdit.written(before, written);
+        if (!after.equals(before)) {
+            draft.facts = reader.read(after, draft.facts.fetchedNanos());
+            draft.timesDirty = true;
+        }
+    }
+
+    /**
+     * A new file was made before it was written: it gets the time of its last write just before it is completed, so that nobody
+     * finds it with another one. Where its mode is to be changed, too, that is one call, afterwards: the under file system gets
+     * the mode then.
+     */
+    void publishTime(Draft draft, String path) throws StoreException {
+        settleTime(draft);
+        if (draft.timesDirty && !draft.attributesDirty) {
+            store.change(
+                    path, new Store.Change(null, null, null, draft.facts.raw().xattrs()));
+            draft.timesDirty = false;
         }
     }
 
     /** The content is there already. */
     void publishAttributes(Draft draft) throws StoreException {
-        useOwnTime(draft);
-        if (draft.attributesDirty) {
+        settleTime(draft);
+        if (draft.attributesDirty || draft.timesDirty) {
             FileStatus raw = draft.facts.raw();
             store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
             draft.attributesDirty = false;
+            draft.timesDirty = false;
         }
     }
 
     private void complete(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
         try {
             checkOurs(draft, sink, attempt);
+            publishTime(draft, attempt.path);
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
         } catch (StoreException e) {
@@ -256,14 +282,29 @@ public final class Publisher {
         Inode inode = draft.inode;
         String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
-        FileStatus raw = AttributeEdit.ownedBy(draft.facts, store.user());
+        FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(draft.facts, store.user()), inode.number());
         hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
-        FileSink sink = make(hidden, raw);
+        FileSink sink;
+        try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
+            sink = make(hidden, raw);
+            replacement.made(sink.madeMillis());
+            putInPlace(draft, sink, attempt, hidden);
+        }
+        hiddenFiles.remove(hidden);
+        table.replaced(inode, sink.fileId(), metadata.nowNanos());
+        draft.facts = reader.read(raw, draft.facts.fetchedNanos());
+        draft.attributesDirty = false;
+        draft.timesDirty = false;
+        published(draft, path, sink.fileId());
+    }
+
+    private void putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
+        Inode inode = draft.inode;
         try {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
-            store.rename(hidden, path, true);
+            store.rename(hidden, attempt.path, true);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
@@ -274,10 +315,6 @@ public final class Publisher {
             };
             throw e;
         }
-        hiddenFiles.remove(hidden);
-        table.replaced(inode, sink.fileId(), metadata.nowNanos());
-        draft.attributesDirty = false;
-        published(draft, path, sink.fileId());
     }
 
     private FileSink make(String hidden, FileStatus raw) throws StoreException {

@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 
 /**
@@ -296,6 +297,16 @@ final class Spool {
     /** It was only looked at: nothing was taken for it. */
     void leave() throws IOException {
         open.close();
+    }
+
+    /** What {@link #changed} is to be from now on; a hint that may fail. */
+    void changed(Instant time) {
+        try {
+            Files.setLastModifiedTime(file, FileTime.from(time));
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(Spool.class)
+                    .warn("Setting the time of {} failed: {}", file, e.toString());
+        }
     }
 
     /** Removes the file and gives its room back; a file that is to be kept, or cannot be removed, goes on taking room. */

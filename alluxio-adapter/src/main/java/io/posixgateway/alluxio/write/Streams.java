@@ -128,8 +128,13 @@ final class Streams {
         }
     }
 
+    /** What is done at the path of a file before it is completed. */
+    interface Last {
+        void at(String path) throws StoreException;
+    }
+
     /** Everyone finds the file; it is no draft any more. */
-    void complete(Draft draft) throws StoreException {
+    void complete(Draft draft, Last last) throws StoreException {
         Streamed streamed = draft.streamed;
         if (streamed == null) {
             return;
@@ -142,6 +147,7 @@ final class Streams {
             if (!incomplete.isAt(path, streamed.sink.fileId())) {
                 throw new StoreException(Errno.EIO, "Another client replaced or removed it meanwhile", null);
             }
+            last.at(path);
             streamed.sink.complete();
         } catch (StoreException e) {
             lose(draft, e);

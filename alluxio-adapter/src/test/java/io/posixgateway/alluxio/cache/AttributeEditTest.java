@@ -48,7 +48,7 @@ class AttributeEditTest {
         isRefused(() -> AttributeEdit.apply(later, chmod(), NOW));
         isRefused(() -> AttributeEdit.ownedBy(later, "bob"));
         assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixExtras.XATTR, LATER);
-        assertThat(AttributeEdit.withoutTime(later.raw()).xattrs()).containsEntry(PosixExtras.XATTR, LATER);
+        assertThat(AttributeEdit.written(later.raw(), NOW).xattrs()).containsEntry(PosixExtras.XATTR, LATER);
     }
 
     @Test

@@ -185,7 +185,7 @@ class InodeTableTest {
                 fileId, "f", false, true, 1, 1, 0644, "root", "root", 0, 0, Map.of("x", new byte[valueBytes]));
         Facts.Kind kind = new Facts.Kind(false, true, 1, 0644, 0100644, 0, 0, "root", "root");
         Name target = Name.of(new byte[0]);
-        return new Facts(0, status, kind, new Facts.Extra(bytes, status.xattrs(), target, 0, 0, 0, 0, 0, 0, 0));
+        return new Facts(0, status, kind, new Facts.Extra(bytes, status.xattrs(), target, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 
     @Test

@@ -26,13 +26,16 @@ class CreateCallsIT {
     private static final Duration SETTLED = Duration.ofMillis(30_500);
 
     @Test
-    void aSmallFileTakesTwoCallsToTheMaster() throws Exception {
+    void aSmallFileTakesThreeCallsToTheMaster() throws Exception {
         String folder = SharedAlluxio.folder();
         try (MountedFileSystem mounted = MountedFileSystem.mount(
                 SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h")), TransportChoice.AUTO)) {
             Path made = Files.createDirectory(mounted.root().resolve("made"));
             assertThat(askedWhenWrittenIn(made))
-                    .containsOnly(Map.entry("CreateFile", (long) FILES), Map.entry("CompleteFile", (long) FILES));
+                    .containsOnly(
+                            Map.entry("CreateFile", (long) FILES),
+                            Map.entry("SetAttribute", (long) FILES),
+                            Map.entry("CompleteFile", (long) FILES));
             for (int i = 0; i < FILES; i++) {
                 assertThat(made.resolve("f" + i)).hasBinaryContent(content(i));
                 assertThat(SharedAlluxio.ufs(folder).resolve("made/f" + i)).hasBinaryContent(content(i));
@@ -56,6 +59,7 @@ class CreateCallsIT {
             assertThat(askedWhenWrittenIn(made))
                     .containsOnly(
                             Map.entry("CreateFile", (long) FILES),
+                            Map.entry("SetAttribute", (long) FILES),
                             Map.entry("GetNewBlockIdForFile", (long) FILES),
                             Map.entry("CompleteFile", (long) FILES));
             for (int i = 0; i < FILES; i++) {

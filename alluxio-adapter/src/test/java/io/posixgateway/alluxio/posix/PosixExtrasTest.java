@@ -15,7 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PosixExtrasTest {
     private static PosixExtras full() {
         PosixExtras extras = new PosixExtras();
-        extras.present = PosixExtras.TYPE | PosixExtras.OWNER | PosixExtras.MODIFIED;
+        extras.present = PosixExtras.TYPE | PosixExtras.OWNER | PosixExtras.MODIFIED | PosixExtras.NUMBER;
+        extras.number = 1L << 40;
         extras.type = Stat.S_IFLNK;
         extras.uid = 1234;
         extras.ownerThen = "alice";
@@ -39,12 +40,23 @@ class PosixExtrasTest {
         byte[] bytes = full().encode();
         for (int length = 0; length < bytes.length; length++) {
             PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, length));
-            assertThat(read.present == 0 || length > bytes.length - 5).isTrue();
+            boolean allButTheNumber = length >= bytes.length - Long.BYTES;
+            assertThat(read.present).isEqualTo(allButTheNumber ? full().present & ~PosixExtras.NUMBER : 0);
             assertThat(read.foreign).isFalse();
         }
         bytes[0] = 77;
         assertThat(PosixExtras.decode(bytes).present).isZero();
         assertThat(PosixExtras.decode(null).present).isZero();
+    }
+
+    /** It writes fields back that it knows, and all bits. */
+    @Test
+    void whatAnEarlierVersionWroteOverThisOneHasNoNumber() {
+        byte[] bytes = full().encode();
+        PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, bytes.length - Long.BYTES));
+        assertThat(read.has(PosixExtras.NUMBER)).isFalse();
+        assertThat(read.has(PosixExtras.OWNER)).isTrue();
+        assertThat(read.target).isEqualTo(full().target);
     }
 
     @Test

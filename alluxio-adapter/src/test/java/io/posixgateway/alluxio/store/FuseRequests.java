@@ -17,7 +17,9 @@ import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -163,6 +165,37 @@ public final class FuseRequests implements AutoCloseable {
         return ask(
                 new Parts(Opcode.GETATTR, node, new byte[16], Message.NOTHING),
                 (reply, at, bytes) -> ofAttributes(reply, at, node));
+    }
+
+    /** All that stat(2) shows and that no reading moves: nothing of it may move by itself. */
+    public record Stated(
+            long inode,
+            int mode,
+            int uid,
+            int gid,
+            long lengthBytes,
+            long blocks,
+            int links,
+            Instant modified,
+            Instant changed) {}
+
+    /** As stat(2). */
+    public Stated stat(long node) {
+        return ask(new Parts(Opcode.GETATTR, node, new byte[16], Message.NOTHING), (reply, head, bytes) -> {
+            int at = head + Layouts.ATTR_OUT_ATTR;
+            return new Stated(
+                    reply.getLong(at + Layouts.ATTR_INO),
+                    reply.getInt(at + Layouts.ATTR_MODE),
+                    reply.getInt(at + Layouts.ATTR_UID),
+                    reply.getInt(at + Layouts.ATTR_GID),
+                    reply.getLong(at + Layouts.ATTR_SIZE),
+                    reply.getLong(at + Layouts.ATTR_BLOCKS),
+                    reply.getInt(at + Layouts.ATTR_NLINK),
+                    Instant.ofEpochSecond(
+                            reply.getLong(at + Layouts.ATTR_MTIME), reply.getInt(at + Layouts.ATTR_MTIMENSEC)),
+                    Instant.ofEpochSecond(
+                            reply.getLong(at + Layouts.ATTR_CTIME), reply.getInt(at + Layouts.ATTR_CTIMENSEC)));
+        });
     }
 
     /** As truncate(2). */

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -67,6 +68,11 @@ public final class MemoryCluster {
     /** The first is the one that clients prefer. */
     public List<MemoryWorker> workers() {
         return workers;
+    }
+
+    /** The master's clock, by which it notes times, is ahead of its clients' from now on. */
+    public void masterIsAhead(Duration time) {
+        master.aheadMillis = time.toMillis();
     }
 
     /** Nobody answers for the master from now on. */

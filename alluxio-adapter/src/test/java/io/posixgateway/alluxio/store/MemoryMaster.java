@@ -27,6 +27,9 @@ final class MemoryMaster {
     /** Paths that the UFS was once seen without: it is not asked for them again. */
     private final Set<String> absent = new HashSet<>();
 
+    /** The master's clock is ahead of its clients' by so much. */
+    volatile long aheadMillis;
+
     private long directories;
     private long containers;
     /** Locked by a rename to it, as the master locks it: who asks for the path waits; a listing does not. */
@@ -50,8 +53,13 @@ final class MemoryMaster {
         this.moments = moments;
         root.mode = 0777;
         root.persisted = true;
-        root.modifiedMillis = clock.millis();
+        root.modifiedMillis = nowMillis();
         byId.put(root.id, root);
+    }
+
+    /** By the master's clock. */
+    private long nowMillis() {
+        return clock.millis() + aheadMillis;
     }
 
     private static StoreException failure(int errno, String what) {
@@ -139,7 +147,7 @@ final class MemoryMaster {
         MemoryInode directory = inode.parent;
         if (directory != null) {
             directory.children.values().remove(inode);
-            directory.modifiedMillis = clock.millis();
+            directory.modifiedMillis = nowMillis();
         }
         List.copyOf(inode.children.values()).forEach(this::drop);
         byId.remove(inode.id);
@@ -192,7 +200,7 @@ final class MemoryMaster {
             made.complete = true;
             made.persisted = true;
             made.mode = 0644;
-            made.modifiedMillis = clock.millis();
+            made.modifiedMillis = nowMillis();
             attach(directory, made);
         }
     }
@@ -290,8 +298,8 @@ final class MemoryMaster {
     private void enter(MemoryInode directory, MemoryInode made, int mode, Map<String, byte[]> xattrs) {
         made.mode = mode & 0777;
         made.xattrs.putAll(xattrs);
-        made.modifiedMillis = clock.millis();
-        directory.modifiedMillis = clock.millis();
+        made.modifiedMillis = nowMillis();
+        directory.modifiedMillis = nowMillis();
         attach(directory, made);
         absent.remove(made.path());
     }
@@ -325,7 +333,7 @@ final class MemoryMaster {
             throw failure(Errno.EEXIST, "File " + inode.name + " has already been completed.");
         }
         inode.complete = true;
-        inode.modifiedMillis = clock.millis();
+        inode.modifiedMillis = nowMillis();
         if (ufsLengthBytes == null) {
             inode.lengthBytes = inode.blocks.stream().mapToLong(Long::longValue).sum();
         } else {
@@ -405,9 +413,9 @@ final class MemoryMaster {
         moments.reach(Moment.NAME_CHANGED, to);
         if (before != null) {
             before.children.values().remove(source);
-            before.modifiedMillis = clock.millis();
+            before.modifiedMillis = nowMillis();
         }
-        directory.modifiedMillis = clock.millis();
+        directory.modifiedMillis = nowMillis();
         attach(directory, source);
         absent.remove(to);
         if (ufs.kind() == MemoryUfs.Kind.LOCAL || !source.persisted || source.directory) {

@@ -457,6 +457,11 @@ public final class MemoryMount implements AutoCloseable {
         return names;
     }
 
+    /** The kernel forgets all nodes, as when its caches are dropped. */
+    public void dropCaches() {
+        kernel.known().forEach(requests::forget);
+    }
+
     /** As truncate(2). */
     public void truncate(String path, long lengthBytes) {
         requests.truncate(lookup(path).id(), lengthBytes);

@@ -19,6 +19,7 @@ final class MemorySink implements FileSink {
     private final MemoryCluster cluster;
     private final String path;
     private final long fileId;
+    private final long madeMillis;
     private final int mode;
     private final ByteArrayOutputStream content = new ByteArrayOutputStream();
     private final List<Long> cached = new ArrayList<>();
@@ -26,17 +27,23 @@ final class MemorySink implements FileSink {
     private @Nullable MemoryWorker unanswered;
     private boolean closed;
 
-    MemorySink(MemoryStore store, String path, long fileId, int mode) {
+    MemorySink(MemoryStore store, String path, MemoryStore.Made made, int mode) {
         this.store = store;
         this.cluster = store.memory();
         this.path = path;
-        this.fileId = fileId;
+        this.fileId = made.fileId();
+        this.madeMillis = made.millis();
         this.mode = mode;
     }
 
     @Override
     public long fileId() {
         return fileId;
+    }
+
+    @Override
+    public long madeMillis() {
+        return madeMillis;
     }
 
     @Override

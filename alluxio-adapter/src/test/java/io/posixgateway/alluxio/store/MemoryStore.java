@@ -136,9 +136,15 @@ public final class MemoryStore implements Store {
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
         checkName(path);
         MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, number, type);
-        long made = ask(StoreCall.CREATE, path, master -> master.create(creation).id);
+        Made made = ask(StoreCall.CREATE, path, master -> {
+            MemoryInode inode = master.create(creation);
+            return new Made(inode.id, inode.modifiedMillis);
+        });
         return new MemorySink(this, path, made, mode);
     }
+
+    /** What the master answers of a file that it made. */
+    record Made(long fileId, long millis) {}
 
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {

@@ -109,6 +109,11 @@ public final class RecordingKernel implements Kernel {
         lookups.computeIfPresent(node, (key, known) -> known > count ? known - count : null);
     }
 
+    /** The nodes that it knows, and how often it looked each up. */
+    synchronized Map<Long, Long> known() {
+        return Map.copyOf(lookups);
+    }
+
     /** All so far. */
     public synchronized List<Notice> notices() {
         return List.copyOf(notices);

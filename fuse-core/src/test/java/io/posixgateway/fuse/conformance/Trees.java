@@ -7,6 +7,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -31,6 +32,20 @@ public final class Trees {
             }
             Files.createSymbolicLink(folder.resolve("link"), Path.of("file 3"));
         }
+        ageFolders(root);
+    }
+
+    /** Folders, of which some have files and some have folders, are older than what is in them. */
+    private static void ageFolders(Path root) throws IOException {
+        List<Path> folders;
+        try (Stream<Path> all = Files.walk(root)) {
+            folders = all.filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                    .sorted(Comparator.reverseOrder())
+                    .toList();
+        }
+        for (int i = 0; i < folders.size(); i++) {
+            Files.setLastModifiedTime(folders.get(i), FileTime.fromMillis(900_000_000_123L + i));
+        }
     }
 
     /** The same, and some files have a second name. */
@@ -40,6 +55,7 @@ public final class Trees {
             Path folder = root.resolve("d" + i + "/e" + i % 3 + "/f" + i);
             Files.createLink(folder.resolve("second name"), folder.resolve("file 2"));
         }
+        ageFolders(root);
     }
 
     /** One line per file: path, mode, size, time, checksum or target. */
@@ -53,7 +69,9 @@ public final class Trees {
         try {
             String what = Files.isSymbolicLink(path)
                     ? "-> " + Files.readSymbolicLink(path)
-                    : Files.isDirectory(path) ? "folder" : "crc " + checksum(Files.readAllBytes(path)) + time(path);
+                    : Files.isDirectory(path)
+                            ? "folder of " + Files.getLastModifiedTime(path)
+                            : "crc " + checksum(Files.readAllBytes(path)) + time(path);
             int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
             return root.relativize(path) + " " + Integer.toOctalString(mode) + " " + what;
         } catch (IOException e) {
