@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,8 @@ func TestWhatUsersWriteIsUnderstood(t *testing.T) {
 		{name: "mount options of the volume and of its attributes mean the same", given: map[string]string{MountOptions: "uid=1000,passthrough"},
 			flags:   []string{"gid=1000,allow_other,rw", "default_permissions=off"},
 			options: map[string]string{"uid": "1000", "gid": "1000", "passthrough": "on", "default_permissions": "off"}},
+		{name: "the words of mount are taken", flags: []string{"defaults,rw,_netdev,nofail,x-systemd.automount,nosuid,nodev,noexec,noatime"},
+			options: map[string]string{"exec": "off", "access_time": "noatime"}},
 		{name: "bypass true is auto", given: map[string]string{Bypass: "true"}, flags: []string{"bypass=auto"}, options: map[string]string{"bypass": "auto"}},
 		{name: "bypass false is off", given: map[string]string{Bypass: "false"}, options: map[string]string{"bypass": "off"}},
 		{name: "ro among mount options makes it read-only", flags: []string{"ro"}, options: map[string]string{}, ro: true},
@@ -45,6 +48,20 @@ func TestWhatUsersWriteIsUnderstood(t *testing.T) {
 				t.Fatalf("got %+v", volume)
 			}
 		})
+	}
+}
+
+func TestMountFlagsAreWhatDiffersFromSafeOnes(t *testing.T) {
+	volume, err := Parse(map[string]string{AlluxioPath: "/"}, []string{"noexec,noatime,sync"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := volume.MountFlags(); !slices.Equal(got, []string{"sync", "noexec", "noatime"}) {
+		t.Fatal(got)
+	}
+	safe, err := Parse(map[string]string{AlluxioPath: "/"}, []string{"nosuid,nodev,exec,relatime"}, nil)
+	if err != nil || len(safe.MountFlags()) != 0 {
+		t.Fatal(safe, err)
 	}
 }
 

@@ -58,6 +58,11 @@ var Declarations = []Declaration{
 		Doc: "Options in the form of mount -o; the same as PersistentVolume.spec.mountOptions."},
 	{Name: JavaOptions, Allowed: "-Dname=value of Alluxio properties allowed below", Default: "none", check: isText,
 		Doc: "For volumes written for Alluxio's own CSI driver. One JVM serves all volumes, so other JVM options are refused; its memory is a value of the chart."},
+	{Name: "exec", Option: "exec", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Programs can be run."},
+	{Name: "sync", Option: "sync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Each write ends in Alluxio, which is slow."},
+	{Name: "dirsync", Option: "dirsync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Shown in /proc/mounts; names are always in Alluxio at once."},
+	{Name: "accessTime", Option: "access_time", Allowed: "relatime, noatime, nodiratime, strictatime", Default: "relatime",
+		check: oneOf("relatime", "noatime", "nodiratime", "strictatime"), Doc: "Shown in /proc/mounts; reading moves no time of a file."},
 	{Name: "consistency", Option: "consistency", Allowed: "close-to-open, ttl, immutable", Default: "close-to-open",
 		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
 	{Name: "noOpen", Option: "no_open", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"),
@@ -112,8 +117,23 @@ const (
 	onOffWords = "on, off"
 )
 
+// words are other ways to write a mount option, as mount(8) has them.
+var words = map[string]string{
+	"noexec": "exec=off", "async": "sync=off",
+	"atime": "access_time=relatime", "diratime": "access_time=relatime", "relatime": "access_time=relatime",
+	"noatime": "access_time=noatime", "nodiratime": "access_time=nodiratime", "strictatime": "access_time=strictatime",
+}
+
+// ignored are words of mount(8) that mean nothing of a volume, or what holds anyway.
+var ignored = []string{
+	"rw", "allow_other", "nosuid", "nodev", "defaults", "_netdev", "nofail", "auto", "noauto", "user", "users", "nouser", "owner", "group",
+	"comment", "x-*", "X-*",
+}
+
 // replaced answers options of other FUSE programs.
 var replaced = map[string]string{
+	"suid":          "volumes are nosuid, since who writes into one from a pod could become another user in the next",
+	"dev":           "volumes are nodev, since a device in one would be the node's",
 	"kernel_cache":  "the page cache is kept while a file's version is unchanged; for files that never change use consistency=immutable",
 	"direct_io":     "not needed: pages of a changed file are dropped when it is opened",
 	"attr_timeout":  "use consistency=ttl,metadata_ttl=SECONDS",
@@ -186,7 +206,8 @@ func Markdown() string {
 	var text strings.Builder
 	text.WriteString("<!-- Generated from csi/internal/attributes/table.go by `make csi-generate`. -->\n# Volume attributes\n\n" +
 		"For `volumeAttributes` of a PersistentVolume or an inline volume and `parameters` of a StorageClass. " +
-		"The second column is the name in `mountOptions`. Anything else is refused, with a sentence in the pod's events.\n\n" +
+		"The second column is the name in `mountOptions`, where the words of mount(8) are taken, too (`noexec`, `noatime`, `_netdev` …). " +
+		"Anything else is refused, with a sentence in the pod's events.\n\n" +
 		"| attribute | mount option | allowed | default | meaning |\n|---|---|---|---|---|\n")
 	for _, only := range []bool{false, true} {
 		if only {

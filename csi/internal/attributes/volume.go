@@ -136,8 +136,9 @@ func (v *Volume) setMountOptions(text string) error {
 		return fmt.Errorf("mount options %.80q: give at most %d printable characters", text, maxValueBytes)
 	}
 	for item := range strings.SplitSeq(text, ",") {
-		if item == "" || item == "rw" || item == "allow_other" {
-			continue // how volumes of this driver are anyway
+		word, _, _ := strings.Cut(item, "=")
+		if word == "" || matches(ignored, word) {
+			continue
 		}
 		if err := v.setMountOption(item); err != nil {
 			return err
@@ -148,6 +149,9 @@ func (v *Volume) setMountOptions(text string) error {
 
 // setMountOption takes "name=value" or the name of a switch.
 func (v *Volume) setMountOption(item string) error {
+	if meant, isWord := words[item]; isWord {
+		item = meant
+	}
 	name, value, hasValue := strings.Cut(item, "=")
 	if instead := replaced[name]; instead != "" {
 		return fmt.Errorf("the mount option %s does not exist here: %s", name, instead)
@@ -229,6 +233,23 @@ func (v *Volume) WithoutSecrets() *Volume {
 	plain.Properties = maps.Clone(v.Properties)
 	maps.DeleteFunc(plain.Properties, func(name, _ string) bool { return matches(secretProperties, name) })
 	return &plain
+}
+
+// MountFlags are what the keeper is to mount with besides nosuid, nodev.
+func (v *Volume) MountFlags() []string {
+	var flags []string
+	for _, name := range []string{"sync", "dirsync"} {
+		if v.Options[name] == "on" {
+			flags = append(flags, name)
+		}
+	}
+	if v.Options["exec"] == "off" {
+		flags = append(flags, "noexec")
+	}
+	if times := v.Options["access_time"]; times != "" && times != "relatime" {
+		flags = append(flags, times)
+	}
+	return flags
 }
 
 // SetGroup makes group the group of all files, as a pod's fsGroup asks.

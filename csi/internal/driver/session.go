@@ -80,6 +80,7 @@ func (n *Node) mount(ctx context.Context, id string, record *volumeRecord, volum
 	existing, err = n.Keeper.Mount(ctx, keeperapi.Request{
 		ID: id, Target: record.Staging, Source: id, ReadOnly: volume.ReadOnly, AllowOther: true,
 		DefaultPermissions: volume.Options[attributes.DefaultPermissions] != "off", MemoryBytes: n.SessionMemoryBytes,
+		Flags: volume.MountFlags(),
 	})
 	if err != nil {
 		return false, fmt.Errorf("mount: %w", err)

@@ -175,6 +175,21 @@ func TestTheKernelSeesTheOptionsAsked(t *testing.T) {
 	if !found || !mount.ReadOnly() || mount.Source != "pv,suid,dev one" || !strings.Contains(mount.Options, "nosuid,nodev") {
 		t.Fatalf("%+v", mount)
 	}
+	flagged := t.TempDir()
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "flags", Target: flagged, Flags: []string{"suid", "dev", "noexec", "noatime"}}); err != nil {
+		t.Fatal(err)
+	}
+	if table, err = mountinfo.Read(); err != nil {
+		t.Fatal(err)
+	}
+	mount, found = table.At(flagged)
+	if !found || strings.Contains(mount.Options, "nosuid") || strings.Contains(mount.Options, "nodev") ||
+		!strings.Contains(mount.Options, "noexec") || !strings.Contains(mount.Options, "noatime") {
+		t.Fatalf("%+v", mount)
+	}
+	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "bad", Target: t.TempDir(), Flags: []string{"colour"}}); err == nil {
+		t.Fatal("a flag that is none")
+	}
 	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "second", Target: folder}); err == nil {
 		t.Fatal("a second mount on top of the first")
 	}

@@ -69,15 +69,40 @@ func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
 	if present, mounted := table.At(mountPoint); mounted {
 		return "", fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
 	}
-	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
-	if request.ReadOnly {
-		flags |= unix.MS_RDONLY
-	}
-	if err := unix.Mount(request.Source, handle, request.FSType, flags, mountData(request, fuse)); err != nil {
+	if err := unix.Mount(request.Source, handle, request.FSType, mountFlags(request), mountData(request, fuse)); err != nil {
 		return "", fmt.Errorf("mount at %s: %w", mountPoint, err)
 	}
 	raiseReadahead(mountPoint)
 	return mountPoint, nil
+}
+
+// mountFlags keeps set-user-id programs and devices from being heeded unless the request says so.
+func mountFlags(request *keeperapi.Request) uintptr {
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	if request.ReadOnly {
+		flags |= unix.MS_RDONLY
+	}
+	for _, flag := range request.Flags {
+		switch flag {
+		case "suid":
+			flags &^= unix.MS_NOSUID
+		case "dev":
+			flags &^= unix.MS_NODEV
+		case "noexec":
+			flags |= unix.MS_NOEXEC
+		case "sync":
+			flags |= unix.MS_SYNCHRONOUS
+		case "dirsync":
+			flags |= unix.MS_DIRSYNC
+		case "noatime":
+			flags |= unix.MS_NOATIME
+		case "nodiratime":
+			flags |= unix.MS_NODIRATIME
+		case "strictatime":
+			flags |= unix.MS_STRICTATIME
+		}
+	}
+	return flags
 }
 
 // readaheadKB is the most that one request of the gateway carries; the kernel's own start value is 128.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -71,6 +72,8 @@ type Request struct {
 	ReadOnly           bool   `json:"read_only,omitempty"`
 	AllowOther         bool   `json:"allow_other,omitempty"`
 	DefaultPermissions bool   `json:"default_permissions,omitempty"`
+	// Flags are of MountFlags: what is mounted otherwise than nosuid, nodev.
+	Flags []string `json:"flags,omitempty"`
 	// MaxRead is in bytes; 0: the kernel's own limit.
 	MaxRead     uint32 `json:"max_read,omitempty"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
@@ -164,6 +167,9 @@ type HandedSession struct {
 	Data        []byte `json:"data"`
 }
 
+// MountFlags are the words that Request.Flags may hold.
+var MountFlags = []string{"suid", "dev", "noexec", "sync", "dirsync", "noatime", "nodiratime", "strictatime"}
+
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,255}$`)
 
 // CheckID refuses a session id that is not 1 to 255 of [A-Za-z0-9._:-].
@@ -188,6 +194,11 @@ func (r *Request) Check() error {
 	}
 	if len(r.Source) > 1024 || strings.ContainsFunc(r.Source, unicode.IsControl) {
 		return Errorf(Invalid, "source %.80q: give at most 1024 bytes without control characters", r.Source)
+	}
+	for _, flag := range r.Flags {
+		if !slices.Contains(MountFlags, flag) {
+			return Errorf(Invalid, "flag %.80q: give some of %s", flag, strings.Join(MountFlags, ", "))
+		}
 	}
 	if r.MemoryBytes < 0 || r.MemoryBytes > MaxMemoryBytes {
 		return Errorf(Invalid, "memory_bytes %d: give 1 to %d, or 0 for %d", r.MemoryBytes, int64(MaxMemoryBytes), DefaultMemoryBytes)

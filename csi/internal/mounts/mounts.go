@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -65,11 +66,30 @@ func (Kernel) Bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return nil
 	}
-	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV)
+	flags := unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | flagsOf(target)
 	if err := unix.Mount("", target, "", flags, ""); err != nil {
 		return errors.Join(fmt.Errorf("make %s read-only: %w", target, err), Kernel{}.Detach(target))
 	}
 	return nil
+}
+
+var flagOf = map[string]uintptr{
+	"nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV, "noexec": unix.MS_NOEXEC, "noatime": unix.MS_NOATIME,
+	"nodiratime": unix.MS_NODIRATIME, "relatime": unix.MS_RELATIME,
+}
+
+// flagsOf are those of the mount at target, which a remount would take away if it did not repeat them.
+func flagsOf(target string) uintptr {
+	table, err := mountinfo.Read()
+	mount, found := table.At(Kernel{}.Resolve(target))
+	if err != nil || !found {
+		return unix.MS_NOSUID | unix.MS_NODEV
+	}
+	var flags uintptr
+	for option := range strings.SplitSeq(mount.Options, ",") {
+		flags |= flagOf[option]
+	}
+	return flags
 }
 
 // Detach implements System.

@@ -18,13 +18,12 @@
 
 int pgw_mount_direct(int fd, const struct pgw_mount_request *request) {
     char options[OPTION_BYTES];
-    unsigned long flags = MS_NOSUID | MS_NODEV | (request->read_only ? MS_RDONLY : 0UL);
     int length = snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s",
                           fd, getuid(), getgid(), request->options);
     if (length >= (int)sizeof options) {
         return -E2BIG;
     }
-    return mount(request->source, request->target, FSTYPE, flags, options) != 0 ? -errno : 0;
+    return mount(request->source, request->target, FSTYPE, request->flags, options) != 0 ? -errno : 0;
 }
 
 /* What a child says on its standard error, up to its end. */

@@ -9,7 +9,7 @@ struct pgw_mount_request {
     const char *source;  /* first column of the mount table */
     const char *target;  /* absolute */
     const char *options; /* for the kernel: without the fd; for fusermount: all */
-    bool read_only;
+    unsigned long flags; /* of mount(2); only for pgw_mount_direct */
 };
 
 /* Mounts the connection `fd`. 0 or -errno. */

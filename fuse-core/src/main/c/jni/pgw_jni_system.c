@@ -181,14 +181,14 @@ static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *in
 }
 
 static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts,
-                         jboolean read_only) {
+                         jint flags) {
     struct pgw_jni_text text[3];
     (void)owner;
     if (!get_request(env, texts, text)) {
         return -ENAMETOOLONG;
     }
     struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes,
-                                        read_only == JNI_TRUE};
+                                        (unsigned long)(uint32_t)flags};
     return pgw_mount_direct(fd, &request);
 }
 
@@ -291,7 +291,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"write", "(ILjava/nio/ByteBuffer;I)I", write_buffer},
         {"openBacking", "(I[B)I", open_backing},
         {"closeBacking", "(II)I", close_backing},
-        {"mountDirect", "(I[[BZ)I", mount_direct},
+        {"mountDirect", "(I[[BI)I", mount_direct},
         {"mountFusermount", "([[BLjava/nio/ByteBuffer;)I", mount_fusermount},
         {"unmount", "([BZ)I", unmount},
         {"installWake", "()I", install_wake},

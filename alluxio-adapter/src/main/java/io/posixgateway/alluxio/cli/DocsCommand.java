@@ -38,6 +38,9 @@ final class DocsCommand implements Callable<Integer> {
                 + " sets `read_ahead` (of both a bare number is MiB), `--prefetch` sets `prefetch` (0: off).\n\n"
                 + "## Mount options\n\n"
                 + options.markdown()
+                + "\n## Words of mount(8)\n\n"
+                + "These are taken, too, also from /etc/fstab ([fstab.md](fstab.md)).\n\n"
+                + options.wordsMarkdown()
                 + "\n## Options of other file systems\n\n"
                 + options.replacedMarkdown()
                 + "\n## Environment of `bin/posix-gateway`\n\n"

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperClient;
 import io.posixgateway.alluxio.service.KeeperException;
+import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.Volumes;
@@ -17,7 +18,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
@@ -75,7 +75,8 @@ final class KeptMount {
                 place.path(),
                 options.on("ro"),
                 options.on("allow_other"),
-                options.on("default_permissions")));
+                options.on("default_permissions"),
+                MountOptions.keeperWords(options)));
         Volumes volumes = new Volumes(
                 source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"), bypass);
         Volume volume = volumes.attach(request(place, given));
@@ -113,8 +114,6 @@ final class KeptMount {
     }
 
     private AttachRequest request(AlluxioOptions place, Map<String, String> given) {
-        Map<String, String> named = new LinkedHashMap<>(given);
-        boolean readOnly = named.containsKey("ro");
         return AttachRequest.newBuilder()
                 .setVolume(id)
                 .setCluster(Cluster.newBuilder()
@@ -122,8 +121,8 @@ final class KeptMount {
                         .setUser(place.user())
                         .putAllProperties(place.properties()))
                 .setAlluxioPath(place.path())
-                .setReadOnly(readOnly)
-                .putAllOptions(named)
+                .setReadOnly("on".equals(given.get("ro")))
+                .putAllOptions(given)
                 .build();
     }
 

@@ -88,6 +88,9 @@ final class MountCommand implements Callable<Integer> {
         AlluxioOptions place = place();
         OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
         String name = place.masters().isEmpty() ? place.path() : "alluxio://" + place.masters() + place.path();
+        if (flags.checkOnly()) {
+            return 0;
+        }
         if (!keeper.isEmpty()) {
             return kept(place, options, name);
         }
@@ -108,7 +111,7 @@ final class MountCommand implements Callable<Integer> {
         try {
             KeptMount mount = new KeptMount(
                     keeper, MountTable.withoutLinks(mountPoint), flags.logFile(mountPoint), flags.bypass());
-            Map<String, String> given = flags.given();
+            Map<String, String> given = new LinkedHashMap<>(options.given());
             String spool = given.remove("spool");
             Path folder = spool == null ? null : Path.of(spool);
             mount.serve(new AlluxioVolumes(siteProperties, folder, Clock.system()), place, options, given);

@@ -13,6 +13,8 @@ import picocli.CommandLine.Option;
 
 /** What every mounting command takes. */
 final class MountFlags {
+    private static final String SLOPPY = "sloppy";
+
     @Option(
             names = "-o",
             paramLabel = "NAME[=VALUE],...",
@@ -45,6 +47,9 @@ final class MountFlags {
             description = "Stay, log to the terminal, unmount on Ctrl-C.")
     private boolean foreground;
 
+    @Option(names = "--check-options", hidden = true, description = "Do nothing but read the options: mount -f.")
+    private boolean checkOnly;
+
     @Option(names = "--log-file", paramLabel = "FILE", description = "Where a process in the background logs.")
     private @Nullable Path logFile;
 
@@ -54,6 +59,11 @@ final class MountFlags {
             description = "With -o bypass: where programs with libposixgw-bypass.so find block files.")
     private @Nullable Path bypassSocket;
 
+    /** Is that all? */
+    boolean checkOnly() {
+        return checkOnly;
+    }
+
     /** Where programs find block files. */
     BypassEndpoint bypass() {
         return new BypassEndpoint(bypassSocket == null ? MountSocket.bypass() : bypassSocket, Clock.system());
@@ -61,12 +71,15 @@ final class MountFlags {
 
     /** The options, checked against the table. */
     OptionValues read(OptionTable table) {
-        return table.read(given());
+        return table.read(given(table));
     }
 
-    /** The options as they were given. */
-    Map<String, String> given() {
+    /** The options as they were given; after {@code sloppy} (mount -s) without those that are not known. */
+    private Map<String, String> given(OptionTable table) {
         Map<String, String> given = OptionTable.split(options);
+        if (given.remove(SLOPPY) != null) {
+            given = table.known(given);
+        }
         if (transport != null) {
             given.put("transport", transport);
         }

@@ -65,6 +65,9 @@ final class TestFsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         OptionValues options = flags.read(MountOptions.SESSION);
+        if (flags.checkOnly()) {
+            return 0;
+        }
         Supplier<FileSystem> make = kind == Kind.MEMORY
                 ? () -> new MemoryFileSystem(Runtime.getRuntime().maxMemory() / 2)
                 : () -> new NullFileSystem(files, bytes);

@@ -13,10 +13,20 @@ import org.jspecify.annotations.Nullable;
 public final class OptionTable {
     private final Map<String, Option> options = new LinkedHashMap<>();
     private final Map<String, String> replaced;
+    private final Map<String, String> words;
 
     /** @param replaced names people know from elsewhere, with a sentence of what to do */
     public OptionTable(List<Option> options, Map<String, String> replaced) {
+        this(options, replaced, Map.of());
+    }
+
+    /**
+     * @param words other ways to write {@code name=value}, such as {@code nosuid} for {@code suid=off}; of nothing: taken and
+     *     ignored. One that ends in {@code *} stands for all that begin so
+     */
+    public OptionTable(List<Option> options, Map<String, String> replaced, Map<String, String> words) {
         this.replaced = new LinkedHashMap<>(replaced);
+        this.words = new LinkedHashMap<>(words);
         for (Option option : options) {
             if (this.options.put(option.name(), option) != null) {
                 throw new IllegalStateException("option " + option.name() + " is declared twice");
@@ -30,7 +40,9 @@ public final class OptionTable {
         all.addAll(other.options.values());
         Map<String, String> hints = new LinkedHashMap<>(replaced);
         hints.putAll(other.replaced);
-        return new OptionTable(all, hints);
+        Map<String, String> both = new LinkedHashMap<>(words);
+        both.putAll(other.words);
+        return new OptionTable(all, hints, both);
     }
 
     public List<Option> options() {
@@ -40,7 +52,15 @@ public final class OptionTable {
     /** @throws OptionException for a name or a value that is not allowed */
     public OptionValues read(Map<String, String> given) {
         Map<Option, String> values = new LinkedHashMap<>();
-        given.forEach((name, value) -> values.put(named(name), value));
+        given.forEach((name, value) -> {
+            String meant = word(name);
+            if (meant == null) {
+                values.put(named(name), value);
+            } else if (!meant.isEmpty()) {
+                int equals = meant.indexOf('=');
+                values.put(named(meant.substring(0, equals)), meant.substring(equals + 1));
+            }
+        });
         return OptionValues.checked(options, values);
     }
 
@@ -56,12 +76,26 @@ public final class OptionTable {
                 int equals = part.indexOf('=');
                 String name = (equals < 0 ? part : part.substring(0, equals)).trim();
                 if (!name.isEmpty()) {
+                    result.remove(name); // the later one stands behind what is between them, too
                     result.put(
                             name, equals < 0 ? "on" : part.substring(equals + 1).trim());
                 }
             }
         }
         return result;
+    }
+
+    /** Those of the given names that are known, in whatever way. */
+    public Map<String, String> known(Map<String, String> given) {
+        Map<String, String> known = new LinkedHashMap<>(given);
+        known.keySet().removeIf(name -> word(name) == null && !options.containsKey(name));
+        return known;
+    }
+
+    /** What a word means, "" for nothing; null: it is none. */
+    private @Nullable String word(String name) {
+        String key = longest(words, name);
+        return key == null ? null : words.get(key);
     }
 
     private Option named(String name) {
@@ -76,18 +110,23 @@ public final class OptionTable {
 
     /** What to do instead of an option of another file system; null: it is not known. */
     public @Nullable String hint(String name) {
-        String exact = replaced.get(name);
-        if (exact != null) {
-            return exact;
+        String key = longest(replaced, name);
+        return key == null ? null : replaced.get(key);
+    }
+
+    /** The key that is this name, or else the longest that stands for it. */
+    private static @Nullable String longest(Map<String, String> table, String name) {
+        if (table.containsKey(name)) {
+            return name;
         }
         String longest = null;
-        for (String known : replaced.keySet()) {
+        for (String known : table.keySet()) {
             boolean family = known.endsWith("*") && name.startsWith(known.substring(0, known.length() - 1));
             if (family && (longest == null || known.length() > longest.length())) {
                 longest = known;
             }
         }
-        return longest == null ? null : replaced.get(longest);
+        return longest;
     }
 
     /** The table in Markdown. */
@@ -98,6 +137,14 @@ public final class OptionTable {
             text.append("| `" + option.name() + "` | " + option.values().allowed() + " | " + byDefault + " | "
                     + option.doc() + " |\n");
         }
+        return text.toString();
+    }
+
+    /** The words in Markdown. */
+    public String wordsMarkdown() {
+        StringBuilder text = new StringBuilder("| word | meaning |\n|---|---|\n");
+        words.forEach((word, meant) ->
+                text.append("| `" + word + "` | " + (meant.isEmpty() ? "ignored" : "`" + meant + "`") + " |\n"));
         return text.toString();
     }
 

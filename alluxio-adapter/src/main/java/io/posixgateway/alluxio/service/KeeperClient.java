@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
@@ -74,6 +75,7 @@ public final class KeeperClient {
      * @param id of the session
      * @param target absolute path of a folder
      * @param source first column of /proc/mounts
+     * @param flags as {@link MountOptions#keeperWords} gives them
      */
     public record Mount(
             String id,
@@ -81,7 +83,8 @@ public final class KeeperClient {
             String source,
             boolean readOnly,
             boolean allowOther,
-            boolean defaultPermissions) {}
+            boolean defaultPermissions,
+            List<String> flags) {}
 
     /** Mounts, or finds it mounted. */
     public void mount(Mount mount) throws KeeperException {
@@ -91,6 +94,9 @@ public final class KeeperClient {
         question.addProperty("read_only", mount.readOnly());
         question.addProperty("allow_other", mount.allowOther());
         question.addProperty("default_permissions", mount.defaultPermissions());
+        JsonArray flags = new JsonArray();
+        mount.flags().forEach(flags::add);
+        question.add("flags", flags);
         ask(question, new int[0]);
     }
 

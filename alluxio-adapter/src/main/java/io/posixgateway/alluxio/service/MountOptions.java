@@ -4,9 +4,11 @@ import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.session.MountFlag;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +39,23 @@ public final class MountOptions {
                             "ro",
                             false,
                             "Mounted read-only; changes are refused by the kernel and again by the gateway."),
+                    Option.onOff(
+                            "suid",
+                            false,
+                            "Set-user-id and set-group-id of programs are heeded. Of a mount that root makes."),
+                    Option.onOff("dev", false, "Devices can be opened. Of a mount that root makes."),
+                    Option.onOff("exec", true, "Programs can be run."),
+                    Option.onOff("sync", false, "Each write ends as an fsync does: in Alluxio, which is slow."),
+                    Option.onOff(
+                            "dirsync", false, "Shown in /proc/mounts; changes of names are always in Alluxio at once."),
+                    Option.oneOf(
+                            "access_time",
+                            "relatime",
+                            "Shown in /proc/mounts; reading moves no time of a file in Alluxio.",
+                            "relatime",
+                            "noatime",
+                            "nodiratime",
+                            "strictatime"),
                     Option.onOff("allow_other", false, "Other users than the one who mounts may enter."),
                     Option.onOff("default_permissions", true, "The kernel checks permission bits."),
                     new Option(
@@ -99,7 +118,8 @@ public final class MountOptions {
                             new Option.Time(0, MOST_SECONDS),
                             "0",
                             "A request older than this aborts the whole mount: the last resort; 0: never.")),
-            replaced());
+            replaced(),
+            words());
 
     private MountOptions() {}
 
@@ -141,6 +161,7 @@ public final class MountOptions {
                 readOnly,
                 values.on("allow_other"),
                 values.on("default_permissions"),
+                flags(values),
                 (int) values.bytes("max_io") & -4096,
                 (int) values.number("max_threads"),
                 (int) values.number("queue_depth"),
@@ -149,6 +170,42 @@ public final class MountOptions {
                 values.on("enable_uring"),
                 guard,
                 off);
+    }
+
+    /** Flags of mount(2) that were asked for. */
+    private static Set<MountFlag> flags(OptionValues values) {
+        Set<MountFlag> flags = EnumSet.noneOf(MountFlag.class);
+        add(flags, MountFlag.NOSUID, !values.on("suid"));
+        add(flags, MountFlag.NODEV, !values.on("dev"));
+        add(flags, MountFlag.NOEXEC, !values.on("exec"));
+        add(flags, MountFlag.SYNC, values.on("sync"));
+        add(flags, MountFlag.DIRSYNC, values.on("dirsync"));
+        String times = values.text("access_time");
+        add(flags, MountFlag.NOATIME, times.equals("noatime"));
+        add(flags, MountFlag.NODIRATIME, times.equals("nodiratime"));
+        add(flags, MountFlag.STRICTATIME, times.equals("strictatime"));
+        return flags;
+    }
+
+    /** What a keeper is to mount differently: it knows {@code nosuid} and {@code nodev} as what holds when nothing is said. */
+    public static List<String> keeperWords(OptionValues values) {
+        Set<MountFlag> flags = flags(values);
+        List<String> words = new ArrayList<>();
+        MountFlag.SAFE.stream()
+                .filter(flag -> !flags.contains(flag))
+                .map(flag -> flag.name().toLowerCase(Locale.ROOT).substring(2))
+                .forEach(words::add);
+        flags.stream()
+                .filter(flag -> !MountFlag.SAFE.contains(flag))
+                .map(flag -> flag.name().toLowerCase(Locale.ROOT))
+                .forEach(words::add);
+        return words;
+    }
+
+    private static void add(Set<MountFlag> flags, MountFlag flag, boolean wanted) {
+        if (wanted) {
+            flags.add(flag);
+        }
     }
 
     private static int poolThreads(int given) {
@@ -174,8 +231,32 @@ public final class MountOptions {
         hints.put("max_read", "replaced by max_io");
         hints.put("max_write", "replaced by max_io");
         hints.put("big_writes", "not needed: always on");
+        hints.put(
+                "remount",
+                "not possible: unmount it and mount it anew; mount -o remount,bind,ro changes how it is mounted alone");
         hints.put("max_idle_threads", "replaced by max_threads");
-        hints.put("rw", "not needed: a mount is writable unless ro is given");
         return hints;
+    }
+
+    /** As mount(8) and /etc/fstab have them. */
+    private static Map<String, String> words() {
+        Map<String, String> words = new LinkedHashMap<>();
+        words.put("rw", "ro=off");
+        words.put("nosuid", "suid=off");
+        words.put("nodev", "dev=off");
+        words.put("noexec", "exec=off");
+        words.put("async", "sync=off");
+        words.put("atime", "access_time=relatime");
+        words.put("diratime", "access_time=relatime");
+        for (String times : new String[] {"relatime", "noatime", "nodiratime", "strictatime"}) {
+            words.put(times, "access_time=" + times);
+        }
+        for (String word :
+                ("defaults _netdev nofail auto noauto user users nouser owner noowner group nogroup comment uhelper helper"
+                                + " loud silent norelatime nostrictatime nolazytime noiversion nomand x-* X-*")
+                        .split(" ", -1)) {
+            words.put(word, "");
+        }
+        return words;
     }
 }

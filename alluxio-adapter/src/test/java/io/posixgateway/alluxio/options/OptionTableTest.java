@@ -17,7 +17,8 @@ class OptionTableTest {
                     new Option("buffer_size", new Option.Size(4096, 1L << 40), "64M", "memory"),
                     new Option("metadata_ttl", new Option.Time(0, 86_400), "30s", "age"),
                     new Option("ttl_of", new Option.TimesByPath(new Option.Time(0, 3600), 3), "", "age by path")),
-            Map.of("attr_timeout", "replaced by metadata_ttl"));
+            Map.of("attr_timeout", "replaced by metadata_ttl"),
+            Map.of("rw", "ro=off", "defaults", "", "x-*", ""));
 
     @Test
     void texts_behind_o_are_split_and_the_later_one_wins() {
@@ -36,6 +37,21 @@ class OptionTableTest {
         assertThat(values.text("transport")).isEqualTo("auto");
         assertThat(values.given("threads")).isFalse();
         assertThat(values.given("ro")).isTrue();
+    }
+
+    @Test
+    void words_mean_values_or_nothing_and_the_later_one_wins() {
+        OptionValues values = table.read(OptionTable.split(List.of("defaults,ro,x-systemd.automount,x-a=1")));
+        assertThat(values.given()).containsExactly(Map.entry("ro", "on"));
+        assertThat(table.read(OptionTable.split(List.of("rw,ro"))).on("ro")).isTrue();
+        assertThat(table.read(OptionTable.split(List.of("ro,rw"))).on("ro")).isFalse();
+        assertThat(table.read(OptionTable.split(List.of("ro,rw,ro"))).on("ro")).isTrue();
+    }
+
+    @Test
+    void what_is_known_is_told_from_what_is_not() {
+        assertThat(table.known(OptionTable.split(List.of("rw,colour=red,threads=4,attr_timeout=1"))))
+                .containsExactly(Map.entry("rw", "on"), Map.entry("threads", "4"));
     }
 
     @Test

@@ -96,7 +96,7 @@ public final class Native {
     public static native int closeBacking(int fd, int backingId);
 
     /** mount(2) of an opened device; texts: source, target, ",more,options". */
-    public static native int mountDirect(int fd, byte[][] sourceTargetOptions, boolean readOnly);
+    public static native int mountDirect(int fd, byte[][] sourceTargetOptions, int flags);
 
     /**
      * Lets fusermount mount, and gives the descriptor of the connection; texts: source (unused), target, "all,options".

@@ -45,7 +45,7 @@ final class Mounter {
         }
         boolean direct = false;
         if (fd >= 0) {
-            int result = Native.mountDirect(fd, texts(options, target, kernelOptions(options)), options.readOnly());
+            int result = Native.mountDirect(fd, texts(options, target, kernelOptions(options)), flags(options));
             direct = result == 0;
             if (result != 0) {
                 Native.close(fd);
@@ -56,6 +56,10 @@ final class Mounter {
             fd = mountThroughFusermount(target, options);
         }
         return new Mounted(fd, target, device(target), direct);
+    }
+
+    private static int flags(SessionOptions options) {
+        return MountFlag.bits(options.flags()) | (options.readOnly() ? MountFlag.READ_ONLY : 0);
     }
 
     private static void refuseUnlessPermission(Path target, int result) throws MountException {
@@ -147,7 +151,13 @@ final class Mounter {
                     "allow_other is refused to ordinary users on this machine",
                     "add the line 'user_allow_other' to /etc/fuse.conf, or mount as root, or leave allow_other out");
         }
-        String all = (options.readOnly() ? "ro" : "rw") + ",nosuid,nodev,subtype=posix-gateway,fsname="
+        if (!options.flags().containsAll(MountFlag.SAFE)) {
+            throw new MountException(
+                    "the options suid and dev are root's: programs and devices on such a mount could make its user root",
+                    "mount as root, or leave them out");
+        }
+        String all = (options.readOnly() ? "ro" : "rw") + MountFlag.words(options.flags())
+                + ",subtype=posix-gateway,fsname="
                 + options.sourceName().replace("\\", "\\\\").replace(",", "\\,") + kernelOptions(options);
         ByteBuffer complaint = ByteBuffer.allocateDirect(COMPLAINT_BYTES);
         int fd = Native.mountFusermount(texts(options, target, all), complaint);

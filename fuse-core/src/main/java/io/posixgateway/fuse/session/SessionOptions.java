@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param readOnly mounted read-only, and changes refused with EROFS by the dispatcher as well
  * @param allowOther other users than the one who mounts may enter
  * @param defaultPermissions the kernel checks permission bits
+ * @param flags of the mount; of a session that a keeper holds, as that mounted it
  * @param maxWriteBytes largest read or write; a multiple of 4096 from 128 KiB to 1 MiB (what the kernel allows is taken)
  * @param threads devfuse: receiving threads; 0: two per CPU, at most 16
  * @param queueDepth uring: entries per queue; 0: chosen by the number of CPUs
@@ -27,6 +28,7 @@ public record SessionOptions(
         boolean readOnly,
         boolean allowOther,
         boolean defaultPermissions,
+        Set<MountFlag> flags,
         int maxWriteBytes,
         int threads,
         int queueDepth,
@@ -69,6 +71,7 @@ public record SessionOptions(
                 readOnly || mountedReadOnly,
                 allowOther,
                 defaultPermissions,
+                flags,
                 earlier == null ? maxWriteBytes : earlier.maxWriteBytes(),
                 threads,
                 queueDepth,
@@ -107,6 +110,7 @@ public record SessionOptions(
                 false,
                 false,
                 true,
+                MountFlag.SAFE,
                 1 << 20,
                 0,
                 0,

@@ -68,6 +68,7 @@ public final class MountedFileSystem implements AutoCloseable {
                 readOnly,
                 true,
                 true,
+                defaults.flags(),
                 defaults.maxWriteBytes(),
                 defaults.threads(),
                 defaults.queueDepth(),

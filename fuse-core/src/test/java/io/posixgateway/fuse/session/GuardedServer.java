@@ -17,6 +17,7 @@ final class GuardedServer {
                 false,
                 false,
                 true,
+                plain.flags(),
                 plain.maxWriteBytes(),
                 0,
                 0,

@@ -66,7 +66,7 @@ class MountQuestionsIT {
     void aBadOptionIsNamedWithWhatIsAllowed(@TempDir Path folder) {
         SessionOptions good = Sessions.options(TransportChoice.DEVFUSE);
         SessionOptions bad = new SessionOptions(
-                good.transport(), "tiny", false, false, true, 1000, 0, 0, 8, 0, false, false, good.off());
+                good.transport(), "tiny", false, false, true, good.flags(), 1000, 0, 0, 8, 0, false, false, good.off());
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FuseSession.mount(new TinyFileSystem(), folder, bad))
                 .withMessageContaining("maxWriteBytes is 1000")

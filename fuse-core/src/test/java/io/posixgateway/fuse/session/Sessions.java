@@ -21,6 +21,7 @@ final class Sessions {
                 false,
                 false,
                 true,
+                defaults.flags(),
                 defaults.maxWriteBytes(),
                 defaults.threads(),
                 defaults.queueDepth(),

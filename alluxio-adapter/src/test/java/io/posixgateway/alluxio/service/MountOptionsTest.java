@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.options.OptionTable;
+import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.session.MountFlag;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the usual options of mount(8) make of a mount. */
+class MountOptionsTest {
+    private static OptionValues read(String text) {
+        return AlluxioVolumes.OPTIONS.read(OptionTable.split(List.of(text)));
+    }
+
+    private static Set<MountFlag> flags(String text) {
+        return MountOptions.mounted(read(text), "source").flags();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rw                                         | NOSUID NODEV
+            defaults,_netdev,nofail,noauto,user,auto   | NOSUID NODEV
+            x-systemd.automount,x-a=b,comment=c        | NOSUID NODEV
+            users,owner,uhelper=udisks2                | NOSUID NODEV
+            suid                                       | NODEV
+            dev                                        | NOSUID
+            suid,dev,nosuid                            | NOSUID
+            nosuid,suid,dev,exec,async,atime           | ''
+            suid,dev,noexec                            | NOEXEC
+            nosuid,nodev,noatime                       | NOSUID NODEV NOATIME
+            nodiratime                                 | NOSUID NODEV NODIRATIME
+            strictatime,sync,dirsync                   | NOSUID NODEV STRICTATIME SYNC DIRSYNC
+            noatime,relatime                           | NOSUID NODEV
+            """)
+    void flags_areThoseOfMount(String options, String expected) {
+        assertThat(flags(options))
+                .isEqualTo(Stream.of(expected.split(" ", -1))
+                        .filter(word -> !word.isEmpty())
+                        .map(MountFlag::valueOf)
+                        .collect(Collectors.toSet()));
+    }
+
+    @Test
+    void rw_takesBackRo() {
+        assertThat(MountOptions.mounted(read("ro"), "source").readOnly()).isTrue();
+        assertThat(MountOptions.mounted(read("ro,rw"), "source").readOnly()).isFalse();
+    }
+
+    @Test
+    void keeper_isToldWhatDiffersFromTheSafeFlags() {
+        assertThat(MountOptions.keeperWords(read("defaults"))).isEmpty();
+        assertThat(MountOptions.keeperWords(read("suid,noexec,noatime")))
+                .containsExactlyInAnyOrder("suid", "noexec", "noatime");
+    }
+}
