@@ -50,8 +50,9 @@ final class Target {
         }
     }
 
-    /** @param path a mount point or a path in a mount, or in the volume named by --volume */
-    Found find(String path) {
+    /** @param given a mount point or a path in a mount, or in the volume named by --volume */
+    Found find(String given) {
+        String path = PathArgument.of(given);
         if (volume != null) {
             ControlClient client = new ControlClient(service());
             Volume named = named(client, volume);

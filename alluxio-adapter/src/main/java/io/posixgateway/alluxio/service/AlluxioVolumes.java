@@ -169,10 +169,11 @@ public final class AlluxioVolumes {
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
-            Store store = AlluxioMount.connect(whole, adapter(whole, values), clock);
+            AdapterOptions options = adapter(whole, values);
+            Store store = AlluxioMount.connect(whole, options, clock);
             try {
                 store.connect(CONNECTIONS);
-                store.status(place.path());
+                store.status(options.names().storedPath(place.path()));
                 return store;
             } catch (StoreException | RuntimeException e) {
                 store.close();

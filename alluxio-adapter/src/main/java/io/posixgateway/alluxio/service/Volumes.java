@@ -288,7 +288,7 @@ public final class Volumes {
     /** The first call makes the connection; better now than when somebody waits for it. */
     private static void connect(AlluxioFileSystem files, String path) {
         try {
-            files.store().status(path);
+            files.store().status(files.names().storedPath(path));
         } catch (StoreException e) {
             LOG.debug("Alluxio does not answer yet", e);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -229,5 +230,22 @@ class NameCodecTest {
         assertThat(NameCodec.XATTRS.stored(Name.of("user.a?b\\c"))).isEqualTo("user.a?b\\c");
         assertThat(NameCodec.XATTRS.stored(latin("user.\u00FF"))).isEqualTo("%pgw%user.%FF");
         assertThat(NameCodec.XATTRS.shown("%pgw%user.%FF")).isEqualTo(latin("user.\u00FF"));
+    }
+
+    @Test
+    void refusal_ofNamesThatAreStoredAsTheyAre_allocatesNothing() {
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Name[] all = {Name.of("plain"), Name.of("x".repeat(255)), Name.of("é".repeat(120)), Name.of("%41".repeat(50))};
+        int refused = 0;
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 5; round++) { // the first ones load classes
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 10_000; i++) {
+                refused += names.refusal(all[i & 3]);
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertThat(refused).isZero();
+        assertThat(least).isLessThan(1000);
     }
 }

@@ -43,6 +43,18 @@ abstract class NamesContract extends ContractCase {
         assertFails(Errno.EINVAL, () -> store.rename(at("file"), at("a?b"), false));
     }
 
+    /** Alluxio takes it for a drive of Windows, and its path for a relative one. */
+    @Test
+    void pathOf_nameInTheRootThatLooksLikeADrive_isAbsolute() throws Exception {
+        String path = "/c:" + at("").substring(1).replace('/', '-');
+        store.makeDirectory(path, 0755, Map.of());
+        try {
+            assertThat(store.pathOf(store.status(path).id())).isEqualTo(path);
+        } finally {
+            store.delete(path);
+        }
+    }
+
     @Test
     void makeDirectory_showsItsModeAndXattrs() throws Exception {
         store.makeDirectory(at("dir"), 0750, Map.of("user.a", bytes("1")));
