@@ -71,6 +71,8 @@ var Declarations = []Declaration{
 		Doc: "How long metadata is believed; means nothing with consistency=immutable."},
 	{Name: "metadataTtlOf", Option: "metadata_ttl_of", Allowed: "up to 64 of PATH=TTL, separated by colons", Default: "none", check: isTTLsByPath,
 		Doc: "metadataTtl of some paths of the volume and all that is below them, as /datasets=1h:/scratch=0; the longest path counts."},
+	{Name: "negativeTtl", Option: "negative_ttl", Allowed: "seconds, or a number with s, m, h", Default: "1s", check: isDuration,
+		Doc: "How long a name is believed to be missing, metadataTtl at most; then its directory is asked whether it changed."},
 	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
 		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway: auto is devfuse; with uring they take the kernel's faster way, see docs/architecture.md for what that means when a gateway is killed. Stays as it was for the life of a mount. libfuse cannot outlive its gateway and is refused here."},
 	{Name: "writeType", Option: "write_type", Allowed: "MUST_CACHE, CACHE_THROUGH, THROUGH, ASYNC_THROUGH", Default: "the gateway's",

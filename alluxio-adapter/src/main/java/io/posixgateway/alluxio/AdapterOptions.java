@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
  * @param metadataTtlNanos how long metadata is believed
  * @param metadataTtlNanosByPath the same for what is at and below these paths of the mount
  * @param openTrustNanos how old may be what an open believes with close-to-open consistency
+ * @param negativeTtlNanos how long a name is believed to be missing without asking whether its directory changed
  * @param writeType of Alluxio, for what is written
  * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
  * @param bypassBytes the smallest file that programs with the bypass library read by themselves; 0: they read none
@@ -39,6 +40,7 @@ public record AdapterOptions(
         long metadataTtlNanos,
         Map<String, Long> metadataTtlNanosByPath,
         long openTrustNanos,
+        long negativeTtlNanos,
         String writeType,
         boolean shortCircuit,
         long passthroughBytes,
@@ -95,6 +97,13 @@ public record AdapterOptions(
                             "1s",
                             "With close-to-open, how old attributes may be that an open believes without asking Alluxio; 0: each"
                                     + " open asks."),
+                    new Option(
+                            "negative_ttl",
+                            new Option.Time(0, 86_400),
+                            "1s",
+                            "How long a name is believed to be missing, metadata_ttl at most. Then it is asked whether its"
+                                    + " directory changed, once for all its names that are missing. Means nothing where"
+                                    + " consistency is immutable."),
                     Option.oneOf(
                             "write_type",
                             "CACHE_THROUGH",
@@ -203,6 +212,7 @@ public record AdapterOptions(
                 values.millis("metadata_ttl") * 1_000_000L,
                 nanos(values.millisByPath("metadata_ttl_of")),
                 values.millis("open_trust") * 1_000_000L,
+                values.millis("negative_ttl") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
                 noOpen ? 0 : ownReads(values.text("passthrough")),

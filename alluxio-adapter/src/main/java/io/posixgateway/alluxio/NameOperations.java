@@ -42,18 +42,13 @@ final class NameOperations {
             return refused;
         }
         Dentries.Dentry known = known(request, directory, name);
-        if (known != null) {
-            Inode child = known.child();
-            if (child == null) {
-                return missing(directory, name, known.seenNanos(), entry);
-            }
+        Inode child = known == null ? null : known.child();
+        if (child != null) {
             if (!request.mayWait() || volume.metadata.known(child) != null || volume.drafts.has(child)) {
                 return volume.enter(request, child, entry);
             }
-        } else if (volume.metadata.knownMissing(directory, name)) {
-            long seenNanos = directory.dentries().completeNanos();
-            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
-            return missing(directory, name, seenNanos, entry);
+        } else if (knownMissing(directory, name, known, entry)) {
+            return missing(entry);
         }
         Inode here = hereOnly(directory, name);
         if (here != null) {
@@ -62,11 +57,40 @@ final class NameOperations {
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
+        if (child == null && volume.metadata.lookWhetherChanged(directory, name)) {
+            known = volume.metadata.known(directory, name);
+            if ((known == null || known.child() == null) && knownMissing(directory, name, known, entry)) {
+                return missing(entry);
+            }
+        }
         volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
-        return found == null
-                ? missing(directory, name, volume.freshness.nowNanos(), entry)
-                : volume.enter(request, found, entry);
+        if (found != null) {
+            return volume.enter(request, found, entry);
+        }
+        entry.validNanos = volume.metadata.missingLeftNanos(directory, name, volume.freshness.nowNanos());
+        return missing(entry);
+    }
+
+    /**
+     * Is it known that nothing has the name? Then the entry says for how long.
+     *
+     * @param known of the name itself, which has no child; null: nothing
+     */
+    private boolean knownMissing(Inode directory, Name name, Dentries.@Nullable Dentry known, Entry entry) {
+        if (known == null && !volume.metadata.knownMissing(directory, name)) {
+            return false;
+        }
+        long seenNanos = known == null ? directory.dentries().completeNanos() : known.seenNanos();
+        if (known == null) {
+            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
+        }
+        entry.validNanos = volume.metadata.missingLeftNanos(directory, name, seenNanos);
+        return true;
+    }
+
+    private static int missing(Entry entry) {
+        return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
     }
 
     /** A new file that has the name and that Alluxio knows nothing of, since its publication was given up; null: there is none. */
@@ -103,11 +127,6 @@ final class NameOperations {
         }
         moves.stay(child, () -> child);
         return volume.metadata.known(directory, name);
-    }
-
-    private int missing(Inode directory, Name name, long seenNanos, Entry entry) {
-        entry.validNanos = volume.freshness.of(directory, name).leftNanos(seenNanos);
-        return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
     }
 
     /**

@@ -110,6 +110,7 @@ final class Volume implements AutoCloseable {
                 options.metadataTtlNanos(),
                 options.metadataTtlNanosByPath(),
                 options.openTrustNanos(),
+                options.negativeTtlNanos(),
                 clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);

@@ -22,16 +22,20 @@ public final class Freshness {
     private final Consistency consistency;
     private final long ttlNanos;
     private final long openNanos;
+    private final long missingNanos;
     private final Clock clock;
 
     /**
      * @param openNanos how old may be what an open with close-to-open believes
+     * @param missingNanos how long a name is believed to be missing without asking whether its directory changed
      * @param clock nanoseconds that only go forward
      */
-    public Freshness(Consistency consistency, long ttlNanos, long openNanos, Clock clock) {
+    public Freshness(Consistency consistency, long ttlNanos, long openNanos, long missingNanos, Clock clock) {
         this.consistency = consistency;
         this.ttlNanos = consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : ttlNanos;
         this.openNanos = consistency == Consistency.CLOSE_TO_OPEN ? Math.min(openNanos, this.ttlNanos) : this.ttlNanos;
+        this.missingNanos =
+                consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : Math.min(missingNanos, this.ttlNanos);
         this.clock = clock;
     }
 
@@ -50,6 +54,16 @@ public final class Freshness {
 
     public boolean fresh(long seenNanos) {
         return leftNanos(seenNanos) > 0;
+    }
+
+    /** For how long a name that was seen to be missing then may still be believed to be, without asking; 0 or less: no longer. */
+    public long missingLeftNanos(long seenNanos) {
+        return seenNanos + missingNanos - clock.nanos();
+    }
+
+    /** Is a name believed to be missing at all? */
+    boolean believesMissing() {
+        return missingNanos > 0;
     }
 
     /** May an open believe what was seen then? */

@@ -18,11 +18,17 @@ public final class FreshnessByPath {
      * @param ttlNanos where no path says otherwise
      * @param ttlNanosByPath for what is at and below these paths of the mount
      * @param openNanos how old may be what an open with close-to-open believes
+     * @param missingNanos how long a name is believed to be missing without asking whether its directory changed
      * @param clock nanoseconds that only go forward
      */
     public FreshnessByPath(
-            Consistency consistency, long ttlNanos, Map<String, Long> ttlNanosByPath, long openNanos, Clock clock) {
-        LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, clock);
+            Consistency consistency,
+            long ttlNanos,
+            Map<String, Long> ttlNanosByPath,
+            long openNanos,
+            long missingNanos,
+            Clock clock) {
+        LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, missingNanos, clock);
         everywhere = of.apply(ttlNanos);
         long least = ttlNanos;
         Map<String, Freshness> byPath = new HashMap<>();

@@ -129,7 +129,14 @@ public final class Metadata {
     /** What is known of a name and still believed; null: ask. Never waits. */
     public Dentries.@Nullable Dentry known(Inode directory, Name name) {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry == null || !freshness.of(directory, name).fresh(dentry.seenNanos())) {
+        if (dentry == null) {
+            return null;
+        }
+        Freshness own = freshness.of(directory, name);
+        boolean believed = dentry.child() == null
+                ? missingLeftNanos(directory, own, dentry.seenNanos()) > 0
+                : own.fresh(dentry.seenNanos());
+        if (!believed) {
             return null;
         }
         nameCounts.hit();
@@ -139,11 +146,57 @@ public final class Metadata {
     /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean knownMissing(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        if (!dentries.complete() || !freshness.of(directory, name).fresh(dentries.completeNanos())) {
+        long left = dentries.complete()
+                ? missingLeftNanos(directory, freshness.of(directory, name), dentries.completeNanos())
+                : 0;
+        if (left <= 0) {
             return false;
         }
         Dentries.Dentry dentry = dentries.find(name);
         return dentry == null || dentry.child() == null;
+    }
+
+    /** For how long a name that was seen to be missing then is believed to be, here and in the kernel. Never waits. */
+    public long missingLeftNanos(Inode directory, Name name, long seenNanos) {
+        return missingLeftNanos(directory, freshness.of(directory, name), seenNanos);
+    }
+
+    /**
+     * What is known to be missing is dropped when its directory is seen to have changed, so it is as young as the last look at the
+     * directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it; hence nothing is
+     * believed beyond the time that everything else is.
+     */
+    private long missingLeftNanos(Inode directory, Freshness own, long seenNanos) {
+        Facts facts = directory.facts();
+        long lookedNanos = facts == null ? seenNanos : facts.fetchedNanos();
+        long latestNanos = lookedNanos - seenNanos > 0 ? lookedNanos : seenNanos;
+        return Math.min(own.leftNanos(seenNanos), own.missingLeftNanos(latestNanos));
+    }
+
+    /**
+     * Asks whether the directory of a name changed, if the name was missing not too long ago: one question for all such names.
+     * What is known afterwards is as young as that. Waits.
+     *
+     * @return was that asked?
+     */
+    public boolean lookWhetherChanged(Inode directory, Name name) throws StoreException {
+        Dentries dentries = directory.dentries();
+        Dentries.Dentry dentry = dentries.find(name);
+        Freshness own = freshness.of(directory, name);
+        boolean missing = dentry == null
+                ? dentries.complete() && own.fresh(dentries.completeNanos())
+                : dentry.child() == null && own.fresh(dentry.seenNanos());
+        try {
+            if (missing && own.believesMissing()) {
+                refresh(directory);
+                return true;
+            }
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ESTALE) {
+                throw e;
+            }
+        }
+        return false;
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -295,8 +348,12 @@ public final class Metadata {
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        if (kept && before != null) {
-            told(inode, before, now);
+        if (before != null) {
+            if (kept) {
+                told(inode, before, now);
+            }
+        } else if (inode.isDirectory()) {
+            notices.moved(inode, inode.dentries().dropListing()); // of before it was looked at
         }
         times.settle(inode, status);
         return now;
@@ -497,8 +554,11 @@ public final class Metadata {
     /** What has a name that Alluxio lists; null: it is none. */
     private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
         FileStatus found = status;
+        Dentries.Dentry known = directory.dentries().find(name);
+        if (known != null && known.child() == null) {
+            notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
+        }
         if (directory.dentries().wasTaken(name)) {
-            Dentries.Dentry known = directory.dentries().find(name);
             boolean before = known == null || known.seenNanos() - asked.nanos <= 0;
             found = before ? compared(pathOf(directory, name)) : status;
         }
@@ -580,7 +640,11 @@ public final class Metadata {
 
     private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry == null) {
+        boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos < 0;
+        if (dentry == null || missed) {
+            if (missed) {
+                notices.moved(directory, List.of(name.copy()));
+            }
             if (directory.dentries().removals() == asked.removals
                     && !directory.dentries().wasTaken(name)) {
                 place(directory, name, status, asked);

@@ -15,7 +15,7 @@ class FreshnessTest {
     private final ManualClock clock = new ManualClock();
 
     private Freshness of(Consistency consistency) {
-        return new Freshness(consistency, TTL_NANOS, OPEN_NANOS, clock);
+        return new Freshness(consistency, TTL_NANOS, OPEN_NANOS, OPEN_NANOS, clock);
     }
 
     private void at(long nanos) {

@@ -34,6 +34,7 @@ class TtlByPathTest {
         return MemoryMount.of(cluster.connect())
                 .with("consistency", "ttl")
                 .with("metadata_ttl", "1h")
+                .with("negative_ttl", "1h")
                 .with("metadata_ttl_of", "/changes=0:/stays/now=0:/stays=1h")
                 .with("short_circuit", "off")
                 .open();

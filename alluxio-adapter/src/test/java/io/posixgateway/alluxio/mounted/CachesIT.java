@@ -138,7 +138,7 @@ class CachesIT {
     void namesThatAreMissingAreInvalidatedToo() throws Exception {
         String folder = SharedAlluxio.folder();
         Files.createDirectories(SharedAlluxio.ufs(folder).resolve("d"));
-        Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1h");
+        Map<String, String> options = Map.of("consistency", "ttl", "metadata_ttl", "1h", "negative_ttl", "1h");
         AlluxioFileSystem fs = SharedAlluxio.open(folder, options);
         try (MountedFileSystem one =
                         MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);

@@ -29,7 +29,7 @@ class CreateCallsIT {
     void aSmallFileTakesThreeCallsToTheMaster() throws Exception {
         String folder = SharedAlluxio.folder();
         try (MountedFileSystem mounted = MountedFileSystem.mount(
-                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h")), TransportChoice.AUTO)) {
+                SharedAlluxio.open(folder, Map.of("metadata_ttl", "1h", "negative_ttl", "1h")), TransportChoice.AUTO)) {
             Path made = Files.createDirectory(mounted.root().resolve("made"));
             assertThat(askedWhenWrittenIn(made))
                     .containsOnly(
@@ -52,7 +52,7 @@ class CreateCallsIT {
 
     @Test
     void aSmallFileThatGoesToWorkersAloneTakesOneMoreForTheNumberOfItsBlock() throws Exception {
-        Map<String, String> options = Map.of("metadata_ttl", "1h", "write_type", "MUST_CACHE");
+        Map<String, String> options = Map.of("metadata_ttl", "1h", "negative_ttl", "1h", "write_type", "MUST_CACHE");
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(SharedAlluxio.open(SharedAlluxio.folder(), options), TransportChoice.AUTO)) {
             Path made = Files.createDirectory(mounted.root().resolve("made"));
@@ -98,7 +98,8 @@ class CreateCallsIT {
     /** How many files the master is asked for when they are read over the network so long after they were written and listed. */
     private static long askedForWhenReadAfter(Duration pause) throws Exception {
         String folder = SharedAlluxio.folder();
-        Map<String, String> options = Map.of("short_circuit", "off", "metadata_ttl", "1h", "open_trust", "1h");
+        Map<String, String> options =
+                Map.of("short_circuit", "off", "metadata_ttl", "1h", "negative_ttl", "1h", "open_trust", "1h");
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO)) {
             for (int i = 0; i < FILES; i++) {

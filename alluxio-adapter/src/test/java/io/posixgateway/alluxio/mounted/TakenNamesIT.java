@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Names that seem to be taken on the real Alluxio, and are not, can be taken. All else is in {@code NameTakingTest}. */
 class TakenNamesIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final Map<String, String> TRUSTING = Map.of("metadata_ttl", "1h");
+    private static final Map<String, String> TRUSTING = Map.of("metadata_ttl", "1h", "negative_ttl", "1h");
 
     private String folder = "";
 

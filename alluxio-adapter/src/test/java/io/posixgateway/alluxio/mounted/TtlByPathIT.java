@@ -28,7 +28,14 @@ class TtlByPathIT {
         Files.createDirectories(SharedAlluxio.ufs(folder).resolve("stays/now"));
         Files.createDirectories(SharedAlluxio.ufs(folder).resolve("changes"));
         Map<String, String> options = Map.of(
-                "consistency", "ttl", "metadata_ttl", "1h", "metadata_ttl_of", "/changes=0:/stays/now=0:/stays=1h");
+                "consistency",
+                "ttl",
+                "metadata_ttl",
+                "1h",
+                "negative_ttl",
+                "1h",
+                "metadata_ttl_of",
+                "/changes=0:/stays/now=0:/stays=1h");
         one = MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
         two = MountedFileSystem.mount(SharedAlluxio.open(folder, options), TransportChoice.AUTO);
     }
