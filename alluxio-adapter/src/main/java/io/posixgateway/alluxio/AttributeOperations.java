@@ -197,7 +197,8 @@ final class AttributeOperations {
             return -Errno.ENODATA;
         }
         volume.drafts.publish(inode, true);
-        if (volume.metadata.isOrphan(inode)) {
+        boolean deleted = inode.unlinked() && volume.drafts.has(inode);
+        if (deleted || volume.metadata.isOrphan(inode)) {
             change(inode, facts -> with(facts, key, null));
             return 0;
         }

@@ -236,6 +236,10 @@ public final class FuseRequests implements AutoCloseable {
         tell(Opcode.SETXATTR, node, arguments, data);
     }
 
+    public void removexattr(long node, String name) {
+        tell(Opcode.REMOVEXATTR, node, Message.NOTHING, Message.names(name));
+    }
+
     public String getxattr(long node, String name) {
         byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
         return text(new Parts(Opcode.GETXATTR, node, arguments, Message.names(name)));

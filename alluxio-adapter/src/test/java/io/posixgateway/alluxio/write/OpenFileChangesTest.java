@@ -46,6 +46,23 @@ class OpenFileChangesTest {
         assertThat(mount.read(path)).isEqualTo(content);
     }
 
+    /** Alluxio has it no more. */
+    @Test
+    void removexattr_ofFileThatWasDeletedWhileItIsWritten_works() {
+        try (OpenFile file = mount.create("/f")) {
+            long node = file.opened().node().id();
+            file.write("content");
+            mount.requests().setxattr(node, "user.a", "1");
+            mount.requests().setxattr(node, "user.b", "2");
+            mount.unlink("/f");
+            mount.requests().removexattr(node, "user.a");
+            assertThatThrownBy(() -> mount.requests().getxattr(node, "user.a"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODATA));
+            assertThat(mount.requests().getxattr(node, "user.b")).isEqualTo("2");
+        }
+    }
+
     @Test
     void read_afterFileWasReplacedOrDeleted_returnsTheOldContentToItsEnd() throws InterruptedException {
         mount.write("/replaced", "old content");
