@@ -127,6 +127,9 @@ final class AttributeOperations {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
         inode.changed(volume.factsReader.read(after, before.fetchedNanos()));
+        if (inode.isDirectory()) {
+            volume.metadata.times().settled(inode);
+        }
     }
 
     int getxattr(Request request, Inode inode, Name name, ByteBuffer into) throws StoreException {

@@ -177,9 +177,10 @@ final class NameOperations {
         return moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
             NewDraft draft = volume.drafts.prepare(path, planned, opened);
+            long beganNanos = volume.freshness.nowNanos();
             FileSink sink = take(directory, name, draft);
             Inode made = create(directory, name, new Taken(draft, sink), planned);
-            volume.metadata.times().nameMade(directory, sink.madeMillis());
+            volume.metadata.times().nameMade(directory, sink.madeMillis(), beganNanos);
             return made;
         });
     }
@@ -258,6 +259,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
+        long beganNanos = volume.freshness.nowNanos();
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
@@ -267,7 +269,7 @@ final class NameOperations {
             });
         });
         Inode made = volume.metadata.look(directory, name);
-        volume.metadata.times().nameMade(directory, made == null ? 0 : madeMillis(made));
+        volume.metadata.times().nameMade(directory, made == null ? 0 : madeMillis(made), beganNanos);
         if (made == null) {
             return -Errno.ENOENT;
         }
@@ -374,6 +376,7 @@ final class NameOperations {
             volume.store.delete(path);
         }
         child.markUnlinked();
+        volume.metadata.times().settled(child);
     }
 
     private boolean moveHiddenUp(Inode parent, String path) throws StoreException {

@@ -461,7 +461,7 @@ final class Volume implements AutoCloseable {
     private void leave() {
         orphans.leave();
         drafts.leave();
-        metadata.times().close();
+        metadata.times().leave();
         hidden.close();
         if (kept != null) {
             kept.close();

@@ -10,7 +10,7 @@ import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -21,29 +21,35 @@ import org.slf4j.LoggerFactory;
 /**
  * What this mount's own changes do to the times of directories. Any thread.
  *
- * <p>What is shown is what will be shown later, here and on other mounts: the master's time of the last change of names. The master
- * says it of a file that it makes. Of what is taken away it does not; then it is asked before the directory is shown again.
+ * <p>The master does not say which time a directory gets from a change of its names; to ask after each, before the kernel looks at the
+ * directory again, which it does with the next name, would double the calls. But no such time is later than what the master's clock says at
+ * the end of the call, and that is known from the last file that was made, at most. So this is what is shown at once. When the master is
+ * asked for the directory next and its time is not later, nobody else has changed the directory since, and what was shown is put into the
+ * directory's attribute, which counts while the master's time stays.
  *
- * <p>Content that is published takes the place of a file by a rename, which moves the master's time of the directory, though no name
- * was changed; so does the end of a file that was deleted while it was open. What the master's clock says at the end of that is known
- * from the last file that was made, at most; a later time means that others changed the directory. As long as it is not later,
- * what was shown stays. It is put into the directory's attribute, which counts while the master's time stays, a moment after the
- * last such change, or when the directory is asked for before.
+ * <p>Content that is published takes the place of a file by a rename, which moves the master's time of the directory, too, though no
+ * name was changed; so does the end of a file that was deleted while it was open. What was shown stays in the same way. As other mounts
+ * would see the time move, and for long, the directory is then asked for a moment after the last publication.
  */
 public final class DirectoryTimes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimes.class);
     /** Two clocks differ in speed by less than one part in so many. */
     private static final long DRIFT = 10_000;
 
+    /** The master's clock may be set. */
+    private static final long LEARNED_NANOS = TimeUnit.SECONDS.toNanos(60);
+    /** More are forgotten, the first ones first: their times may then be others by a moment. */
+    private static final int MOST_WINDOWS = 10_000;
+
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** So many directories are seen to when another process takes over, which waits for that. */
-    private static final int MOST_LEFT = 100;
+    private static final int MOST_LEFT = 300;
 
     private final Metadata metadata;
     private final Store store;
     private final FactsReader reader;
     /** By node; guarded by this. */
-    private final Map<Long, Window> windows = new HashMap<>();
+    private final Map<Long, Window> windows = new LinkedHashMap<>();
 
     private volatile boolean any;
     private volatile @Nullable Made lastMade;
@@ -65,9 +71,11 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** When the master's time of a directory is of publications here, by its clock. Guarded by the whole. */
+    /** When the master's time of a directory is of changes here, by its clock. Guarded by the whole. */
     private static final class Window {
         private final Inode directory;
+        /** With the times that were shown last. */
+        private @Nullable Facts shown;
         /** Publications that have begun, and those of them that may have moved the time. */
         private int begun;
 
@@ -78,6 +86,8 @@ public final class DirectoryTimes implements AutoCloseable {
         private byte @Nullable [] attribute;
         /** Alluxio does not take it from us. */
         private boolean refused;
+        /** Publications are over that moved the time. */
+        private boolean moved;
 
         private Window(Inode directory) {
             this.directory = directory;
@@ -93,32 +103,75 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** A name was taken away, or moved. */
     public void namesChanged(Inode directory) {
-        if (any) {
-            synchronized (this) {
-                windows.remove(directory.node());
-            }
+        Made made = lastMade;
+        if (made == null) {
+            directory.timesAreOld();
+        } else {
+            changed(directory, made.millisAtMost(metadata.nowNanos()));
         }
-        directory.timesAreOld();
     }
 
     /**
      * A file was made in the directory.
      *
-     * @param millis the master's time of that; 0: not known
+     * @param millis when, by the master's clock; 0: not known
+     * @param beganNanos when the call began, by ours
      */
-    public void nameMade(Inode directory, long millis) {
+    public void nameMade(Inode directory, long millis, long beganNanos) {
         if (millis == 0) {
             namesChanged(directory);
-            return;
+        } else {
+            learn(new Made(millis, beganNanos));
+            changed(directory, millis);
         }
-        Facts before = directory.facts();
-        while (before != null && before.raw().modifiedMillis() < millis) {
-            Facts now = reader.read(before.raw().modified(millis), before.fetchedNanos());
-            if (directory.madeIn(before, now)) {
+    }
+
+    /** The longer a call took, the less it says: the one that says most counts, for a while. */
+    private synchronized void learn(Made made) {
+        Made before = lastMade;
+        long now = metadata.nowNanos();
+        if (before == null
+                || now - before.beganNanos > LEARNED_NANOS
+                || made.millisAtMost(now) <= before.millisAtMost(now)) {
+            lastMade = made;
+        }
+    }
+
+    /** The directory is no more, or Alluxio has just taken its attribute from us, and knows all. */
+    public synchronized void settled(Inode directory) {
+        windows.remove(directory.node());
+    }
+
+    /** The names were changed, at the latest then by the master's clock. */
+    private void changed(Inode directory, long millis) {
+        for (Facts before = directory.facts(); before != null; before = directory.facts()) {
+            FileStatus raw = before.raw();
+            Facts now = reader.read(raw.modified(Math.max(millis, raw.modifiedMillis())), before.fetchedNanos());
+            expect(directory, raw, now);
+            if (directory.namesChanged(before, now)) {
                 return;
             }
-            before = directory.facts();
         }
+    }
+
+    private synchronized void expect(Inode directory, FileStatus known, Facts now) {
+        Window window = window(directory);
+        window.shown = now;
+        if (window.fromMillis == Long.MAX_VALUE) {
+            window.attribute = known.xattrs().get(PosixExtras.XATTR);
+        }
+        window.fromMillis = Long.MIN_VALUE;
+        window.toMillis = Math.max(window.toMillis, now.raw().modifiedMillis());
+    }
+
+    /** Guarded by this. */
+    private Window window(Inode directory) {
+        Window window = windows.computeIfAbsent(directory.node(), node -> new Window(directory));
+        any = true;
+        if (windows.size() > MOST_WINDOWS) {
+            windows.remove(windows.keySet().iterator().next());
+        }
+        return window;
     }
 
     /** One change that is none of names. For one thread. */
@@ -133,7 +186,7 @@ public final class DirectoryTimes implements AutoCloseable {
         /** A file was made, since this began, at this time of the master's clock; 0: not known. */
         public void made(long millis) {
             if (millis != 0) {
-                lastMade = new Made(millis, beganNanos);
+                learn(new Made(millis, beganNanos));
             }
         }
 
@@ -168,14 +221,14 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     private synchronized Window begin(Inode directory) {
-        Window window = windows.computeIfAbsent(directory.node(), node -> new Window(directory));
+        Window window = window(directory);
         window.begun++;
-        any = true;
         return window;
     }
 
     private synchronized void move(Window window, Facts seen) {
         FileStatus raw = seen.raw();
+        window.shown = seen;
         if (window.fromMillis == Long.MAX_VALUE) {
             window.fromMillis = raw.modifiedMillis();
             window.attribute = raw.xattrs().get(PosixExtras.XATTR);
@@ -186,11 +239,19 @@ public final class DirectoryTimes implements AutoCloseable {
     private synchronized void end(Window window, long toMillis) {
         window.begun--;
         window.moving = Math.max(0, window.moving - 1);
+        window.moved = true;
         window.toMillis = Math.max(window.toMillis, toMillis);
         if (window.begun == 0 && window.toMillis == Long.MIN_VALUE) {
             windows.remove(window.directory.node(), window);
         }
-        if (thread == null && !closed && windows.get(window.directory.node()) == window) {
+        if (windows.get(window.directory.node()) == window) {
+            lookLater();
+        }
+    }
+
+    /** Guarded by this. */
+    private void lookLater() {
+        if (thread == null && !closed) {
             thread = new FreeThread(this::look, "directory-times");
             thread.setDaemon(true);
             thread.start();
@@ -201,16 +262,17 @@ public final class DirectoryTimes implements AutoCloseable {
         return windows.get(directory.node());
     }
 
-    /** May what is said of the directory be of publications here? */
+    /** May what is said of the directory be of changes here? */
     boolean concern(Inode directory) {
         return any && of(directory) != null;
     }
 
-    /** What Alluxio says of a directory, with the times that were shown, if only publications here have moved its own since. */
+    /** What Alluxio says of a directory, with the times that were shown, if only changes here have moved its own since. */
     FileStatus seen(Inode directory, FileStatus status) {
         Window window = any && status.directory() ? of(directory) : null;
-        Facts before = directory.facts();
-        if (window == null || before == null || before.raw().modifiedMillis() == status.modifiedMillis()) {
+        Facts seen = directory.facts();
+        Facts before = seen != null || window == null ? seen : window.shown;
+        if (window == null || before == null || before.sameTimes(reader.read(status, 0))) {
             return status;
         }
         synchronized (this) {
@@ -257,7 +319,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     private void look() {
         while (waited()) {
-            settleAll(Integer.MAX_VALUE);
+            settleAll(Integer.MAX_VALUE, true);
         }
     }
 
@@ -269,17 +331,19 @@ public final class DirectoryTimes implements AutoCloseable {
             Thread.currentThread().interrupt();
             closed = true;
         }
-        boolean goesOn = !closed && windows.values().stream().anyMatch(window -> !window.refused);
+        boolean goesOn = !closed && windows.values().stream().anyMatch(window -> window.moved && !window.refused);
         if (!goesOn) {
             thread = null;
         }
         return goesOn;
     }
 
-    private void settleAll(int most) {
+    /** @param moved only where publications moved the time */
+    private void settleAll(int most, boolean moved) {
         List<Window> all;
         synchronized (this) {
             all = new ArrayList<>(windows.values());
+            all.removeIf(window -> moved && !window.moved);
         }
         boolean answers = true;
         for (int i = 0; i < all.size() && i < most && answers; i++) {
@@ -305,13 +369,22 @@ public final class DirectoryTimes implements AutoCloseable {
         return answered;
     }
 
-    /** Keeps in Alluxio what is to be kept; nothing is published any more. */
+    /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */
+    public void leave() {
+        end(MOST_LEFT);
+    }
+
+    /** Keeps in Alluxio what is to be kept; nothing is changed any more. */
     @Override
     public void close() {
+        end(Integer.MAX_VALUE);
+    }
+
+    private void end(int most) {
         synchronized (this) {
             closed = true;
             notifyAll();
         }
-        settleAll(MOST_LEFT);
+        settleAll(most, false);
     }
 }

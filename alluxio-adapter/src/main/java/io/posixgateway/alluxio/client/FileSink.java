@@ -7,7 +7,7 @@ package io.posixgateway.alluxio.client;
 public interface FileSink {
     long fileId();
 
-    /** The master's time when it made the file, which is that of its directory from then on; 0: not known. */
+    /** The master's time when it made the file: that of its directory is the same, or a moment earlier. 0: not known. */
     long madeMillis();
 
     /** Is the file still where it was made? If not, as directories above it were renamed, it cannot be written any more. */

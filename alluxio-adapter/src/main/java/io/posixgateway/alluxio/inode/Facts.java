@@ -183,6 +183,14 @@ public final class Facts {
         return extra == null ? nanosOf(modifiedMillis) : extra.changedNanos;
     }
 
+    /** Are the times that stat(2) shows the same? */
+    public boolean sameTimes(Facts other) {
+        return modifiedSeconds() == other.modifiedSeconds()
+                && modifiedNanos() == other.modifiedNanos()
+                && changedSeconds() == other.changedSeconds()
+                && changedNanos() == other.changedNanos();
+    }
+
     /** The inode number that our attribute gives it; 0: none. */
     public long number() {
         return extra == null ? 0 : extra.number;

@@ -223,9 +223,9 @@ public final class Inode implements Dentries.Dentry {
         see(now);
     }
 
-    /** The same of a directory in which this mount made a name, where nothing else was seen or made of it meanwhile. */
+    /** The same of a directory in which this mount changed names, where nothing else was seen or made of it meanwhile. */
     @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
-    public synchronized boolean madeIn(Facts before, Facts now) {
+    public synchronized boolean namesChanged(Facts before, Facts now) {
         if (facts != before) {
             return false;
         }

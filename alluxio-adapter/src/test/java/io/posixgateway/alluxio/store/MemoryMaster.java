@@ -298,7 +298,7 @@ final class MemoryMaster {
     private void enter(MemoryInode directory, MemoryInode made, int mode, Map<String, byte[]> xattrs) {
         made.mode = mode & 0777;
         made.xattrs.putAll(xattrs);
-        made.modifiedMillis = nowMillis();
+        made.modifiedMillis = nowMillis() + 1; // noted by itself, a moment later
         directory.modifiedMillis = nowMillis();
         attach(directory, made);
         absent.remove(made.path());

@@ -86,6 +86,12 @@ class NothingMovesTest {
         return Objects.requireNonNull(found, path);
     }
 
+    /** Alluxio is asked, and knows what was shown then. */
+    private Stated statLater(MemoryMount mount, String path) {
+        cluster.clock().advance(LONGER_THAN_ATTRIBUTES_LIVE);
+        return stat(mount, path);
+    }
+
     private static Map<String, Stated> again(MemoryMount mount, Map<String, Stated> noted) {
         return noted.keySet().stream()
                 .collect(Collectors.toMap(path -> path, path -> stat(mount, path), (a, b) -> a, TreeMap::new));
@@ -242,7 +248,8 @@ class NothingMovesTest {
         try (MemoryMount mount = first();
                 MemoryMount other = MemoryMount.of(cluster)) {
             make(mount, "/tree/file", "text");
-            Stated noted = stat(other, "/tree");
+            Stated noted = statLater(mount, "/tree");
+            assertThat(stat(other, "/tree")).isEqualTo(noted);
             int before = mount.faults().count(StoreCall.CHANGE);
             try (OpenFile file = mount.openToWrite("/tree/file")) {
                 file.write("more");
@@ -254,6 +261,66 @@ class NothingMovesTest {
         }
     }
 
+    /** Nobody asked Alluxio for the directory since, and what is known here is forgotten. */
+    @Test
+    void stat_ofDirectory_staysWhenItIsInvalidAtOnce() {
+        try (MemoryMount mount = first()) {
+            make(mount, "/tree/file", "text");
+            make(mount, "/tree/gone", "text");
+            mount.unlink("/tree/gone");
+            Stated noted = stat(mount, "/tree");
+            mount.fileSystem().invalidate("/");
+            assertThat(stat(mount, "/tree")).isEqualTo(noted);
+            try (MemoryMount other = MemoryMount.of(cluster)) {
+                assertThat(stat(other, "/tree")).isEqualTo(noted);
+            }
+        }
+    }
+
+    /** The next mount shows what this one did. */
+    @Test
+    void stat_ofDirectory_staysWhenItIsUnmountedAtOnce() {
+        Stated noted;
+        try (MemoryMount mount = first()) {
+            make(mount, "/tree/file", "text");
+            noted = stat(mount, "/tree");
+        }
+        try (MemoryMount next = MemoryMount.of(cluster)) {
+            assertThat(stat(next, "/tree")).isEqualTo(noted);
+        }
+    }
+
+    /** As a program that goes on in a directory whose time it has set. */
+    @Test
+    void stat_ofDirectoryWhoseTimeWasSet_staysWhenNamesAreChangedAgain() {
+        try (MemoryMount mount = first()) {
+            make(mount, "/tree/file", "text");
+            setTime(mount, "/tree");
+            make(mount, "/tree/other", "text");
+            Stated noted = stat(mount, "/tree");
+            assertThat(noted.modified()).isNotEqualTo(GIVEN_TIME);
+            staysAsItIs(mount, tree(mount, "/tree"));
+        }
+    }
+
+    /** What the master's clock says is known only as exactly as a call was short. */
+    @Test
+    void names_madeByOthersAfterCallTookLong_moveTheTime() {
+        try (MemoryMount mount = first();
+                MemoryMount other = MemoryMount.of(cluster)) {
+            make(mount, "/tree/file", "text");
+            mount.faults().on(StoreCall.CREATE).after(() -> cluster.clock().advance(Duration.ofSeconds(3)));
+            make(mount, "/tree/slow", "text");
+            mount.unlink("/tree/file");
+            Stated noted = stat(mount, "/tree");
+            aMomentLater();
+            other.unlink("/tree/slow");
+            Stated seen = statLater(mount, "/tree");
+            assertThat(seen.modified()).isAfter(noted.modified());
+            assertThat(statLater(other, "/tree")).isEqualTo(seen);
+        }
+    }
+
     @Test
     void names_madeByOthersWhileFileIsPublished_moveTheTime() throws Exception {
         try (MemoryMount mount = first();
@@ -261,7 +328,7 @@ class NothingMovesTest {
             make(mount, "/tree/file", "text");
             Stated noted = stat(mount, "/tree");
             make(other, "/tree/before", "text");
-            Stated seen = stat(other, "/tree");
+            Stated seen = statLater(other, "/tree");
             aMomentLater();
             try (OpenFile file = mount.openToWrite("/tree/file")) {
                 file.write("more");
@@ -269,8 +336,7 @@ class NothingMovesTest {
             assertThat(stat(mount, "/tree")).isEqualTo(seen).isNotEqualTo(noted);
             aMomentLater();
             make(other, "/tree/after", "text");
-            seen = stat(other, "/tree");
-            cluster.clock().advance(LONGER_THAN_ATTRIBUTES_LIVE);
+            seen = statLater(other, "/tree");
             assertThat(stat(mount, "/tree")).isEqualTo(seen);
             assertThat(stat(other, "/tree")).isEqualTo(seen);
         }
@@ -288,7 +354,7 @@ class NothingMovesTest {
             other.write("/tree/file", "other");
             aMomentLater();
             other.write("/tree/more", "text");
-            cluster.clock().advance(LONGER_THAN_ATTRIBUTES_LIVE);
+            statLater(other, "/tree");
             Map<String, Stated> after = tree(mount, "/tree");
             assertThat(after).containsOnlyKeys("/tree", "/tree/file", "/tree/more");
             assertThat(at(after, "/tree/file").modified())

@@ -100,6 +100,20 @@ abstract class AttributesContract extends ContractCase {
                 .isEqualTo(completed);
     }
 
+    /** What is shown of a directory rests on that: nobody is asked for its time after a file was made in it. */
+    @Test
+    void modified_ofDirectory_isNotLaterThanThatOfTheFileMadeLast() throws Exception {
+        long before = modified("");
+        fixture.later();
+        FileSink sink = begin(store, at("file"));
+        assertThat(modified("file")).isEqualTo(sink.madeMillis());
+        assertThat(modified("")).isGreaterThan(before).isLessThanOrEqualTo(sink.madeMillis());
+        fixture.later();
+        store.makeDirectory(at("directory"), 0755, Map.of());
+        assertThat(modified("")).isGreaterThan(sink.madeMillis()).isLessThanOrEqualTo(modified("directory"));
+        sink.complete();
+    }
+
     @Test
     void modified_ofDirectory_isWhenItsNamesChanged() throws Exception {
         FileSink sink = begin(store, at("file"));

@@ -65,7 +65,7 @@ class MemoryStoreContractTest extends StoreContract {
 
         @Override
         public void later() {
-            cluster.clock().advance(Duration.ofMillis(1));
+            cluster.clock().advance(Duration.ofMillis(5));
         }
     }
 }
