@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -125,8 +126,10 @@ public final class MemoryCluster {
         }
 
         @Override
-        public void awaitRenamed() {
-            renamed.awaitUninterruptibly();
+        public void awaitRenamed(BooleanSupplier waits) {
+            while (waits.getAsBoolean()) {
+                renamed.awaitUninterruptibly();
+            }
         }
 
         @Override

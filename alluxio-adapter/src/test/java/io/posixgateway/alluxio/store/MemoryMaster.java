@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,8 +42,8 @@ final class MemoryMaster {
     interface Moments {
         void reach(Moment moment, String path);
 
-        /** Waits until {@link #renamed} is called; the lock is free meanwhile. */
-        void awaitRenamed();
+        /** Waits while this holds, which changes before {@link #renamed} is called; the lock is free meanwhile. */
+        void awaitRenamed(BooleanSupplier waits);
 
         void renamed();
     }
@@ -103,11 +104,10 @@ final class MemoryMaster {
         if (!directory.directory) {
             throw failure(Errno.EINVAL, directory.path() + " is a file, not a directory.");
         }
+        moments.awaitRenamed(() -> !directory.children.containsKey(name)
+                && below(directory, name).equals(target)
+                && renaming != Thread.currentThread());
         MemoryInode child = directory.children.get(name);
-        while (child == null && below(directory, name).equals(target) && renaming != Thread.currentThread()) {
-            moments.awaitRenamed();
-            child = directory.children.get(name);
-        }
         if (child != null || absent.contains(below(directory, name))) {
             return child;
         }
