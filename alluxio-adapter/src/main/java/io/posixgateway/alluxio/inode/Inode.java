@@ -20,6 +20,8 @@ public final class Inode implements Dentries.Dentry {
     private static final byte AS_SEEN = 1;
     /** They are of what this mount wrote into the file of the id that the inode has. */
     private static final byte AS_WRITTEN = 2;
+    /** Of a directory: its times are not those of the last change of its names. */
+    private static final byte TIMES_OLD = 4;
 
     private static final AtomicLong CHANGES = new AtomicLong();
 
@@ -44,9 +46,8 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean unlinked;
     private volatile boolean ours;
     private boolean resting;
-    private volatile boolean timesOld;
-    /** Of what the kernel's pages are, if anything is known of that: {@link #AS_SEEN}, {@link #AS_WRITTEN}. */
-    private byte pages;
+    /** {@link #AS_SEEN}, {@link #AS_WRITTEN}, {@link #TIMES_OLD}; together, as there are millions of inodes. */
+    private volatile byte marks;
 
     /** What few inodes have. Guarded by the inode's monitor. */
     private static final class Rare {
@@ -116,7 +117,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     synchronized void changeFileId(long id) {
-        pages &= ~AS_WRITTEN;
+        unmark(AS_WRITTEN);
         rare().fileId = id == InodeTable.fileIdOf(node) ? AS_NODE : id;
         tidy();
     }
@@ -132,6 +133,20 @@ public final class Inode implements Dentries.Dentry {
         }
         rare().loosePath = path;
         tidy();
+    }
+
+    private boolean is(byte mark) {
+        return (marks & mark) != 0;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the monitor
+    private synchronized void mark(byte mark) {
+        marks |= mark;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the monitor
+    private synchronized void unmark(byte mark) {
+        marks &= (byte) ~mark;
     }
 
     private Rare rare() {
@@ -158,9 +173,9 @@ public final class Inode implements Dentries.Dentry {
     public synchronized void see(Facts seen) {
         Facts before = facts;
         if (before == null || !before.sameContent(seen)) {
-            pages &= ~AS_SEEN;
+            unmark(AS_SEEN);
         }
-        timesOld = false;
+        unmark(TIMES_OLD);
         keep(seen);
     }
 
@@ -229,21 +244,23 @@ public final class Inode implements Dentries.Dentry {
         if (facts != before) {
             return false;
         }
-        boolean old = timesOld;
+        boolean old = areTimesOld();
         changed(now);
-        timesOld = old;
+        if (old) {
+            mark(TIMES_OLD);
+        }
         return true;
     }
 
     /** This mount changed names in the directory: its times are what Alluxio says when it is asked next. */
     public synchronized void timesAreOld() {
         change = CHANGES.incrementAndGet();
-        timesOld = true;
+        mark(TIMES_OLD);
     }
 
     /** Is Alluxio to be asked before times of the directory are shown? */
     public boolean areTimesOld() {
-        return timesOld;
+        return is(TIMES_OLD);
     }
 
     /** Goes up with every {@link #forgetFacts} or {@link #changed} of any file. */
@@ -269,7 +286,7 @@ public final class Inode implements Dentries.Dentry {
     public synchronized void forgetFacts() {
         change = CHANGES.incrementAndGet();
         keep(null);
-        pages &= ~AS_SEEN;
+        unmark(AS_SEEN);
     }
 
     /** Deleted by us while it may still be open. */
@@ -397,26 +414,31 @@ public final class Inode implements Dentries.Dentry {
     public synchronized boolean keepsPages(Facts now) {
         Facts seen = facts;
         boolean current = seen != null && seen.sameContent(now);
-        boolean keeps = current && ((pages & AS_SEEN) != 0 || ((pages & AS_WRITTEN) != 0 && now.fileId() == fileId()));
-        pages = (byte) (current ? pages | AS_SEEN : pages & ~AS_SEEN);
+        boolean keeps = current && (is(AS_SEEN) || (is(AS_WRITTEN) && now.fileId() == fileId()));
+        if (current) {
+            mark(AS_SEEN);
+        } else {
+            unmark(AS_SEEN);
+        }
         return keeps;
     }
 
     /** This mount wrote the content that the file has now in Alluxio: the kernel's pages are of that. */
     public synchronized void wrote() {
-        pages |= AS_WRITTEN;
+        mark(AS_WRITTEN);
     }
 
     /** Of what the kernel's pages are is not known any more; what was seen of the file neither. */
     public synchronized void forgetPages() {
         forgetFacts();
-        pages = 0;
+        unmark(AS_SEEN);
+        unmark(AS_WRITTEN);
     }
 
     /** Are the kernel's pages of this content, for all that happened since it was opened with it? */
     public synchronized boolean hasPagesOf(Facts opened) {
         Facts seen = facts;
-        return (pages & AS_SEEN) != 0 && writers() == 0 && seen != null && seen.sameContent(opened);
+        return is(AS_SEEN) && writers() == 0 && seen != null && seen.sameContent(opened);
     }
 
     /** Is it a regular file by what was last seen? */
