@@ -183,7 +183,11 @@ func TestAGatewayWithoutPrivilegesServes(t *testing.T) {
 	if err != nil || !strings.Contains(string(status), "CapEff:\t0000000000000000\n") || !strings.Contains(string(status), "Uid:\t65534\t65534\t65534\t65534\n") {
 		t.Fatalf("the gateway has privileges: %s, %v", status, err)
 	}
-	v := published(t, r, "pvc-unprivileged")
+	// Of files that never change the kernel would read block files by itself.
+	v := &volume{r: r, name: "pvc-unprivileged", parameters: map[string]string{"consistency": "immutable"}}
+	r.until("the volume", v.create)
+	r.until("staging", v.stage)
+	r.until("publishing", func(ctx context.Context) error { return v.publish(ctx, "pod", false) })
 	root := v.root("pod")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 128<<10)
 	if err := as(user, user, func() error { return root.WriteFile("file", data, 0o600) }); err != nil {

@@ -25,8 +25,7 @@ enum {
  * READDIRPLUS and its AUTO, ASYNC_DIO, PARALLEL_DIROPS, MAX_PAGES, CACHE_SYMLINKS, INIT_EXT; in the
  * second half DIRECT_IO_ALLOW_MMAP, PASSTHROUGH, RESEND, and OVER_IO_URING where it is wanted. */
 #define INIT_FLAGS                                                                                 \
-    (1U | 1U << 5 | 1U << 13 | 1U << 14 | 1U << 15 | 1U << 18 | 1U << 22 | 1U << 23 |   \
-     1U << 30)
+    (1U | 1U << 5 | 1U << 13 | 1U << 14 | 1U << 15 | 1U << 18 | 1U << 22 | 1U << 23 | 1U << 30)
 #define INIT_FLAGS2 (1U << 4 | 1U << 5 | 1U << 7)
 #define INIT2_OVER_IO_URING (1U << 9)
 enum { MAX_BACKGROUND = 128, CONGESTION_THRESHOLD = 96 };

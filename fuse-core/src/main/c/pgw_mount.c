@@ -23,7 +23,8 @@ int pgw_mount_direct(int fd, const struct pgw_mount_request *request) {
     if (length >= (int)sizeof options) {
         return -E2BIG;
     }
-    return mount(request->source, request->target, FSTYPE, request->flags, options) != 0 ? -errno : 0;
+    return mount(request->source, request->target, FSTYPE, request->flags, options) != 0 ? -errno
+                                                                                         : 0;
 }
 
 /* What a child says on its standard error, up to its end. */

@@ -102,6 +102,9 @@ static jint allocate(JNIEnv *env, jclass owner, jobject descriptor, jint mode, j
     int fd = descriptor_number(env, descriptor);
     int result;
     (void)owner;
+    if (fd < 0) {
+        return -EBADF;
+    }
     do {
         result = fallocate(fd, mode, offset, bytes);
     } while (result != 0 && errno == EINTR);
@@ -109,8 +112,12 @@ static jint allocate(JNIEnv *env, jclass owner, jobject descriptor, jint mode, j
 }
 
 static jlong seek(JNIEnv *env, jclass owner, jobject descriptor, jlong offset, jint whence) {
-    off_t found = lseek(descriptor_number(env, descriptor), offset, whence);
+    int fd = descriptor_number(env, descriptor);
+    off_t found = fd < 0 ? -1 : lseek(fd, offset, whence);
     (void)owner;
+    if (fd < 0) {
+        return -EBADF;
+    }
     return found < 0 ? -errno : found;
 }
 
@@ -180,8 +187,7 @@ static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *in
     return true;
 }
 
-static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts,
-                         jint flags) {
+static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts, jint flags) {
     struct pgw_jni_text text[3];
     (void)owner;
     if (!get_request(env, texts, text)) {

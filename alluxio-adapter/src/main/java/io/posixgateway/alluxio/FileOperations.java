@@ -48,7 +48,7 @@ final class FileOperations {
         if (refused != 0) {
             return refused;
         }
-        if (drafted) {
+        if (drafted && !volume.drafts.hasFailed(inode)) {
             // What is written is in the pages first: to drop them would lose what is under way.
             reply.flags |= OpenReply.KEEP_CACHE;
         }

@@ -63,7 +63,7 @@ final class Draft {
     /** Who waits for the publication under way. */
     Waiter waiter = Waiter.PATIENT;
     /** The last publication failed. */
-    boolean failed;
+    volatile boolean failed;
     /** No longer in use: begin anew. */
     volatile boolean ended;
 

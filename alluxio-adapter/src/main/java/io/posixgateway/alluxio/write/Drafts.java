@@ -62,6 +62,12 @@ public final class Drafts implements AutoCloseable {
         originals.readFrom(source);
     }
 
+    /** Could what was written not be published, so that it is gone with its last writer? Never waits; a hint. */
+    public boolean hasFailed(Inode inode) {
+        Draft draft = drafts.get(inode.node());
+        return draft != null && draft.failed;
+    }
+
     /** Is the node being changed? Never waits. */
     public boolean has(Inode inode) {
         return has(inode.node());

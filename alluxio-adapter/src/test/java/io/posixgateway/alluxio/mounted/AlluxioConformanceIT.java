@@ -29,10 +29,6 @@ class AlluxioConformanceIT {
         known.put("a_directory_counts_its_subdirectories", "Alluxio does not count them; a directory shows 1 link");
         known.put("rename_exchange_swaps", "Alluxio cannot swap two names in one step: EINVAL");
         known.put(
-                "names_are_bytes",
-                "Alluxio takes a backslash for a slash, and drops what follows a question mark: EINVAL");
-        known.put("names_need_not_be_utf8", "Alluxio's names are text: EINVAL for bytes that are no UTF-8");
-        known.put(
                 "a_sparse_file_holds_only_its_data",
                 "Alluxio has no holes: none makes a file longer than spool_size, EFBIG");
         known.put("holes_and_data_are_found", "Alluxio has no holes: all is data");

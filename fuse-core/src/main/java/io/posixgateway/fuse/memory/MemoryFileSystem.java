@@ -49,7 +49,6 @@ public final class MemoryFileSystem implements FileSystem {
     }
 
     /**
-     * @param capacityBytes see above
      * @param validNanos how long the kernel may believe names and attributes
      * @param clock gives files their times
      */
@@ -155,11 +154,8 @@ public final class MemoryFileSystem implements FileSystem {
     @Override
     public int getattr(Request request, long node, long handle, Attributes attributes) {
         Inode inode = tree.find(node);
-        if (inode == null) {
-            return -Errno.ENOENT;
-        }
-        if (!inode.isDirectory()) {
-            return show(inode, attributes);
+        if (inode == null || !inode.isDirectory()) {
+            return inode == null ? -Errno.ENOENT : show(inode, attributes);
         }
         long stamp = treeLock.readLock();
         try {

@@ -86,25 +86,25 @@ public final class Name {
 
     /** The length of the character of UTF-8 that begins at this index, in bytes; 0: none does. */
     public int characterBytes(int index) {
-        int first = bytes[index];
-        if (first >= 0) {
+        int first = bytes[index] & 0xFF;
+        if (first < 0x80) {
             return 1;
         }
-        int count = (first & 0xF0) == 0xF0 ? 4 : (first & 0xE0) == 0xE0 ? 3 : 2;
-        if ((first & 0xFF) < 0xC2 || (first & 0xFF) > 0xF4 || index + count > length) {
-            return 0;
-        }
-        int character = first & (0x7F >> count);
-        for (int i = 1; i < count; i++) {
+        int count = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+        boolean begins = first >= 0xC2 && first <= 0xF4 && index + count <= length;
+        int character = begins ? first & (0x7F >> count) : -1;
+        for (int i = 1; i < count && character >= 0; i++) {
             int next = bytes[index + i];
-            if ((next & 0xC0) != 0x80) {
-                return 0;
-            }
-            character = (character << 6) | (next & 0x3F);
+            character = (next & 0xC0) == 0x80 ? (character << 6) | (next & 0x3F) : -1;
         }
+        return isWritten(character, count) ? count : 0;
+    }
+
+    /** Is this a character, and are so many bytes the fewest for it? */
+    private static boolean isWritten(int character, int count) {
         int least = count == 2 ? 0x80 : count == 3 ? 0x800 : 0x10000;
         boolean surrogate = character >= Character.MIN_SURROGATE && character <= Character.MAX_SURROGATE;
-        return character < least || surrogate || character > Character.MAX_CODE_POINT ? 0 : count;
+        return character >= least && !surrogate && character <= Character.MAX_CODE_POINT;
     }
 
     /** The name on one line, for logs: a backslash, control characters, and bytes that are no UTF-8 are written as {@code \\xXX}. */

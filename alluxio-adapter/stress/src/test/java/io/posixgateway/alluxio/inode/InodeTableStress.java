@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import org.openjdk.jcstress.annotations.Actor;
@@ -23,7 +24,7 @@ public final class InodeTableStress {
 
     /** A table that keeps nothing idle. */
     private static InodeTable table() {
-        return new InodeTable("/", 1, 0, new CacheBytes(1L << 40), Clock.system());
+        return new InodeTable("/", 1, 0, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
     }
 
     /** A lookup finds the file while the kernel's former knowledge of it ends. */
@@ -102,7 +103,8 @@ public final class InodeTableStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both do, or the name leads to the old node.")
     @State
     public static class TwoSplits {
-        private final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40), Clock.system());
+        private final InodeTable table =
+                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
         private final Name name = Name.of("a");
         private final Inode old = table.of(FILE, false);
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
@@ -16,7 +17,8 @@ public final class MovesStress {
 
     /** A directory, a file in it, and what Alluxio has of both. */
     private static final class Tree {
-        final InodeTable table = new InodeTable("/", 1, 100, new CacheBytes(1L << 40), Clock.system());
+        final InodeTable table =
+                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
         final Moves moves = new Moves(table, Clock.system());
         final Inode directory = table.of(2L << 24, true);
         final Inode file = table.of(3L << 24, false);
