@@ -206,20 +206,34 @@ final class NameOperations {
         if (!directory.isDirectory()) {
             return null;
         }
+        if (directory.unlinked()) {
+            throw new StoreException(Errno.ENOENT, "The directory was removed; another one may be at its path", null);
+        }
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
             Name name = HiddenNames.make();
             String path = volume.metadata.newPathOf(directory, name);
             volume.hidden.add(new HiddenFiles.Hidden(path, 0, 0));
             try (DirectoryTimes.Replacement unseen = volume.metadata.times().replacing(directory)) {
-                NewDraft draft = volume.drafts.prepare(path, planned, true);
-                FileSink sink = take(directory, name, draft);
-                unseen.made(sink.madeMillis());
-                Inode made = create(directory, name, new Taken(draft, sink), planned);
+                Taken taken = takeHidden(directory, name, path, planned);
+                unseen.made(taken.sink.madeMillis());
+                Inode made = create(directory, name, taken, planned);
                 takeNameAway(made, path);
                 return made;
             }
         });
+    }
+
+    private Taken takeHidden(Inode directory, Name name, String path, FileStatus planned) throws StoreException {
+        try {
+            NewDraft draft = volume.drafts.prepare(path, planned, true);
+            return new Taken(draft, take(directory, name, draft));
+        } catch (StoreException e) {
+            if (!e.isOutcomeUnknown()) {
+                volume.hidden.remove(path);
+            }
+            throw e;
+        }
     }
 
     private void takeNameAway(Inode made, String path) throws StoreException {
@@ -436,6 +450,7 @@ final class NameOperations {
                 throw e;
             }
             rename(child, from, to, there);
+            volume.buryIfClosed(there); // the kernel may never have known it, and then says nothing of it
         }
     }
 

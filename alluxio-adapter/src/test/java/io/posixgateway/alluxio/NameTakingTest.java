@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
@@ -186,6 +187,21 @@ class NameTakingTest {
             makeByOthers("/again", "others");
             fails(Errno.EEXIST, () -> mount.create("/again"));
             assertThat(inUfs("/again")).isEqualTo("others");
+        }
+    }
+
+    /** The kernel never knew it. */
+    @Test
+    void rename_toNameThatOthersTookMeanwhile_keepsNothingOfTheirs() throws Exception {
+        try (MemoryMount mount = mount("1h")) {
+            make(mount, "/source", "source");
+            assertThat(mount.exists("/target")).isFalse();
+            makeByOthers("/target", "others");
+            mount.rename("/source", "/target");
+            Eventually.holds(
+                    "nothing is left",
+                    () -> mount.fileSystem().counts().changedFiles() == 0
+                            && mount.fileSystem().counts().spoolBytes() == 0);
         }
     }
 }

@@ -248,10 +248,14 @@ public final class Metadata {
 
     /** A file that is gone, with another at its path: others replaced its content, as we do; it stays the same node. */
     private boolean adopts(Inode inode, FileStatus status) {
-        return !status.directory()
+        boolean adopted = !status.directory()
                 && !inode.isDirectory()
                 && !inode.unlinked()
                 && table.adopt(inode, status.id(), freshness.nowNanos());
+        if (adopted) {
+            notices.changed(inode.node()); // also where nothing is known of what it was before
+        }
+        return adopted;
     }
 
     /** Where Alluxio has the file now; null: nowhere. */

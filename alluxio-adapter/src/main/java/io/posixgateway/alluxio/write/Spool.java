@@ -172,7 +172,7 @@ final class Spool {
                 long before = heldBytes();
                 holes.cut(bytes);
                 coveredBytes = bytes;
-                folder.take(heldBytes() - before);
+                folder.count(heldBytes() - before); // one block more, at most, where a hole is cut: never refused
             } else if (bytes > lengthBytes) {
                 lengthen(bytes);
             }

@@ -136,6 +136,11 @@ public final class SpoolFolder {
         }
     }
 
+    /** Counts what is taken, or given back, already. */
+    void count(long bytes) {
+        usedBytes.addAndGet(bytes);
+    }
+
     private String full() {
         String all = "Spool files would take more than spool_size=" + mostBytes + " bytes in " + folder;
         long bytes = kept.values().stream().mapToLong(Long::longValue).sum();

@@ -64,4 +64,19 @@ class NamelessFileTest {
             mount.requests().release(file);
         }
     }
+
+    @Test
+    void tmpfile_inDirectoryThatWasRemoved_isRefusedAlsoWhereAnotherOneIsMade() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            long removed = mount.lookup("/d").id();
+            try (MemoryMount.Bound bound = mount.bind("/d")) {
+                mount.rmdir("/d");
+                mount.mkdir("/d");
+                assertThatThrownBy(() -> mount.requests().tmpfile(removed, 0600))
+                        .isInstanceOfSatisfying(
+                                FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT));
+            }
+        }
+    }
 }

@@ -299,4 +299,22 @@ class SparseFileTest {
             }
         }
     }
+
+    /** The block that is cut through counts as held from then on. */
+    @Test
+    void truncate_withinAHoleWhereTheSpoolIsFull_isDone() {
+        try (MemoryMount mount = mount("1M")) {
+            try (OpenFile sparse = mount.create("/sparse")) {
+                sparse.write("data");
+                sparse.truncate(MIB / 2);
+                try (OpenFile full = mount.create("/full")) {
+                    full.write(0, filled((int) (MIB - spoolBytes(mount))));
+                    sparse.truncate(9000);
+                    assertThat(sparse.lengthBytes()).isEqualTo(9000);
+                }
+            }
+            assertThat(published("/sparse")).hasSize(9000).startsWith("data".getBytes(StandardCharsets.US_ASCII));
+            assertThat(spoolBytes(mount)).isZero();
+        }
+    }
 }
