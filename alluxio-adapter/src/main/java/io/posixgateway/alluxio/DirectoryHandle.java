@@ -150,7 +150,8 @@ final class DirectoryHandle {
         if (known == null && !request.mayWait()) {
             return false;
         }
-        String last = known == null ? volume.metadata.nameIn(directory, offset) : volume.names.stored(known);
+        String last =
+                known == null ? volume.metadata.locations().nameIn(directory, offset) : volume.names.stored(known);
         if (last == null) {
             restart();
             return true;

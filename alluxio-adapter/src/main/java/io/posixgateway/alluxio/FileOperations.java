@@ -13,13 +13,16 @@ import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Open files. Any thread; answers as the SPI says. */
 final class FileOperations {
-    private static final int RESERVE = 0;
     private static final int PUNCH = Stat.FALLOC_PUNCH_HOLE | Stat.FALLOC_KEEP_SIZE;
     private static final int ZERO_AND_KEEP_SIZE = Stat.FALLOC_ZERO_RANGE | Stat.FALLOC_KEEP_SIZE;
+    /** Modes of fallocate(2) that are there; 0 reserves room. */
+    private static final Set<Integer> ALLOCATIONS =
+            Set.of(0, Stat.FALLOC_KEEP_SIZE, PUNCH, Stat.FALLOC_ZERO_RANGE, ZERO_AND_KEEP_SIZE);
 
     private final Volume volume;
     private final LongTable<FileHandle> handles = new LongTable<>();
@@ -43,14 +46,9 @@ final class FileOperations {
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        boolean drafted = volume.drafts.has(inode);
-        int refused = drafted ? 0 : check(request, inode, writes, reply);
+        int refused = volume.drafts.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
         if (refused != 0) {
             return refused;
-        }
-        if (drafted && !volume.drafts.hasFailed(inode)) {
-            // What is written is in the pages first: to drop them would lose what is under way.
-            reply.flags |= OpenReply.KEEP_CACHE;
         }
         if (writes) {
             volume.startWriting(inode);
@@ -59,6 +57,14 @@ final class FileOperations {
             throw volume.turnAway(inode);
         }
         return begin(request, inode, reply.handle, cut);
+    }
+
+    /** What is written is in the pages first: to drop them would lose what is under way. Not what could not be published. */
+    private int keepWritten(Inode inode, OpenReply reply) {
+        if (!volume.drafts.hasFailed(inode)) {
+            reply.flags |= OpenReply.KEEP_CACHE;
+        }
+        return 0;
     }
 
     /** The handle is there, and counts. */
@@ -180,17 +186,22 @@ final class FileOperations {
             }
         }
         Facts facts = inode.facts();
-        boolean keeps = (reply.flags & OpenReply.KEEP_CACHE) != 0;
-        if (facts != null && keeps) {
-            volume.readers.blocks().used(extent(facts));
-        }
-        if (facts != null && !(keeps && volume.pages.isNoted(inode, facts))) {
-            handle.hasPagesOf(facts);
+        if (facts != null) {
+            notePages(handle, facts, (reply.flags & OpenReply.KEEP_CACHE) != 0);
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;
         handles.put(reply.handle, handle);
         return true;
+    }
+
+    private void notePages(FileHandle handle, Facts facts, boolean keeps) {
+        if (keeps) {
+            volume.readers.blocks().used(extent(facts));
+        }
+        if (!keeps || !volume.pages.isNoted(handle.inode, facts)) {
+            handle.hasPagesOf(facts);
+        }
     }
 
     /** The file as the kernel could read it by itself; null: it cannot. */
@@ -361,12 +372,7 @@ final class FileOperations {
 
     /** In the spool: what is reserved there is sure to find room until it is published, and its holes take none. */
     int fallocate(Request request, long node, Range range, int mode) throws StoreException {
-        boolean known = mode == RESERVE
-                || mode == Stat.FALLOC_KEEP_SIZE
-                || mode == PUNCH
-                || mode == Stat.FALLOC_ZERO_RANGE
-                || mode == ZERO_AND_KEEP_SIZE;
-        if (!known) {
+        if (!ALLOCATIONS.contains(mode)) {
             return -Errno.EOPNOTSUPP;
         }
         FileHandle open = range.handle == UnopenedFiles.HANDLE ? null : opened(request, node, range.handle);

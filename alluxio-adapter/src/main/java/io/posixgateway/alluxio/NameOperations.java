@@ -43,12 +43,11 @@ final class NameOperations {
         }
         Dentries.Dentry known = known(request, directory, name);
         Inode child = known == null ? null : known.child();
-        if (child != null) {
-            if (!request.mayWait() || volume.metadata.known(child) != null || volume.drafts.has(child)) {
-                return volume.enter(request, child, entry);
-            }
-        } else if (knownMissing(directory, name, known, entry)) {
+        if (child == null && knownMissing(directory, name, known, entry)) {
             return missing(entry);
+        }
+        if (child != null && !(request.mayWait() && isOld(child))) {
+            return volume.enter(request, child, entry);
         }
         Inode here = hereOnly(directory, name);
         if (here != null) {
@@ -57,18 +56,31 @@ final class NameOperations {
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        if (child == null && volume.metadata.lookWhetherChanged(directory, name)) {
-            known = volume.metadata.known(directory, name);
-            if ((known == null || known.child() == null) && knownMissing(directory, name, known, entry)) {
-                return missing(entry);
-            }
+        return child == null && isMissingStill(directory, name, entry)
+                ? missing(entry)
+                : look(request, directory, name, entry);
+    }
+
+    private boolean isOld(Inode child) {
+        return volume.metadata.known(child) == null && !volume.drafts.has(child);
+    }
+
+    /** What was known to be missing, is it so after a look at the directory? Then the entry says for how long. */
+    private boolean isMissingStill(Inode directory, Name name, Entry entry) throws StoreException {
+        if (!volume.metadata.missing().lookWhetherChanged(directory, name)) {
+            return false;
         }
+        Dentries.Dentry known = volume.metadata.known(directory, name);
+        return (known == null || known.child() == null) && knownMissing(directory, name, known, entry);
+    }
+
+    private int look(Request request, Inode directory, Name name, Entry entry) throws StoreException {
         volume.hot.asked(directory);
         Inode found = volume.metadata.look(directory, name);
         if (found != null) {
             return volume.enter(request, found, entry);
         }
-        entry.validNanos = volume.metadata.missingLeftNanos(directory, name, volume.freshness.nowNanos());
+        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, volume.freshness.nowNanos());
         return missing(entry);
     }
 
@@ -78,14 +90,14 @@ final class NameOperations {
      * @param known of the name itself, which has no child; null: nothing
      */
     private boolean knownMissing(Inode directory, Name name, Dentries.@Nullable Dentry known, Entry entry) {
-        if (known == null && !volume.metadata.knownMissing(directory, name)) {
+        if (known == null && !volume.metadata.missing().known(directory, name)) {
             return false;
         }
         long seenNanos = known == null ? directory.dentries().completeNanos() : known.seenNanos();
         if (known == null) {
             volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
         }
-        entry.validNanos = volume.metadata.missingLeftNanos(directory, name, seenNanos);
+        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, seenNanos);
         return true;
     }
 

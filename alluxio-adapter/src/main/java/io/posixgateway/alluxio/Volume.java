@@ -21,6 +21,7 @@ import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.Numbering;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
@@ -105,13 +106,7 @@ final class Volume implements AutoCloseable {
         CacheBytes bytes = new CacheBytes(options.cacheBytes());
         this.names = options.names();
         this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, names, clock);
-        this.freshness = new FreshnessByPath(
-                options.consistency(),
-                options.metadataTtlNanos(),
-                options.metadataTtlNanosByPath(),
-                options.openTrustNanos(),
-                options.negativeTtlNanos(),
-                clock);
+        this.freshness = freshness(options, clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         table.whenCrowded(() -> notices.crowded(table));
@@ -136,6 +131,16 @@ final class Volume implements AutoCloseable {
         this.orphans = new Orphans(this, kept != null);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
+    }
+
+    private static FreshnessByPath freshness(AdapterOptions options, Clock clock) {
+        return new FreshnessByPath(
+                options.consistency(),
+                options.metadataTtlNanos(),
+                options.metadataTtlNanosByPath(),
+                options.openTrustNanos(),
+                options.negativeTtlNanos(),
+                clock);
     }
 
     /**
@@ -263,7 +268,7 @@ final class Volume implements AutoCloseable {
     }
 
     /** The next process hears of it, too. */
-    private record StoredNumbering(NodeLog log) implements InodeTable.Numbering {
+    private record StoredNumbering(NodeLog log) implements Numbering {
         @Override
         public void moved(long node, long fileId) {
             log.noticed(node, fileId);
@@ -499,7 +504,7 @@ final class Volume implements AutoCloseable {
     }
 
     private @Nullable Inode recover(long node) throws StoreException {
-        Inode recovered = metadata.recover(node);
+        Inode recovered = metadata.locations().recover(node);
         if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
             recovered.markUnlinked();
         }

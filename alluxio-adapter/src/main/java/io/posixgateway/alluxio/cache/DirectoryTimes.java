@@ -201,7 +201,8 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /**
-     * What is in the directory is about to be replaced by its new content, or a name that nobody sees to go. Waits: what others did before is to be seen first.
+     * What is in the directory is about to be replaced by its new content, or a name that nobody sees to go. Waits: what others
+     * did before is to be seen first.
      *
      * @param directory null: not known
      */

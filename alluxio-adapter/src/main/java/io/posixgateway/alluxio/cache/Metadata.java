@@ -28,11 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Metadata {
     private static final int PAGE = 1000;
-    /** So many names looked up in vain: then it pays to know all names of a directory. */
-    private static final int IN_VAIN = 16;
-
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
-    private static final int MOST_TRIES = 4;
+    static final int MOST_TRIES = 4;
 
     private final Store store;
     private final InodeTable table;
@@ -42,6 +39,8 @@ public final class Metadata {
     private final KernelNotices notices;
     private final Moves moves;
     private final DirectoryTimes times;
+    private final MissingNames missing;
+    private final Locations locations;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
@@ -56,11 +55,23 @@ public final class Metadata {
         this.notices = notices;
         this.moves = new Moves(table, freshness.clock());
         this.times = new DirectoryTimes(this, store, reader);
+        this.missing = new MissingNames(this, freshness);
+        this.locations = new Locations(this, store, table);
     }
 
     /** Renames of directories, and who must not meet one. */
     public Moves moves() {
         return moves;
+    }
+
+    /** Names that lead nowhere. */
+    public MissingNames missing() {
+        return missing;
+    }
+
+    /** Where files of known ids are. */
+    public Locations locations() {
+        return locations;
     }
 
     /** What changes here do to the times of directories. */
@@ -134,69 +145,13 @@ public final class Metadata {
         }
         Freshness own = freshness.of(directory, name);
         boolean believed = dentry.child() == null
-                ? missingLeftNanos(directory, own, dentry.seenNanos()) > 0
+                ? missing.leftNanos(directory, own, dentry.seenNanos()) > 0
                 : own.fresh(dentry.seenNanos());
         if (!believed) {
             return null;
         }
         nameCounts.hit();
         return dentry;
-    }
-
-    /** Is the name missing where all names are known, and still believed? Never waits. */
-    public boolean knownMissing(Inode directory, Name name) {
-        Dentries dentries = directory.dentries();
-        long left = dentries.complete()
-                ? missingLeftNanos(directory, freshness.of(directory, name), dentries.completeNanos())
-                : 0;
-        if (left <= 0) {
-            return false;
-        }
-        Dentries.Dentry dentry = dentries.find(name);
-        return dentry == null || dentry.child() == null;
-    }
-
-    /** For how long a name that was seen to be missing then is believed to be, here and in the kernel. Never waits. */
-    public long missingLeftNanos(Inode directory, Name name, long seenNanos) {
-        return missingLeftNanos(directory, freshness.of(directory, name), seenNanos);
-    }
-
-    /**
-     * What is known to be missing is dropped when its directory is seen to have changed, so it is as young as the last look at the
-     * directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it; hence nothing is
-     * believed beyond the time that everything else is.
-     */
-    private long missingLeftNanos(Inode directory, Freshness own, long seenNanos) {
-        Facts facts = directory.facts();
-        long lookedNanos = facts == null ? seenNanos : facts.fetchedNanos();
-        long latestNanos = lookedNanos - seenNanos > 0 ? lookedNanos : seenNanos;
-        return Math.min(own.leftNanos(seenNanos), own.missingLeftNanos(latestNanos));
-    }
-
-    /**
-     * Asks whether the directory of a name changed, if the name was missing not too long ago: one question for all such names.
-     * What is known afterwards is as young as that. Waits.
-     *
-     * @return was that asked?
-     */
-    public boolean lookWhetherChanged(Inode directory, Name name) throws StoreException {
-        Dentries dentries = directory.dentries();
-        Dentries.Dentry dentry = dentries.find(name);
-        Freshness own = freshness.of(directory, name);
-        boolean missing = dentry == null
-                ? dentries.complete() && own.fresh(dentries.completeNanos())
-                : dentry.child() == null && own.fresh(dentry.seenNanos());
-        try {
-            if (missing && own.believesMissing()) {
-                refresh(directory);
-                return true;
-            }
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ESTALE) {
-                throw e;
-            }
-        }
-        return false;
     }
 
     /** Known facts, or those that Alluxio says now. */
@@ -220,7 +175,7 @@ public final class Metadata {
             if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
                 return see(inode, status, asked);
             }
-            String now = where(inode);
+            String now = locations.of(inode);
             if (moves.directoryMovedSince(moved) && tries < MOST_TRIES) {
                 continue;
             }
@@ -258,18 +213,6 @@ public final class Metadata {
         return adopted;
     }
 
-    /** Where Alluxio has the file now; null: nowhere. */
-    private @Nullable String where(Inode inode) throws StoreException {
-        try {
-            return store.pathOf(inode.fileId());
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
-    }
-
     /** What is there if it is the inode's file, which others put there then. */
     private @Nullable FileStatus find(Inode inode, String path) throws StoreException {
         FileStatus status = statusOrNull(path);
@@ -278,31 +221,11 @@ public final class Metadata {
         }
         String known = table.path(inode);
         if (known == null) {
-            settle(inode, path);
+            locations.settle(inode, path);
         } else if (!known.equals(path)) {
             table.loose(inode, path);
         }
         return status;
-    }
-
-    /**
-     * The file is at this path: puts it into the tree there, so that it moves with the directories above it. Waits.
-     *
-     * @param path where Alluxio says the file of the inode's id is
-     */
-    public void settle(Inode inode, String path) throws StoreException {
-        String root = table.path(table.root());
-        String prefix = root == null || root.equals("/") ? "/" : root + "/";
-        Inode at = path.startsWith(prefix) ? table.root() : null;
-        String[] parts =
-                path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
-        for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
-            Name name = names.shown(parts[i]);
-            at = i + 1 < parts.length ? child(at, name) : look(at, name);
-        }
-        if (at != inode) {
-            table.loose(inode, path);
-        }
     }
 
     /** The volume's. */
@@ -344,7 +267,12 @@ public final class Metadata {
         return orNull(() -> store.compared(path));
     }
 
-    private Facts see(Inode inode, FileStatus said, long asked) {
+    /**
+     * Keeps what Alluxio says of an inode, unless this mount changed it since.
+     *
+     * @param asked {@link Inode#changesSoFar} when it was asked
+     */
+    Facts see(Inode inode, FileStatus said, long asked) {
         Facts before = inode.facts();
         FileStatus status = times.seen(inode, said);
         Facts now = reader.read(status, freshness.nowNanos());
@@ -411,7 +339,7 @@ public final class Metadata {
         }
         notices.moved(directory, dropped);
         Dentries dentries = directory.dentries();
-        if (paysToLearn(dentries.askedInVain())) {
+        if (MissingNames.paysToLearn(dentries.askedInVain())) {
             missedOften.accept(directory);
         }
         return true;
@@ -420,11 +348,6 @@ public final class Metadata {
     /** Whom to tell of directories in which names are asked for in vain again and again; must not wait. */
     public void whenMissedOften(Consumer<Inode> told) {
         missedOften = told;
-    }
-
-    /** Ever more seldom where it did not help, as others change the directory all the time. */
-    private static boolean paysToLearn(int inVain) {
-        return inVain >= IN_VAIN && Integer.bitCount(inVain) == 1;
     }
 
     /**
@@ -596,22 +519,6 @@ public final class Metadata {
      */
     public record Listed(ListingPage page, String last, boolean more) {}
 
-    /** Where the entry of a node that is no longer known is in its directory, if it still is there; null: it is not. */
-    public @Nullable String nameIn(Inode directory, long node) throws StoreException {
-        try {
-            String path = store.pathOf(InodeTable.fileIdOf(node));
-            String parent = pathOf(directory);
-            String prefix = parent.equals("/") ? "/" : parent + "/";
-            boolean inside = path.startsWith(prefix) && path.indexOf('/', prefix.length()) < 0;
-            return inside ? path.substring(prefix.length()) : null;
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
-    }
-
     /**
      * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
      * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
@@ -646,22 +553,12 @@ public final class Metadata {
         Dentries.Dentry dentry = directory.dentries().find(name);
         boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos < 0;
         if (dentry == null || missed) {
-            if (missed) {
-                notices.moved(directory, List.of(name.copy()));
-            }
-            if (directory.dentries().removals() == asked.removals
-                    && !directory.dentries().wasTaken(name)) {
-                place(directory, name, status, asked);
-            }
+            appeared(directory, new Listing(name, status), asked, missed);
             return;
         }
         Inode child = dentry.child();
-        Facts before = child == null ? null : child.facts();
-        if (child == null
-                || before == null
-                || child.fileId() != status.id()
-                || times.concern(child)
-                || before.fetchedNanos() - asked.nanos >= 0) {
+        Facts before = child == null || child.fileId() != status.id() || times.concern(child) ? null : child.facts();
+        if (child == null || before == null || before.fetchedNanos() - asked.nanos >= 0) {
             return;
         }
         Facts now = reader.read(status, asked.nanos);
@@ -671,6 +568,19 @@ public final class Metadata {
         }
     }
 
+    /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
+    private void appeared(Inode directory, Listing listed, Asked asked, boolean missed) {
+        if (missed) {
+            notices.moved(directory, List.of(listed.name.copy()));
+        }
+        Dentries dentries = directory.dentries();
+        if (dentries.removals() == asked.removals && !dentries.wasTaken(listed.name)) {
+            place(directory, listed.name, listed.status, asked);
+        }
+    }
+
+    private record Listing(Name name, FileStatus status) {}
+
     /**
      * A part of a listing that was read to confirm what is known.
      *
@@ -678,38 +588,4 @@ public final class Metadata {
      * @param more does it go on?
      */
     record Confirmed(String last, boolean more) {}
-
-    /** This node, if it is known and has the file of this id; else the one that the file has now. Null: there is none. */
-    public @Nullable Inode ofFile(long node, long fileId) throws StoreException {
-        Inode known = table.get(node);
-        return known != null && known.fileId() == fileId ? known : recover(InodeTable.nodeOf(fileId));
-    }
-
-    /** Null: each time that it was looked for, another file was where it had just been. */
-    private @Nullable Inode recoverFile(long fileId) throws StoreException {
-        for (int tries = 1; tries <= MOST_TRIES; tries++) {
-            long asked = Inode.changesSoFar();
-            String path = store.pathOf(fileId);
-            FileStatus status = store.status(path);
-            if (status.id() == fileId) {
-                Inode inode = table.of(fileId, status.directory());
-                settle(inode, path);
-                see(inode, status, asked);
-                return inode;
-            }
-        }
-        return null;
-    }
-
-    /** The node of this id, found through Alluxio when the table does not know it; null when it is gone. */
-    public @Nullable Inode recover(long node) throws StoreException {
-        try {
-            return recoverFile(InodeTable.fileIdOf(node));
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
-    }
 }

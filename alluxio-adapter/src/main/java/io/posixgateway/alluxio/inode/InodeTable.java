@@ -41,14 +41,6 @@ public final class InodeTable {
     /** This part of the limit is made free at once. */
     private static final int CROWD_SHARE = 16;
 
-    private static final Numbering NOBODY = new Numbering() {
-        @Override
-        public void moved(long node, long fileId) {}
-
-        @Override
-        public void gone(long node) {}
-    };
-
     private final int most;
     private final CacheBytes bytes;
     private final Clock clock;
@@ -63,7 +55,7 @@ public final class InodeTable {
 
     private final IdleQueue idle = new IdleQueue();
     private final LongAdder evicted = new LongAdder();
-    private volatile Numbering numbering = NOBODY;
+    private volatile Numbering numbering = Numbering.NOBODY;
     private volatile int generation;
     private volatile Runnable crowded = () -> {};
     /** Since when it is of no use to ask for it, and whether it is; see {@link #crowd}. */
@@ -215,10 +207,8 @@ public final class InodeTable {
     /** What the table knows of an inode number that stat(2) showed; null: nothing. */
     public @Nullable Inode ofNumber(long number) {
         Long file = numbers.file(number);
-        Inode found = file == null ? nodes.get(number) : laterIds.get(file + BASE);
-        if (found == null && file != null) {
-            found = nodes.get(nodeOf(file));
-        }
+        Inode later = file == null ? null : laterIds.get(file + BASE);
+        Inode found = later != null ? later : nodes.get(file == null ? number : nodeOf(file));
         return found != null && found.number() == number ? found : null;
     }
 
@@ -267,15 +257,6 @@ public final class InodeTable {
         replaced(inode, newFileId, nowNanos);
         numbering.moved(inode.node(), newFileId);
         return true;
-    }
-
-    /** Hears of nodes whose file has another id than the one they began with. Must not wait. */
-    public interface Numbering {
-        /** Others replaced the file. */
-        void moved(long node, long fileId);
-
-        /** The kernel knows the node no more. */
-        void gone(long node);
     }
 
     /** Tells who hears from now on. */

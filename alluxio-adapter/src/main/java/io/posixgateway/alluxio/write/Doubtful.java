@@ -135,7 +135,7 @@ final class Doubtful implements AutoCloseable {
             return false;
         }
         try {
-            Inode inode = metadata.ofFile(published.node(), published.fileId());
+            Inode inode = metadata.locations().ofFile(published.node(), published.fileId());
             if (inode == null) {
                 return dropped(kept);
             }

@@ -240,7 +240,7 @@ public final class DraftRecovery {
             LOG.warn("{} is gone from Alluxio; its changed content will be published there", content.path());
             table.loose(inode, content.path());
         } else {
-            metadata.settle(inode, path);
+            metadata.locations().settle(inode, path);
         }
         return inode;
     }

@@ -153,24 +153,12 @@ class AlluxioFilesIT {
     void aBigFileIsReadByManyFromBlockFilesAndThroughStreams(String shortCircuit) throws Exception {
         String folder = SharedAlluxio.folder();
         int pieces = 160;
-        CRC32C written = new CRC32C();
-        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of()))) {
-            Path big = mounted.root().resolve("big");
-            try (FileChannel channel = FileChannel.open(big, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-                for (int i = 0; i < pieces; i++) {
-                    byte[] piece = content(i, PIECE_BYTES);
-                    written.update(piece);
-                    channel.write(ByteBuffer.wrap(piece));
-                }
-            }
-            assertThat(Files.size(big)).isEqualTo((long) pieces * PIECE_BYTES);
-            assertThat(checksum(SharedAlluxio.ufs(folder).resolve("big"))).isEqualTo(written.getValue());
-        }
+        long written = writeBig(folder, pieces);
         // Another mount, whose kernel has no pages of it.
         AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("short_circuit", shortCircuit));
         try (MountedFileSystem mounted = mount(fs)) {
             Path big = mounted.root().resolve("big");
-            assertThat(checksum(big)).isEqualTo(written.getValue());
+            assertThat(checksum(big)).isEqualTo(written);
             try (FileChannel channel = FileChannel.open(big)) {
                 inParallel(32, reader -> {
                     Random random = new Random(SEED + reader);
@@ -191,6 +179,24 @@ class AlluxioFilesIT {
             assertThat(local ? counts.localReadBytes() : counts.remoteReadBytes())
                     .isPositive();
         }
+    }
+
+    /** Its checksum. */
+    private static long writeBig(String folder, int pieces) throws Exception {
+        CRC32C written = new CRC32C();
+        try (MountedFileSystem mounted = mount(SharedAlluxio.open(folder, Map.of()))) {
+            Path big = mounted.root().resolve("big");
+            try (FileChannel channel = FileChannel.open(big, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                for (int i = 0; i < pieces; i++) {
+                    byte[] piece = content(i, PIECE_BYTES);
+                    written.update(piece);
+                    channel.write(ByteBuffer.wrap(piece));
+                }
+            }
+            assertThat(Files.size(big)).isEqualTo((long) pieces * PIECE_BYTES);
+            assertThat(checksum(SharedAlluxio.ufs(folder).resolve("big"))).isEqualTo(written.getValue());
+        }
+        return written.getValue();
     }
 
     private static long checksum(Path file) throws Exception {

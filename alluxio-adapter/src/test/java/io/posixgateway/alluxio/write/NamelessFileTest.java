@@ -69,8 +69,8 @@ class NamelessFileTest {
     void tmpfile_inDirectoryThatWasRemoved_isRefusedAlsoWhereAnotherOneIsMade() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             mount.mkdir("/d");
-            long removed = mount.lookup("/d").id();
             try (MemoryMount.Bound bound = mount.bind("/d")) {
+                long removed = bound.stat().id();
                 mount.rmdir("/d");
                 mount.mkdir("/d");
                 assertThatThrownBy(() -> mount.requests().tmpfile(removed, 0600))

@@ -1,0 +1,82 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+
+/** Names that lead nowhere, and for how long that is believed. Any thread. */
+public final class MissingNames {
+    /** So many names looked up in vain: then it pays to know all names of a directory. */
+    private static final int IN_VAIN = 16;
+
+    private final Metadata metadata;
+    private final FreshnessByPath freshness;
+
+    MissingNames(Metadata metadata, FreshnessByPath freshness) {
+        this.metadata = metadata;
+        this.freshness = freshness;
+    }
+
+    /** Is the name missing where all names are known, and still believed? Never waits. */
+    public boolean known(Inode directory, Name name) {
+        Dentries dentries = directory.dentries();
+        long left =
+                dentries.complete() ? leftNanos(directory, freshness.of(directory, name), dentries.completeNanos()) : 0;
+        if (left <= 0) {
+            return false;
+        }
+        Dentries.Dentry dentry = dentries.find(name);
+        return dentry == null || dentry.child() == null;
+    }
+
+    /** For how long a name that was seen to be missing then is believed to be, here and in the kernel. Never waits. */
+    public long leftNanos(Inode directory, Name name, long seenNanos) {
+        return leftNanos(directory, freshness.of(directory, name), seenNanos);
+    }
+
+    /**
+     * What is known to be missing is dropped when its directory is seen to have changed, so it is as young as the last look at the
+     * directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it; hence nothing is
+     * believed beyond the time that everything else is.
+     */
+    long leftNanos(Inode directory, Freshness own, long seenNanos) {
+        Facts facts = directory.facts();
+        long lookedNanos = facts == null ? seenNanos : facts.fetchedNanos();
+        long latestNanos = lookedNanos - seenNanos > 0 ? lookedNanos : seenNanos;
+        return Math.min(own.leftNanos(seenNanos), own.missingLeftNanos(latestNanos));
+    }
+
+    /**
+     * Asks whether the directory of a name changed, if the name was missing not too long ago: one question for all such names.
+     * What is known afterwards is as young as that. Waits.
+     *
+     * @return was that asked?
+     */
+    public boolean lookWhetherChanged(Inode directory, Name name) throws StoreException {
+        Dentries dentries = directory.dentries();
+        Dentries.Dentry dentry = dentries.find(name);
+        Freshness own = freshness.of(directory, name);
+        boolean missing = dentry == null
+                ? dentries.complete() && own.fresh(dentries.completeNanos())
+                : dentry.child() == null && own.fresh(dentry.seenNanos());
+        try {
+            if (missing && own.believesMissing()) {
+                metadata.refresh(directory);
+                return true;
+            }
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ESTALE) {
+                throw e;
+            }
+        }
+        return false;
+    }
+
+    /** Ever more seldom where it did not help, as others change the directory all the time. */
+    static boolean paysToLearn(int inVain) {
+        return inVain >= IN_VAIN && Integer.bitCount(inVain) == 1;
+    }
+}

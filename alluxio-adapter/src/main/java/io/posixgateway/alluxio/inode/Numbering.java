@@ -1,0 +1,19 @@
+package io.posixgateway.alluxio.inode;
+
+/** Hears of nodes whose file has another id than the one they began with. Must not wait. */
+public interface Numbering {
+    /** Others replaced the file. */
+    void moved(long node, long fileId);
+
+    /** The kernel knows the node no more. */
+    void gone(long node);
+
+    /** Is told, and does nothing. */
+    Numbering NOBODY = new Numbering() {
+        @Override
+        public void moved(long node, long fileId) {}
+
+        @Override
+        public void gone(long node) {}
+    };
+}
