@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * allocating; all else returns {@link FileSystem#WOULD_WAIT} where waiting is not allowed.
  */
 public final class AlluxioFileSystem implements FileSystem {
-    private final Volume volume;
+    final Volume volume;
     private final Failures failures;
     private final NameOperations names;
     private final FileOperations files;

@@ -21,11 +21,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>So their blocks on this host are held open until then, which costs no call to Alluxio, and what is changed of one is
  * copied into the spool first, as of any file. Where the mount outlives its process, an orphan that the kernel still knows after
- * a second is copied into the spool too, for the next process. Any thread; has one of its own while there are such.
+ * a second is copied into the spool too, for the next process. Any thread; has one of its own while there are such, which is
+ * never interrupted: that would close the files it reads and writes for all who use them.
  */
 final class Orphans implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** So long its end waits for a copy under way. */
+    private static final long FINISH_MILLIS = 5000;
     /** So much of a replaced file is copied beforehand where its blocks are not here. */
     private static final long SMALL_BYTES = 1 << 20;
 
@@ -33,9 +36,9 @@ final class Orphans implements AutoCloseable {
     private final boolean outlivesProcess;
     /** By node. */
     private final LongTable<Held> held = new LongTable<>();
-    // Guarded by this.
+    // Changed under this object's monitor.
     private @Nullable Thread thread;
-    private boolean closed;
+    private volatile boolean closed;
 
     /** One of them. The flags are for the thread that copies. */
     private static final class Held {
@@ -175,39 +178,53 @@ final class Orphans implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            while (goesOn()) {
-                volume.clock.sleep(PAUSE_NANOS);
-                held.all().forEach(this::copyIfOld);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        while (goesOn()) {
+            held.all().forEach(this::copyIfOld);
         }
     }
 
+    /** Waits a moment. */
     private synchronized boolean goesOn() {
-        boolean any = !closed && held.all().stream().anyMatch(one -> !one.stays);
+        boolean any = held.all().stream().anyMatch(one -> !one.stays) && pause();
         if (!any) {
             thread = null;
         }
         return any;
     }
 
+    /** False: it is over before. */
+    private synchronized boolean pause() {
+        long end = volume.clock.nanos() + PAUSE_NANOS;
+        try {
+            for (long left = PAUSE_NANOS; !closed && left > 0; left = end - volume.clock.nanos()) {
+                volume.clock.waitOn(this, left);
+            }
+            return !closed;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
     /** The kernel has had a second to forget it. */
     private void copyIfOld(Held one) {
         boolean young = !one.isOld;
         one.isOld = true;
-        if (!young && !one.stays && one.inode.unlinked()) {
+        if (!young && !one.stays && !closed && one.inode.unlinked()) {
             copy(one);
         }
     }
 
+    /** A program may be changing it, so that its content is being copied already: it is held until that is done. */
     private void copy(Held one) {
         try {
-            volume.drafts.begin(one.inode, Long.MAX_VALUE);
+            volume.drafts.take(one.inode);
             release(one.inode);
             volume.buryIfClosed(one.inode); // it may have been forgotten meanwhile
         } catch (StoreException e) {
+            if (held.get(one.inode.node()) == null) {
+                return; // it was
+            }
             one.stays = true;
             LOG.warn(
                     "A deleted file of {} bytes that a bind mount or a descriptor still refers to ends with this process: {}",
@@ -225,16 +242,23 @@ final class Orphans implements AutoCloseable {
         close();
     }
 
-    private synchronized void end() {
+    private synchronized @Nullable Thread end() {
         closed = true;
-        if (thread != null) {
-            thread.interrupt();
-        }
+        notifyAll();
+        return thread;
     }
 
+    /** Nothing is copied any more, if that does not take long. */
     @Override
     public void close() {
-        end();
+        Thread copying = end();
+        try {
+            if (copying != null) {
+                copying.join(FINISH_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         held.all().forEach(one -> release(one.inode));
     }
 }

@@ -447,8 +447,8 @@ final class Volume implements AutoCloseable {
             leave();
             return;
         }
-        drafts.close();
         orphans.close();
+        drafts.close();
         metadata.times().close();
         removeHidden(hidden.present(), false);
         hidden.close();

@@ -13,10 +13,12 @@ import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,6 +207,78 @@ class OrphanTest {
                     assertThat(same.read()).isEqualTo("three");
                 }
                 awaitNothingLeft(next);
+            }
+        }
+    }
+
+    /** Copies of this mount begin when the latch opens, or at once for a thread that is interrupted. */
+    private static CountDownLatch copiesBegin(MemoryMount mount, CountDownLatch mayGoOn) {
+        CountDownLatch begun = new CountDownLatch(1);
+        Volume volume = mount.fileSystem().volume;
+        volume.drafts.readFrom(inode -> {
+            begun.countDown();
+            try {
+                mayGoOn.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return volume.orphans.open(inode);
+        });
+        return begun;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void boundFile_thatIsBeingCopiedAtAHandover_goesOnInTheNextProcess(Loss loss) throws InterruptedException {
+        MemoryMount first = first();
+        first.write("/file", "one");
+        Bound bound = first.bind("/file");
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        CountDownLatch begun = copiesBegin(first, mayGoOn);
+        loss.of(first, "/file");
+        Eventually.holds("it is being copied", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return begun.getCount() == 0;
+        });
+        Thread leaving = new Thread(() -> {
+            first.fileSystem().leaveToNext();
+            first.fileSystem().close();
+        });
+        leaving.start();
+        Eventually.holds("it waits for that", () -> leaving.getState() == Thread.State.WAITING || !leaving.isAlive());
+        mayGoOn.countDown();
+        leaving.join();
+        try (MemoryMount next = next(first)) {
+            try (Bound same = next.inherited(bound)) {
+                assertThat(same.read()).isEqualTo("one");
+            }
+            awaitNothingLeft(next);
+        }
+    }
+
+    @Test
+    void boundFile_thatAProgramBeginsToChange_isHeldUntilItIsCopied() throws InterruptedException {
+        try (MemoryMount mount = first()) {
+            mount.write("/file", "one");
+            try (Bound bound = mount.bind("/file")) {
+                CountDownLatch mayGoOn = new CountDownLatch(1);
+                CountDownLatch begun = copiesBegin(mount, mayGoOn);
+                mount.unlink("/file");
+                Thread change = new Thread(() -> {
+                    try (OpenFile file = bound.open(Stat.O_RDWR)) {
+                        file.write(3, " two".getBytes(StandardCharsets.UTF_8));
+                    }
+                });
+                change.start();
+                begun.await();
+                Thread copies = new Thread(mount.fileSystem().volume.orphans::leave);
+                copies.start();
+                Eventually.holds(
+                        "it waits for that", () -> copies.getState() == Thread.State.WAITING || !copies.isAlive());
+                mayGoOn.countDown();
+                copies.join();
+                change.join();
+                assertThat(bound.read()).isEqualTo("one two");
             }
         }
     }

@@ -135,12 +135,9 @@ public final class Drafts implements AutoCloseable {
     public void begin(Inode inode, long mostBytes) throws StoreException {
         while (!has(inode)) {
             Facts facts = metadata.refresh(inode);
-            if (!facts.raw().complete() && mostBytes > 0) {
-                throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
-            }
             // What cannot be made anew is refused now, not at its publication.
             AttributeEdit.ownedBy(facts, store.user());
-            Draft draft = originals.draft(inode, facts);
+            Draft draft = originals.draft(inode, facts, mostBytes > 0);
             draft.lock.lock();
             try {
                 if (drafts.putIfAbsent(inode.node(), draft) != null) {
@@ -152,6 +149,13 @@ public final class Drafts implements AutoCloseable {
                 draft.unlock();
             }
         }
+    }
+
+    /** As {@link #begin} of all of it; returns when the content is in the spool, whoever copied it. Nothing interrupts that. */
+    public void take(Inode inode) throws StoreException {
+        do {
+            begin(inode, Long.MAX_VALUE);
+        } while (surely(inode, draft -> 0) == NO_DRAFT);
     }
 
     /** Takes over the content; from then on the record counts. */
@@ -459,11 +463,10 @@ public final class Drafts implements AutoCloseable {
      */
     public void completeStream(Inode inode) throws StoreException {
         Draft draft = drafts.get(inode.node());
-        if (draft == null || draft.streamed == null) {
-            return;
-        }
         try {
-            publish(inode, true);
+            if (draft != null && draft.streamed != null) {
+                publish(inode, true);
+            }
         } catch (StoreException e) {
             if (draft.lost == null) {
                 throw e;

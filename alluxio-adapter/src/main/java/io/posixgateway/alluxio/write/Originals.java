@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.spi.Errno;
 
 /** What existing files hold when a change of them begins, which goes into the spool first. Any thread. */
 public final class Originals {
@@ -30,8 +31,15 @@ public final class Originals {
         source = other;
     }
 
-    /** A draft without content, whose record does not count yet. */
-    Draft draft(Inode inode, Facts facts) throws StoreException {
+    /**
+     * A draft without content, whose record does not count yet.
+     *
+     * @param copied will content be copied? EBUSY if it is not complete
+     */
+    Draft draft(Inode inode, Facts facts, boolean copied) throws StoreException {
+        if (copied && !facts.raw().complete()) {
+            throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
+        }
         Spool spool = folder.make();
         try {
             DraftRecord.Content content =
