@@ -89,6 +89,8 @@ final class Volume implements AutoCloseable {
     private volatile boolean unchanging;
     /** While the changed files of an earlier process are being recovered. */
     private volatile @Nullable Recovering recovering;
+    /** What restores, or restored, the changed files of an earlier process whose mount goes on. */
+    private volatile @Nullable DraftRecovery inherited;
 
     private volatile boolean closing;
     private volatile boolean left;
@@ -180,6 +182,29 @@ final class Volume implements AutoCloseable {
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
         later(() -> removeHidden(hidden.inherit(), takenOver));
+        later(this::buryUnknown);
+    }
+
+    /**
+     * Files without a name that an earlier process left and that the kernel does not know: the process ended before the kernel
+     * heard of them, which asks for another then; or while they were forgotten.
+     */
+    private void buryUnknown() {
+        DraftRecovery recovery = inherited;
+        if (recovery != null) {
+            recovery.showNameless(this::isBuried);
+        }
+    }
+
+    /** Where the kernel cannot be asked, and where this fails, it stays until the kernel forgets it, or the mount ends. */
+    private boolean isBuried(Inode inode) {
+        if (notices.isKnown(inode.node())) {
+            return false;
+        }
+        table.forget(inode.node(), Long.MAX_VALUE);
+        inode.markOurs(); // nobody has it open
+        buryIfClosed(inode);
+        return true;
     }
 
     private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
@@ -226,6 +251,7 @@ final class Volume implements AutoCloseable {
     private void recoverBehind(DraftRecovery recovery) {
         RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
+        inherited = recovery;
         Thread thread = new Thread(
                 () -> {
                     while (!closing && !recovery.tried(drafts)) {
@@ -233,6 +259,7 @@ final class Volume implements AutoCloseable {
                     }
                     recovering = null;
                     gate.open();
+                    later(this::buryUnknown); // if there is a kernel already
                 },
                 "recovery");
         thread.setDaemon(true);
@@ -438,7 +465,7 @@ final class Volume implements AutoCloseable {
                 LOG.warn("The recovery of changed files is left to the next process");
             }
             if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
-                later.shutdownNow();
+                later.getQueue().clear(); // an interrupt would close the spool file of what is being published
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -18,7 +18,10 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +48,9 @@ public final class DraftRecovery {
     private final Deque<Path> left = new ArrayDeque<>();
     /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
     private final Set<Long> drafted = new HashSet<>();
+
+    /** Restored ones without a name, which somebody may have open. Any thread. */
+    private final Queue<Inode> nameless = new ConcurrentLinkedQueue<>();
 
     private boolean goesOn;
     private int restored;
@@ -143,6 +149,14 @@ public final class DraftRecovery {
         }
     }
 
+    /**
+     * Shows the restored files without a name, until the test says that one needs to be shown no more. Any thread; one that is
+     * restored meanwhile may be missing.
+     */
+    public void showNameless(Predicate<Inode> isDone) {
+        nameless.removeIf(isDone);
+    }
+
     private void finish(Drafts drafts, Draft draft) {
         try {
             boolean closed = !goesOn || draft.record.has(DraftRecord.UNOPENED);
@@ -150,6 +164,8 @@ public final class DraftRecovery {
                 drafts.discard(draft.inode);
             } else if (closed) {
                 drafts.lastWriterClosed(draft.inode, false);
+            } else if (draft.inode.unlinked()) {
+                nameless.add(draft.inode);
             }
         } catch (StoreException e) {
             LOG.error("A changed file of an earlier process could not be published: {}", e.getMessage());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.FuseRequests.Opened;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -14,7 +15,9 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Files that never had a name (O_TMPFILE). */
 class NamelessFileTest {
@@ -78,5 +81,40 @@ class NamelessFileTest {
                                 FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT));
             }
         }
+    }
+    private static MemoryMount first(MemoryCluster cluster, Path folder) {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+    }
+
+    private static MemoryMount next(MemoryCluster cluster, Path folder, MemoryMount killed) {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+    }
+
+    /** The kernel sends the request again, which makes another. */
+    @Test
+    void tmpfile_whoseAnswerTheKernelNeverGot_leavesNothingInTheNextProcess(@TempDir Path folder) throws Exception {
+        try (MemoryMount killed = first(cluster, folder)) {
+            Opened lost = killed.requests().tmpfile(FuseRequests.ROOT, 0600);
+            Opened known = killed.requests().tmpfile(FuseRequests.ROOT, 0600);
+            killed.requests().write(lost, 0, "nobody's".getBytes(StandardCharsets.UTF_8));
+            killed.requests().write(known, 0, "content".getBytes(StandardCharsets.UTF_8));
+            killed.kill();
+            killed.requests().forget(lost.node().id(), 1);
+            try (MemoryMount next = next(cluster, folder, killed)) {
+                assertThat(next.requests().read(known, 0, 100)).asString().isEqualTo("content");
+                Eventually.holds("one is left", () -> next.fileSystem().counts().changedFiles() == 1);
+                assertThat(next.requests().read(known, 0, 100)).asString().isEqualTo("content");
+                next.requests().release(known);
+                next.requests().forget(known.node().id(), 1);
+                Eventually.holds(
+                        "nothing is left", () -> next.fileSystem().counts().changedFiles() == 0);
+            }
+            assertEmpty(cluster);
+        }
+    }
+
+    private static void assertEmpty(MemoryCluster cluster) throws StoreException {
+        assertThat(cluster.connect().list("/", "", 10).entries()).isEmpty();
+        assertThat(cluster.ufs().list("/")).isEmpty();
     }
 }
