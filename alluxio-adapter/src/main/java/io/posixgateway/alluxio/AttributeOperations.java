@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
@@ -110,26 +111,36 @@ final class AttributeOperations {
 
     /** Brings changed attributes to Alluxio, while nothing moves: only what differs. */
     private void put(Inode inode, AttributeEdit.Edit edit) throws StoreException {
-        volume.metadata.moves().stay(inode, () -> {
-            // Its times count as long as Alluxio's own stays what it is now, which others may have changed since it was
-            // seen.
-            Facts before = inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
-            put(inode, before, edit.of(before));
-            return inode;
-        });
+        DirectoryTimes times = volume.metadata.times();
+        volume.metadata
+                .moves()
+                .stay(
+                        inode,
+                        () -> times.alone(inode, () -> {
+                            long changes = times.changes();
+                            // Its times count as long as Alluxio's own stays what it is now, which others may have
+                            // changed since it was
+                            // seen.
+                            Facts before =
+                                    inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
+                            Facts now = put(inode, before, edit.of(before));
+                            if (inode.isDirectory()) {
+                                times.written(inode, now, changes);
+                            }
+                            return inode;
+                        }));
     }
 
-    private void put(Inode inode, Facts before, FileStatus after) throws StoreException {
+    private Facts put(Inode inode, Facts before, FileStatus after) throws StoreException {
         Map<String, byte[]> changed = new HashMap<>(after.xattrs());
         before.raw().xattrs().forEach((name, value) -> changed.remove(name, value));
         Integer mode = after.mode() == before.raw().mode() ? null : after.mode();
         if ((mode != null || !changed.isEmpty()) && !volume.metadata.isOrphan(inode)) {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
-        inode.changed(volume.factsReader.read(after, before.fetchedNanos()));
-        if (inode.isDirectory()) {
-            volume.metadata.times().settled(inode);
-        }
+        Facts now = volume.factsReader.read(after, before.fetchedNanos());
+        inode.changed(now);
+        return now;
     }
 
     int getxattr(Request request, Inode inode, Name name, ByteBuffer into) throws StoreException {

@@ -402,7 +402,7 @@ final class NameOperations {
             volume.store.delete(path);
         }
         child.markUnlinked();
-        volume.metadata.times().settled(child);
+        volume.metadata.times().gone(child);
     }
 
     private boolean moveHiddenUp(Inode parent, String path) throws StoreException {

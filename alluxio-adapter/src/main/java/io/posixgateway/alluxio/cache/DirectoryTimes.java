@@ -5,8 +5,10 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +33,10 @@ import org.slf4j.LoggerFactory;
  * <p>Content that is published takes the place of a file by a rename, which moves the master's time of the directory, too, though no
  * name was changed; so does the end of a file that was deleted while it was open. What was shown stays in the same way. As other mounts
  * would see the time move, and for long, the directory is then asked for a moment after the last publication.
+ *
+ * <p>Who writes the directory's attribute does so {@link #alone}, or a program's change would be overwritten by what was seen before it.
+ * The lock is taken behind {@link io.posixgateway.alluxio.inode.Moves} and that of a draft, before this object's monitor. Only a program's
+ * change waits for it; what is kept for the times' sake is kept later where somebody has it.
  */
 public final class DirectoryTimes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimes.class);
@@ -44,6 +51,12 @@ public final class DirectoryTimes implements AutoCloseable {
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** So many directories are seen to when another process takes over, which waits for that. */
     private static final int MOST_LEFT = 300;
+    /** Directories of one number share a lock. */
+    private static final int LOCKS = 64;
+    /** So long a wait is one; shorter than what a call to Alluxio may take. */
+    private static final long SPELL_NANOS = TimeUnit.SECONDS.toNanos(30);
+    /** So long the next process waits at most for calls to Alluxio that are under way. */
+    private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Metadata metadata;
     private final Store store;
@@ -51,15 +64,23 @@ public final class DirectoryTimes implements AutoCloseable {
     /** By node; guarded by this. */
     private final Map<Long, Window> windows = new LinkedHashMap<>();
 
+    private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private volatile boolean any;
     private volatile @Nullable Made lastMade;
+    /** Of all windows; written under the monitor. */
+    private volatile long changes;
+    /** Nothing is looked at any more but at the end. */
     private boolean closed;
+    /** Nothing is kept any more. */
+    private boolean left;
+
     private @Nullable Thread thread;
 
     DirectoryTimes(Metadata metadata, Store store, FactsReader reader) {
         this.metadata = metadata;
         this.store = store;
         this.reader = reader;
+        Arrays.setAll(locks, i -> new ReentrantLock());
     }
 
     /** The master made a file at this time, by its clock, after this one by ours. */
@@ -88,6 +109,8 @@ public final class DirectoryTimes implements AutoCloseable {
         private boolean refused;
         /** Publications are over that moved the time. */
         private boolean moved;
+        /** The last change here, as {@link #changes} counts. */
+        private long change;
 
         private Window(Inode directory) {
             this.directory = directory;
@@ -137,9 +160,79 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** The directory is no more, or Alluxio has just taken its attribute from us, and knows all. */
-    public synchronized void settled(Inode directory) {
+    /** The directory is no more. */
+    public synchronized void gone(Inode directory) {
         windows.remove(directory.node());
+    }
+
+    /**
+     * While the work lasts nobody else here writes the directory's attribute; of a file that is not kept apart. To be called by who stays.
+     *
+     * @throws StoreException EINTR, or what the work throws
+     */
+    public <T> T alone(Inode inode, Moves.Work<T> work) throws StoreException {
+        if (!inode.isDirectory()) {
+            return work.run();
+        }
+        ReentrantLock lock = lock(inode);
+        awaitRemotely(lock);
+        try {
+            return work.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ReentrantLock lock(Inode directory) {
+        return locks[Long.hashCode(directory.node()) & LOCKS - 1];
+    }
+
+    /** As in a call to Alluxio: the wait ends when the program is killed. */
+    private static void awaitRemotely(ReentrantLock lock) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        boolean locked = lock.tryLock();
+        while (!locked) {
+            remote.begin();
+            try {
+                locked = lock.tryLock(SPELL_NANOS, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StoreException(Errno.EINTR, "Interrupted while the directory's attributes were written", e);
+            } finally {
+                remote.end();
+            }
+        }
+    }
+
+    /** Goes up with each change here that a window is of; never waits. */
+    public long changes() {
+        return changes;
+    }
+
+    /**
+     * Alluxio has just taken the attribute from us, and knows all but what changed since.
+     *
+     * @param since {@link #changes} when it was asked what there was before
+     */
+    public synchronized void written(Inode directory, Facts now, long since) {
+        Window window = windows.get(directory.node());
+        if (window != null) {
+            window.shown = now;
+            taken(window, now.raw().xattrs().get(PosixExtras.XATTR), since);
+        }
+    }
+
+    /** Guarded by this. */
+    private void taken(Window window, byte @Nullable [] attribute, long since) {
+        window.attribute = attribute;
+        drop(window, since);
+    }
+
+    /** Ends it unless something is under way or has changed since. Guarded by this. */
+    private void drop(Window window, long since) {
+        if (window.begun == 0 && window.change <= since) {
+            windows.remove(window.directory.node(), window);
+        }
     }
 
     /** The names were changed, at the latest then by the master's clock. */
@@ -171,7 +264,14 @@ public final class DirectoryTimes implements AutoCloseable {
         if (windows.size() > MOST_WINDOWS) {
             windows.remove(windows.keySet().iterator().next());
         }
+        touched(window);
         return window;
+    }
+
+    /** Guarded by this. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the monitor
+    private void touched(Window window) {
+        window.change = ++changes;
     }
 
     /** One change that is none of names. For one thread. */
@@ -235,6 +335,7 @@ public final class DirectoryTimes implements AutoCloseable {
             window.attribute = raw.xattrs().get(PosixExtras.XATTR);
         }
         window.moving++;
+        touched(window);
     }
 
     private synchronized void end(Window window, long toMillis) {
@@ -242,6 +343,7 @@ public final class DirectoryTimes implements AutoCloseable {
         window.moving = Math.max(0, window.moving - 1);
         window.moved = true;
         window.toMillis = Math.max(window.toMillis, toMillis);
+        touched(window);
         if (window.begun == 0 && window.toMillis == Long.MIN_VALUE) {
             windows.remove(window.directory.node(), window);
         }
@@ -268,8 +370,12 @@ public final class DirectoryTimes implements AutoCloseable {
         return any && of(directory) != null;
     }
 
-    /** What Alluxio says of a directory, with the times that were shown, if only changes here have moved its own since. */
-    FileStatus seen(Inode directory, FileStatus status) {
+    /**
+     * What Alluxio says of a directory, with the times that were shown, if only changes here have moved its own since.
+     *
+     * @param asked {@link Inode#changesSoFar} when it was asked
+     */
+    FileStatus seen(Inode directory, FileStatus status, long asked) {
         Window window = any && status.directory() ? of(directory) : null;
         Facts seen = directory.facts();
         Facts before = seen != null || window == null ? seen : window.shown;
@@ -278,7 +384,7 @@ public final class DirectoryTimes implements AutoCloseable {
         }
         synchronized (this) {
             if (directory.areTimesOld() || !window.has(status)) {
-                if (window.begun == 0) {
+                if (window.begun == 0 && !directory.isChangedSince(asked)) {
                     windows.remove(directory.node(), window);
                 }
                 return status;
@@ -287,40 +393,75 @@ public final class DirectoryTimes implements AutoCloseable {
         return AttributeEdit.shown(status, before);
     }
 
-    /** Keeps in Alluxio what is shown, if it is to be kept. Waits. */
-    void settle(Inode directory, FileStatus shown) {
+    /**
+     * Keeps in Alluxio what is shown, if it is to be kept and nobody else writes there. Waits for Alluxio alone.
+     *
+     * @param since {@link #changes} by the time that the answer was looked at first
+     */
+    void settle(Inode directory, FileStatus shown, long since) {
         Window window = any && shown.directory() ? of(directory) : null;
         byte[] attribute = shown.xattrs().get(PosixExtras.XATTR);
-        if (window == null || attribute == null || !isSettled(window, attribute)) {
+        if (window == null || attribute == null || !isToKeep(window, attribute, since)) {
             return;
         }
         try {
-            Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
-            store.change(metadata.pathOf(directory), change);
-            settled(window);
+            tryAlone(directory, () -> keep(window, attribute, since));
         } catch (StoreException e) {
             LOG.debug("The time of node {} is kept by this process alone: {}", directory.node(), e.getMessage());
             refused(window);
         }
     }
 
-    private synchronized boolean isSettled(Window window, byte[] attribute) {
-        return window.begun == 0 && !window.refused && !Arrays.equals(window.attribute, attribute);
+    /** Something to do by who stays, alone. */
+    @FunctionalInterface
+    private interface Task {
+        void run() throws StoreException;
+    }
+
+    /** As {@link #alone}; does nothing where that would be waited for. */
+    private void tryAlone(Inode directory, Task task) throws StoreException {
+        metadata.moves().tryStay(directory, () -> {
+            ReentrantLock lock = lock(directory);
+            if (lock.tryLock()) {
+                try {
+                    task.run();
+                } finally {
+                    lock.unlock();
+                }
+            }
+            return directory;
+        });
+    }
+
+    private void keep(Window window, byte[] attribute, long since) throws StoreException {
+        if (isToKeep(window, attribute, since)) {
+            Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
+            store.change(metadata.pathOf(window.directory), change);
+            window.directory.outdateAnswers();
+            kept(window, attribute, since);
+        }
+    }
+
+    private synchronized void kept(Window window, byte[] attribute, long since) {
+        taken(window, attribute, since);
+    }
+
+    private synchronized boolean isToKeep(Window window, byte[] attribute, long since) {
+        return !left
+                && windows.get(window.directory.node()) == window
+                && window.begun == 0
+                && window.change <= since
+                && !window.refused
+                && !Arrays.equals(window.attribute, attribute);
     }
 
     private synchronized void refused(Window window) {
         window.refused = true;
     }
 
-    private synchronized void settled(Window window) {
-        if (window.begun == 0) {
-            windows.remove(window.directory.node(), window);
-        }
-    }
-
     private void look() {
         while (waited()) {
-            settleAll(Integer.MAX_VALUE, true);
+            settleAll(Integer.MAX_VALUE, false);
         }
     }
 
@@ -339,35 +480,50 @@ public final class DirectoryTimes implements AutoCloseable {
         return goesOn;
     }
 
-    /** @param moved only where publications moved the time */
-    private void settleAll(int most, boolean moved) {
+    /** @param last all of them; else only where publications moved the time, and until the end */
+    private void settleAll(int most, boolean last) {
         List<Window> all;
         synchronized (this) {
             all = new ArrayList<>(windows.values());
-            all.removeIf(window -> moved && !window.moved);
+            all.removeIf(window -> !last && !window.moved);
         }
-        boolean answers = true;
-        for (int i = 0; i < all.size() && i < most && answers; i++) {
-            answers = settle(all.get(i));
+        boolean goesOn = true;
+        for (int i = 0; i < all.size() && i < most && goesOn; i++) {
+            goesOn = settle(all.get(i), last);
         }
     }
 
-    /** False: Alluxio does not answer. */
-    private boolean settle(Window window) {
+    /** False: Alluxio does not answer, or it is over. */
+    private boolean settle(Window window, boolean last) {
+        long since;
         synchronized (this) {
+            if (closed && !last) {
+                return false;
+            }
             if (window.begun > 0 || window.refused) {
                 return true;
             }
+            since = changes;
         }
         boolean answered = true;
         try {
-            metadata.refresh(window.directory);
+            tryAlone(window.directory, () -> lookAt(window, since));
         } catch (StoreException e) {
             LOG.debug("The time of node {} moves: {}", window.directory.node(), e.getMessage());
             answered = e.errno() == Errno.ESTALE || e.errno() == Errno.ENOENT;
+            looked(window, since);
         }
-        settled(window);
         return answered;
+    }
+
+    /** What is to be kept is kept by who sees the answer. */
+    private void lookAt(Window window, long since) throws StoreException {
+        metadata.refresh(window.directory);
+        looked(window, since);
+    }
+
+    private synchronized void looked(Window window, long since) {
+        drop(window, since);
     }
 
     /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */
@@ -386,6 +542,24 @@ public final class DirectoryTimes implements AutoCloseable {
             closed = true;
             notifyAll();
         }
-        settleAll(most, false);
+        settleAll(most, true);
+        synchronized (this) {
+            left = true;
+        }
+        awaitWriters();
+    }
+
+    /** Returns when what was begun to be written before is written. */
+    private void awaitWriters() {
+        long deadline = System.nanoTime() + LEAVE_NANOS;
+        try {
+            for (ReentrantLock lock : locks) {
+                if (lock.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                    lock.unlock();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

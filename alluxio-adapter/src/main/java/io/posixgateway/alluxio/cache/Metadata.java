@@ -274,7 +274,8 @@ public final class Metadata {
      */
     Facts see(Inode inode, FileStatus said, long asked) {
         Facts before = inode.facts();
-        FileStatus status = times.seen(inode, said);
+        long changes = times.changes();
+        FileStatus status = times.seen(inode, said, asked);
         Facts now = reader.read(status, freshness.nowNanos());
         boolean kept = inode.see(now, asked);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
@@ -287,7 +288,9 @@ public final class Metadata {
         } else if (inode.isDirectory()) {
             notices.moved(inode, inode.dentries().dropListing()); // of before it was looked at
         }
-        times.settle(inode, status);
+        if (kept) {
+            times.settle(inode, status, changes);
+        }
         return now;
     }
 

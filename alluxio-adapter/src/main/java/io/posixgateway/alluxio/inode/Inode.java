@@ -252,6 +252,20 @@ public final class Inode implements Dentries.Dentry {
         return true;
     }
 
+    /** No answer to an earlier look counts. */
+    public synchronized void outdateAnswers() {
+        change = CHANGES.incrementAndGet();
+    }
+
+    /**
+     * Does an answer not count any more?
+     *
+     * @param asked {@link #changesSoFar} when it was asked
+     */
+    public synchronized boolean isChangedSince(long asked) {
+        return change > asked;
+    }
+
     /** This mount changed names in the directory: its times are what Alluxio says when it is asked next. */
     public synchronized void timesAreOld() {
         change = CHANGES.incrementAndGet();
@@ -263,7 +277,7 @@ public final class Inode implements Dentries.Dentry {
         return is(TIMES_OLD);
     }
 
-    /** Goes up with every {@link #forgetFacts} or {@link #changed} of any file. */
+    /** Goes up with every {@link #forgetFacts}, {@link #changed} and the like of any file. */
     public static long changesSoFar() {
         return CHANGES.get();
     }

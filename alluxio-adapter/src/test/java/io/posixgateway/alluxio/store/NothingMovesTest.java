@@ -10,6 +10,7 @@ import io.posixgateway.fuse.wire.Layouts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -288,6 +289,83 @@ class NothingMovesTest {
         try (MemoryMount next = MemoryMount.of(cluster)) {
             assertThat(stat(next, "/tree")).isEqualTo(noted);
         }
+    }
+
+    /** Somebody looks at a directory after a change of its names: its attribute is on its way to Alluxio. */
+    private record Look(long node, StoreFaults.Held kept, AsyncCall call) {
+        void end() throws Exception {
+            kept.open();
+            call.await();
+        }
+    }
+
+    private Look look(MemoryMount mount) throws Exception {
+        make(mount, "/tree/file", "text");
+        make(mount, "/tree/gone", "text");
+        mount.unlink("/tree/gone");
+        long node = mount.lookup("/tree").id();
+        cluster.clock().advance(LONGER_THAN_ATTRIBUTES_LIVE);
+        StoreFaults.Held kept = mount.faults().on(StoreCall.CHANGE).at("/tree").hold();
+        AsyncCall call = AsyncCall.start(() -> mount.requests().getattr(node));
+        kept.await();
+        return new Look(node, kept, call);
+    }
+
+    /** Returns when the program is through, or waits for something. */
+    private static void isThroughOrWaits(AsyncCall program) throws Exception {
+        Eventually.holds(
+                "it is through, or waits",
+                () -> program.isDone() || program.thread().getState() == Thread.State.TIMED_WAITING);
+    }
+
+    @Test
+    void change_ofDirectoryWhoseTimeIsBeingKept_stays() throws Exception {
+        try (MemoryMount mount = first();
+                MemoryMount other = MemoryMount.of(cluster)) {
+            Look look = look(mount);
+            AsyncCall program = AsyncCall.start(() -> {
+                mount.requests().chown(look.node(), 2000);
+                mount.requests().chmod(look.node(), 01777);
+                setTime(mount, "/tree");
+            });
+            isThroughOrWaits(program);
+            look.end();
+            program.await();
+            for (MemoryMount each : List.of(mount, other)) {
+                Stated seen = statLater(each, "/tree");
+                assertThat(seen.uid()).isEqualTo(2000);
+                assertThat(seen.mode() & 07777).isEqualTo(01777);
+                assertThat(seen.modified()).isEqualTo(GIVEN_TIME);
+            }
+        }
+    }
+
+    @Test
+    void stat_ofDirectory_staysWhenNameIsChangedWhileItsTimeIsBeingKept() throws Exception {
+        try (MemoryMount mount = first()) {
+            Look look = look(mount);
+            aMomentLater();
+            mount.unlink("/tree/file");
+            Stated noted = mount.requests().stat(look.node());
+            look.end();
+            staysAsItIs(mount, Map.of("/tree", noted));
+        }
+    }
+
+    /** The next process may write the attribute as soon as this one has left. */
+    @Test
+    void leave_whileTimeOfDirectoryIsBeingKept_waitsForThat() throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder.resolve("leaving"), null);
+        makeDirectory(mount, "/tree");
+        Look look = look(mount);
+        AsyncCall leaves = AsyncCall.start(() -> {
+            mount.fileSystem().leaveToNext();
+            mount.fileSystem().close();
+        });
+        isThroughOrWaits(leaves);
+        assertThat(leaves.isDone()).isFalse();
+        look.end();
+        leaves.await();
     }
 
     /** As a program that goes on in a directory whose time it has set. */
