@@ -197,7 +197,7 @@ public final class Metadata {
         if (there != null && adopts(inode, there)) {
             return there;
         }
-        table.doubt(inode);
+        table.gone(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
     }
 

@@ -14,6 +14,8 @@ public final class CacheBytes {
     private static final int A_MISSING = 120;
     /** An extended attribute without its name and value. */
     private static final int AN_XATTR = 120;
+    /** Of a file that shows another number than its own. */
+    static final int A_NUMBER = 110;
 
     private final long most;
     private final AtomicLong beside = new AtomicLong();

@@ -76,7 +76,7 @@ public final class InodeTable {
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
-        this.numbers = new Numbers(nodes, most);
+        this.numbers = new Numbers(nodes, laterIds, most, bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
         lookedUp(root);
@@ -419,6 +419,12 @@ public final class InodeTable {
         return dentry == null ? null : dentry.child();
     }
 
+    /** Its file is no more: its number may be another's, and its name is to be looked up again. */
+    public void gone(Inode inode) {
+        numbers.gone(inode);
+        doubt(inode);
+    }
+
     /** Its name is to be looked up again before it is believed; it stays in the tree until then. */
     public synchronized void doubt(Inode inode) {
         Inode parent = inode.parent;
@@ -455,6 +461,7 @@ public final class InodeTable {
         }
         if (inode.isDropped()) {
             inode.comeBack();
+            numbers.cameBack(inode);
             if (fileIdOf(inode.node()) != inode.fileId()) {
                 laterIds.put(inode.fileId() + BASE, inode);
                 numbering.moved(inode.node(), inode.fileId());
@@ -581,6 +588,9 @@ public final class InodeTable {
             detach(inode);
             nodes.remove(inode.node());
             unlist(inode);
+            if (inode.unlinked()) {
+                numbers.gone(inode);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.FileSystem;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -11,24 +11,37 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Attributes are copied by others, and a file that was replaced may live elsewhere, where two mounts moved and changed it at one
  * time. So a number is given to a file only if the one that has it is known to be no more, and for good: while this process
- * lives no two files show one number. A file that cannot have the number of its attribute shows its own. Any thread; takes no lock but its own and an
- * inode's.
+ * lives no two files show one number. A file that cannot have the number of its attribute shows its own. Any thread; takes no lock but its own, an
+ * inode's, and those of tables.
+ *
+ * <p>What is known ends with its file. Beyond a limit it ends for files of which no inode is left, the first first: such a file has its
+ * number again when it is seen next, unless another has it by then.
  */
 public final class Numbers {
     /** In the number of a file whose own is shown by another; above Alluxio's ids, below the bits of {@link InodeTable#split}. */
     private static final long DISPLACED = 1L << 55;
 
+    /** So many are looked at to make room for one: more than one, so that room is made where few have an inode. */
+    private static final int MOST_TRIES = 4;
+
     private final NodeTable nodes;
+    private final LongTable<Inode> laterIds;
     private final int most;
-    /** The file that shows this number: guarded by this. */
-    private final Map<Long, Long> files = new HashMap<>();
+    private final CacheBytes bytes;
+    /** The file that shows this number, the one that was looked at first: guarded by this. */
+    private final Map<Long, Long> files = new LinkedHashMap<>();
 
     private volatile boolean any;
 
-    /** @param most so many files beyond that show their own numbers */
-    Numbers(NodeTable nodes, int most) {
+    /**
+     * @param laterIds inodes whose file is another than that of their node
+     * @param most so many are kept of files without an inode
+     */
+    Numbers(NodeTable nodes, LongTable<Inode> laterIds, int most, CacheBytes bytes) {
         this.nodes = nodes;
+        this.laterIds = laterIds;
         this.most = most;
+        this.bytes = bytes;
     }
 
     /** Asks whether a file is no more. */
@@ -48,7 +61,9 @@ public final class Numbers {
         synchronized (this) {
             if (!free || holder(number, fileId) != holder) {
                 keep(InodeTable.nodeOf(fileId), fileId);
-            } else if (keep(number, fileId)) {
+            } else {
+                end(InodeTable.nodeOf(holder), holder);
+                keep(number, fileId);
                 inode.changeNumber(number);
             }
         }
@@ -70,14 +85,69 @@ public final class Numbers {
         return first != null && first.number() == number ? first.fileId() : asking;
     }
 
-    /** False: there are too many. */
-    private boolean keep(long number, long fileId) {
-        if (files.size() >= most && !files.containsKey(number)) {
-            return false;
+    /** Guarded by this. */
+    private void keep(long number, long fileId) {
+        if (files.put(number, fileId) == null) {
+            bytes.add(CacheBytes.A_NUMBER);
+            makeRoom();
         }
-        files.put(number, fileId);
         any = true;
-        return true;
+    }
+
+    /** Those that have an inode go to the end: they are no more than the inodes. Guarded by this. */
+    private void makeRoom() {
+        for (int tries = 0; files.size() > most && tries < MOST_TRIES; tries++) {
+            Map.Entry<Long, Long> first = files.entrySet().iterator().next();
+            long number = first.getKey();
+            long fileId = first.getValue();
+            files.remove(number);
+            if (hasInode(number, fileId)) {
+                files.put(number, fileId);
+            } else {
+                bytes.add(-CacheBytes.A_NUMBER);
+            }
+        }
+    }
+
+    private boolean hasInode(long number, long fileId) {
+        Inode first = nodes.get(number);
+        return (first != null && first.fileId() == fileId)
+                || laterIds.get(InodeTable.nodeOf(fileId)) != null
+                || nodes.get(InodeTable.nodeOf(fileId)) != null;
+    }
+
+    /** Guarded by this. */
+    private void end(long number, long fileId) {
+        if (files.remove(number, fileId)) {
+            bytes.add(-CacheBytes.A_NUMBER);
+        }
+    }
+
+    /** The inode's file is no more. */
+    void gone(Inode inode) {
+        if (!any) {
+            return;
+        }
+        synchronized (this) {
+            long fileId = inode.fileId();
+            end(inode.number(), fileId);
+            end(InodeTable.nodeOf(fileId), fileId);
+        }
+    }
+
+    /** The table has an inode again that it had let go of: another file may have its number by now. */
+    void cameBack(Inode inode) {
+        if (inode.number() == InodeTable.nodeOf(inode.fileId()) || inode.node() == FileSystem.ROOT) {
+            return;
+        }
+        synchronized (this) {
+            long fileId = inode.fileId();
+            if (holder(inode.number(), fileId) == fileId) {
+                keep(inode.number(), fileId);
+            } else {
+                inode.changeNumber(inode.node() | DISPLACED);
+            }
+        }
     }
 
     /** A new inode of a file: its number may be shown by the one that replaced it, though it lives all the same. */
@@ -96,6 +166,7 @@ public final class Numbers {
     /** The inode's content is in this file from now on, and its number stays. */
     synchronized void replaced(Inode inode, long newFileId) {
         if (inode.node() != FileSystem.ROOT && inode.fileId() != newFileId) {
+            end(InodeTable.nodeOf(inode.fileId()), inode.fileId());
             keep(inode.number(), newFileId);
         }
     }

@@ -109,6 +109,33 @@ class InodeNumbersTest {
         }
     }
 
+    @Test
+    void number_ofFileThatIsOverwritten_staysHoweverManyWereBefore() {
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect()).with("cache_entries", "1000").open()) {
+            mount.write("/first", "text");
+            mount.write("/first", "more");
+            long first = number(mount, "/first");
+            for (int i = 0; i < 2100; i++) {
+                mount.write("/file" + i, "text");
+                mount.write("/file" + i, "more");
+                if (i % 2 == 0) {
+                    mount.unlink("/file" + i);
+                }
+            }
+            mount.dropCaches();
+            mount.write("/last", "text");
+            long last = number(mount, "/last");
+            mount.write("/last", "more");
+            mount.dropCaches();
+            mount.fileSystem().invalidate("/");
+            mount.write("/other", "text");
+            mount.dropCaches();
+            assertThat(number(mount, "/last")).isEqualTo(last);
+            assertThat(number(mount, "/first")).isEqualTo(first);
+        }
+    }
+
     /** As the S3 proxy of Alluxio does, which copies all attributes. */
     private void copyByOtherClient(String from, String to) throws StoreException {
         MemoryStore plain = cluster.connect();
