@@ -551,10 +551,10 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** Returns when what was begun to be written before is written. */
     private void awaitWriters() {
-        long deadline = System.nanoTime() + LEAVE_NANOS;
+        long deadline = metadata.nowNanos() + LEAVE_NANOS;
         try {
             for (ReentrantLock lock : locks) {
-                if (lock.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                if (lock.tryLock(deadline - metadata.nowNanos(), TimeUnit.NANOSECONDS)) {
                     lock.unlock();
                 }
             }

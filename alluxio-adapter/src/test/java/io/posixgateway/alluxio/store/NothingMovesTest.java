@@ -226,7 +226,7 @@ class NothingMovesTest {
     }
 
     @Test
-    void stat_ofDirectory_staysWhenFileThatWasRemovedIsClosed() {
+    void stat_ofDirectory_staysWhenFileThatWasRemovedIsClosed() throws Exception {
         try (MemoryMount mount = first()) {
             make(mount, "/tree/file", "text");
             make(mount, "/tree/changed", "text");
@@ -239,6 +239,10 @@ class NothingMovesTest {
             Map<String, Stated> noted = tree(mount, "/tree");
             aMomentLater();
             open.close();
+            MemoryStore plain = cluster.connect();
+            Eventually.holds(
+                    "its hidden name is gone",
+                    () -> plain.list("/tree", "", 10).entries().size() == 1);
             staysAsItIs(mount, noted);
         }
     }

@@ -82,6 +82,7 @@ class NamelessFileTest {
             }
         }
     }
+
     private static MemoryMount first(MemoryCluster cluster, Path folder) {
         return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
     }
