@@ -70,7 +70,7 @@ RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/n
     && mkdir -p /root-files/opt/posix-gateway \
     && cp -a /dist/. /root-files/opt/posix-gateway/ \
     && cp -a /jre /root-files/opt/jre \
-    && rm /root-files/opt/posix-gateway/bin/posix-gateway \
+    && rm /root-files/opt/posix-gateway/bin/{,mount.}posix-gateway \
     && compile() { "$CPU-linux-gnu-gcc" -std=c17 -D_GNU_SOURCE -O2 -s -Wall -Wextra -Werror -o "/root-files$1" "${@:2}"; } \
     && compile /opt/posix-gateway/bin/posix-gateway /programs/launch.c /programs/supervise.c \
     && compile /usr/bin/own /programs/own.c \
