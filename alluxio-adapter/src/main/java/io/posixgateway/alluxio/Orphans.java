@@ -141,21 +141,6 @@ final class Orphans implements AutoCloseable {
         }
 
         @Override
-        public int readOnce(long offset, ByteBuffer into) throws StoreException {
-            return read(offset, into);
-        }
-
-        @Override
-        public long besideBytes(long offset) {
-            return 0;
-        }
-
-        @Override
-        public int readBeside(long offset, Rooms rooms) {
-            return -1;
-        }
-
-        @Override
         public void close() {
             reader.close();
         }

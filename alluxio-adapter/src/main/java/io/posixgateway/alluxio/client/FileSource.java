@@ -25,10 +25,14 @@ public interface FileSource extends AutoCloseable {
     int read(long offset, ByteBuffer into) throws StoreException;
 
     /** The same without reading ahead. */
-    int readOnce(long offset, ByteBuffer into) throws StoreException;
+    default int readOnce(long offset, ByteBuffer into) throws StoreException {
+        return read(offset, into);
+    }
 
     /** So much from there on may be asked for with one {@link #readBeside}; 0: nothing. Any thread; never waits. */
-    long besideBytes(long offset);
+    default long besideBytes(long offset) {
+        return 0;
+    }
 
     /**
      * As {@link #readOnce}, beside other calls. Any thread.
@@ -36,7 +40,9 @@ public interface FileSource extends AutoCloseable {
      * @return what came: fewer bytes than wanted at the end of a block, too, and when this way failed; -1: nothing did, another
      *     way is to be taken
      */
-    int readBeside(long offset, Rooms rooms) throws StoreException;
+    default int readBeside(long offset, Rooms rooms) throws StoreException {
+        return -1;
+    }
 
     @Override
     void close();

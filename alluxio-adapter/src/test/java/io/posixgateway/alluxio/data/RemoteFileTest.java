@@ -41,21 +41,6 @@ class RemoteFileTest {
         }
 
         @Override
-        public int readOnce(long offset, ByteBuffer into) {
-            return read(offset, into);
-        }
-
-        @Override
-        public long besideBytes(long offset) {
-            return 0;
-        }
-
-        @Override
-        public int readBeside(long offset, Rooms rooms) {
-            return -1;
-        }
-
-        @Override
         public void close() {
             open.decrementAndGet();
         }
