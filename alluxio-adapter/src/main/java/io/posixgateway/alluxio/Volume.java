@@ -21,7 +21,7 @@ import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.Numbering;
+import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
@@ -295,7 +295,7 @@ final class Volume implements AutoCloseable {
     }
 
     /** The next process hears of it, too. */
-    private record StoredNumbering(NodeLog log) implements Numbering {
+    private record StoredNumbering(NodeLog log) implements NodeIdListener {
         @Override
         public void moved(long node, long fileId) {
             log.noticed(node, fileId);

@@ -39,7 +39,7 @@ public final class Metadata {
     private final KernelNotices notices;
     private final Moves moves;
     private final DirectoryTimes times;
-    private final MissingNames missing;
+    private final NegativeEntries missing;
     private final Locations locations;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
@@ -55,7 +55,7 @@ public final class Metadata {
         this.notices = notices;
         this.moves = new Moves(table, freshness.clock());
         this.times = new DirectoryTimes(this, store, reader);
-        this.missing = new MissingNames(this, freshness);
+        this.missing = new NegativeEntries(this, freshness);
         this.locations = new Locations(this, store, table);
     }
 
@@ -65,7 +65,7 @@ public final class Metadata {
     }
 
     /** Names that lead nowhere. */
-    public MissingNames missing() {
+    public NegativeEntries missing() {
         return missing;
     }
 
@@ -342,7 +342,7 @@ public final class Metadata {
         }
         notices.moved(directory, dropped);
         Dentries dentries = directory.dentries();
-        if (MissingNames.paysToLearn(dentries.askedInVain())) {
+        if (NegativeEntries.paysToLearn(dentries.askedInVain())) {
             missedOften.accept(directory);
         }
         return true;

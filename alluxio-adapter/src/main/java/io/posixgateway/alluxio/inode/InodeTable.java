@@ -51,11 +51,11 @@ public final class InodeTable {
     /** File ids that belong to a node which began with another one. */
     private final LongTable<Inode> laterIds = new LongTable<>();
 
-    private final Numbers numbers;
+    private final InodeNumbers numbers;
 
     private final IdleQueue idle = new IdleQueue();
     private final LongAdder evicted = new LongAdder();
-    private volatile Numbering numbering = Numbering.NOBODY;
+    private volatile NodeIdListener numbering = NodeIdListener.NOBODY;
     private volatile int generation;
     private volatile Runnable crowded = () -> {};
     /** Since when it is of no use to ask for it, and whether it is; see {@link #crowd}. */
@@ -76,7 +76,7 @@ public final class InodeTable {
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
-        this.numbers = new Numbers(nodes, laterIds, most, bytes);
+        this.numbers = new InodeNumbers(nodes, laterIds, most, bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
         lookedUp(root);
@@ -96,7 +96,7 @@ public final class InodeTable {
     }
 
     /** The inode numbers that are shown. */
-    public Numbers numbers() {
+    public InodeNumbers numbers() {
         return numbers;
     }
 
@@ -260,7 +260,7 @@ public final class InodeTable {
     }
 
     /** Tells who hears from now on. */
-    public void tell(Numbering listener) {
+    public void tell(NodeIdListener listener) {
         numbering = listener;
     }
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What is known ends with its file. Beyond a limit it ends for files of which no inode is left, the first first: such a file has its
  * number again when it is seen next, unless another has it by then.
  */
-public final class Numbers {
+public final class InodeNumbers {
     /** In the number of a file whose own is shown by another; above Alluxio's ids, below the bits of {@link InodeTable#split}. */
     private static final long DISPLACED = 1L << 55;
 
@@ -37,7 +37,7 @@ public final class Numbers {
      * @param laterIds inodes whose file is another than that of their node
      * @param most so many are kept of files without an inode
      */
-    Numbers(NodeTable nodes, LongTable<Inode> laterIds, int most, CacheBytes bytes) {
+    InodeNumbers(NodeTable nodes, LongTable<Inode> laterIds, int most, CacheBytes bytes) {
         this.nodes = nodes;
         this.laterIds = laterIds;
         this.most = most;

@@ -8,14 +8,14 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 
 /** Names that lead nowhere, and for how long that is believed. Any thread. */
-public final class MissingNames {
+public final class NegativeEntries {
     /** So many names looked up in vain: then it pays to know all names of a directory. */
     private static final int IN_VAIN = 16;
 
     private final Metadata metadata;
     private final FreshnessByPath freshness;
 
-    MissingNames(Metadata metadata, FreshnessByPath freshness) {
+    NegativeEntries(Metadata metadata, FreshnessByPath freshness) {
         this.metadata = metadata;
         this.freshness = freshness;
     }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 /** Hears of nodes whose file has another id than the one they began with. Must not wait. */
-public interface Numbering {
+public interface NodeIdListener {
     /** Others replaced the file. */
     void moved(long node, long fileId);
 
@@ -9,7 +9,7 @@ public interface Numbering {
     void gone(long node);
 
     /** Is told, and does nothing. */
-    Numbering NOBODY = new Numbering() {
+    NodeIdListener NOBODY = new NodeIdListener() {
         @Override
         public void moved(long node, long fileId) {}
 

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** How long a name is believed to be missing while another mount may make it, and what it costs to know. */
-class MissingNamesTest {
+class NegativeEntriesTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
