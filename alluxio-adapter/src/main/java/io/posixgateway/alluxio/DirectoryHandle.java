@@ -55,8 +55,8 @@ final class DirectoryHandle {
     private @Nullable List<Inode> all;
 
     private long startedNanos;
-    /** The directory before it was listed. */
-    private @Nullable Facts unlisted;
+    /** {@link Dentries#drops} before it was listed; -1: the directory is to be asked for first. */
+    private long drops;
 
     DirectoryHandle(Volume volume, Inode directory) {
         this.volume = volume;
@@ -109,7 +109,7 @@ final class DirectoryHandle {
         ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
         all = kept == null && volume.freshness.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
-        unlisted = directory.facts();
+        drops = directory.facts() == null ? -1 : dentries.drops();
     }
 
     /** Goes to the entry behind the one of this offset; false: only by waiting. */
@@ -187,8 +187,9 @@ final class DirectoryHandle {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            if (all != null && unlisted == null) {
-                unlisted = volume.metadata.refresh(directory);
+            if (all != null && drops < 0) {
+                volume.metadata.refresh(directory);
+                drops = directory.dentries().drops();
             }
             Metadata.Listed loaded = behind(page.last());
             boolean goesOn = loaded.more() && volume.freshness.of(directory).fresh(volume.freshness.nowNanos());
@@ -220,8 +221,7 @@ final class DirectoryHandle {
             return;
         }
         all = null;
-        Facts before = unlisted;
-        if (inodes.size() <= MOST_KEPT && before != null && volume.metadata.stands(directory, before)) {
+        if (inodes.size() <= MOST_KEPT && drops >= 0 && volume.metadata.stands(directory, drops)) {
             directory.dentries().keepListing(inodes, startedNanos);
         }
     }

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.NameChange;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -189,11 +190,12 @@ final class NameOperations {
         return moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
             NewDraft draft = volume.drafts.prepare(path, planned, opened);
-            long beganNanos = volume.freshness.nowNanos();
-            FileSink sink = take(directory, name, draft);
-            Inode made = create(directory, name, new Taken(draft, sink), planned);
-            volume.metadata.times().nameMade(directory, sink.madeMillis(), beganNanos);
-            return made;
+            try (NameChange change = volume.metadata.times().changing(directory)) {
+                FileSink sink = take(directory, name, draft);
+                Inode made = create(directory, name, new Taken(draft, sink), planned);
+                change.made(sink.madeMillis());
+                return made;
+            }
         });
     }
 
@@ -285,17 +287,13 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        long beganNanos = volume.freshness.nowNanos();
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
-        moves.stay(directory, () -> {
-            String path = volume.metadata.newPathOf(directory, name);
-            return Reservations.taking(volume.store, path, () -> {
-                volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
-                return path;
-            });
-        });
-        Inode made = volume.metadata.look(directory, name);
-        volume.metadata.times().nameMade(directory, made == null ? 0 : madeMillis(made), beganNanos);
+        Inode made;
+        try (NameChange change = volume.metadata.times().changing(directory)) {
+            moves.stay(directory, () -> makeDirectory(directory, name, planned));
+            made = volume.metadata.look(directory, name);
+            change.made(made == null ? 0 : madeMillis(made));
+        }
         if (made == null) {
             return -Errno.ENOENT;
         }
@@ -303,6 +301,14 @@ final class NameOperations {
             made.dentries().nowComplete(volume.freshness.nowNanos());
         }
         return volume.enter(request, made, entry);
+    }
+
+    private String makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
+        String path = volume.metadata.newPathOf(directory, name);
+        return Reservations.taking(volume.store, path, () -> {
+            volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
+            return path;
+        });
     }
 
     /** Of a directory that was just made; 0: others have made names in it already. */
@@ -328,29 +334,34 @@ final class NameOperations {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
                 hide(directory, child, path);
-            } else {
-                volume.orphans.hold(child);
-                orphan(child, () -> volume.drafts.unlink(child, () -> delete(child, path)));
+                return 0;
             }
+            volume.orphans.hold(child);
+            orphan(child, () -> volume.drafts.unlink(child, () -> delete(child, path)));
+            return -1;
         });
     }
 
     /** Something that takes a name away. */
     private interface Taking {
-        void from(String path) throws StoreException;
+        /** Returns how many more names Alluxio has in the directory. */
+        int from(String path) throws StoreException;
     }
 
     private int take(Inode child, Place place, Taking taking) throws StoreException {
-        alone(child, place, place, () -> {
-            child.startGoing();
-            try {
-                taking.from(volume.metadata.pathOf(place.directory, place.name));
-            } finally {
-                child.endGoing();
-            }
-            takenAway(place);
-        });
-        volume.metadata.times().namesChanged(place.directory);
+        try (NameChange change = volume.metadata.times().changing(place.directory)) {
+            alone(child, place, place, () -> {
+                int names;
+                child.startGoing();
+                try {
+                    names = taking.from(volume.metadata.pathOf(place.directory, place.name));
+                } finally {
+                    child.endGoing();
+                }
+                takenAway(place);
+                change.done(names);
+            });
+        }
         return 0;
     }
 
@@ -388,7 +399,10 @@ final class NameOperations {
         if (!child.isDirectory()) {
             return -Errno.ENOTDIR;
         }
-        return take(child, new Place(directory, name), path -> removeDirectory(directory, child, path));
+        return take(child, new Place(directory, name), path -> {
+            removeDirectory(directory, child, path);
+            return -1;
+        });
     }
 
     /** Deletes a directory that shows no names; open deleted files in it move up. */
@@ -441,20 +455,25 @@ final class NameOperations {
             return -Errno.EEXIST;
         }
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
-        renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+        DirectoryTimes times = volume.metadata.times();
+        try (NameChange leaves = times.changing(from.directory);
+                NameChange comes = times.changing(to.directory)) {
+            boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+            leaves.done(-1);
+            comes.done(free ? 1 : 0);
+        }
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);
         }
-        volume.metadata.times().namesChanged(from.directory);
-        volume.metadata.times().namesChanged(to.directory);
         return 0;
     }
 
-    /** What others gave the name to since it was missed is seen when it is in the way. */
-    private void renameOver(Inode child, Place from, Place to, @Nullable Inode target, boolean replaces)
+    /** What others gave the name to since it was missed is seen when it is in the way. Was the name free? */
+    private boolean renameOver(Inode child, Place from, Place to, @Nullable Inode target, boolean replaces)
             throws StoreException {
         try {
             rename(child, from, to, target);
+            return target == null;
         } catch (StoreException e) {
             boolean appeared = replaces && target == null && e.errno() == Errno.EEXIST;
             Inode there = appeared ? volume.metadata.look(to.directory, to.name) : null;
@@ -463,6 +482,7 @@ final class NameOperations {
             }
             rename(child, from, to, there);
             volume.buryIfClosed(there); // the kernel may never have known it, and then says nothing of it
+            return false;
         }
     }
 

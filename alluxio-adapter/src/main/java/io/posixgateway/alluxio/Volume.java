@@ -413,6 +413,7 @@ final class Volume implements AutoCloseable {
             DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
             try {
                 deleteHidden(path);
+                unseen.removed();
             } finally {
                 unseen.close();
             }

@@ -124,13 +124,19 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** A name was taken away, or moved. */
-    public void namesChanged(Inode directory) {
+    /** Names of the directory are about to be changed by the calling thread. */
+    public NameChange changing(Inode directory) {
+        return new NameChange(this, directory, metadata.nowNanos());
+    }
+
+    /** @param names how many more there are */
+    void namesChanged(Inode directory, int names) {
         Made made = lastMade;
         if (made == null) {
+            changed(directory, Long.MIN_VALUE, names);
             directory.timesAreOld();
         } else {
-            changed(directory, made.millisAtMost(metadata.nowNanos()));
+            changed(directory, made.millisAtMost(metadata.nowNanos()), names);
         }
     }
 
@@ -140,12 +146,12 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param millis when, by the master's clock; 0: not known
      * @param beganNanos when the call began, by ours
      */
-    public void nameMade(Inode directory, long millis, long beganNanos) {
+    void nameMade(Inode directory, long millis, long beganNanos) {
         if (millis == 0) {
-            namesChanged(directory);
+            namesChanged(directory, 1);
         } else {
             learn(new Made(millis, beganNanos));
-            changed(directory, millis);
+            changed(directory, millis, 1);
         }
     }
 
@@ -235,16 +241,34 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** The names were changed, at the latest then by the master's clock. */
-    private void changed(Inode directory, long millis) {
+    /** @param millis when at the latest, by the master's clock; the least there is: not known */
+    private void changed(Inode directory, long millis, int names) {
         for (Facts before = directory.facts(); before != null; before = directory.facts()) {
             FileStatus raw = before.raw();
-            Facts now = reader.read(raw.modified(Math.max(millis, raw.modifiedMillis())), before.fetchedNanos());
-            expect(directory, raw, now);
+            FileStatus counted = raw.withNames(Math.max(0, raw.lengthBytes() + names));
+            Facts now = reader.read(counted.modified(Math.max(millis, raw.modifiedMillis())), before.fetchedNanos());
+            if (millis != Long.MIN_VALUE) {
+                expect(directory, raw, now);
+            }
             if (directory.namesChanged(before, now)) {
                 return;
             }
         }
+    }
+
+    /**
+     * Can the time of a directory in Alluxio be of changes of names here?
+     *
+     * @param before what was known
+     * @param more may there be later ones than are known?
+     */
+    synchronized boolean covers(Inode directory, Facts before, long millis, boolean more) {
+        Window window = any ? windows.get(directory.node()) : null;
+        if (window == null || window.fromMillis == Long.MAX_VALUE) {
+            long knownMillis = before.raw().modifiedMillis();
+            return more ? millis >= knownMillis : millis == knownMillis;
+        }
+        return millis >= window.fromMillis && (more || window.moving > 0 || millis <= window.toMillis);
     }
 
     private synchronized void expect(Inode directory, FileStatus known, Facts now) {
@@ -278,9 +302,13 @@ public final class DirectoryTimes implements AutoCloseable {
     public final class Replacement implements AutoCloseable {
         private final @Nullable Window window;
         private final long beganNanos = metadata.nowNanos();
+        private int names;
 
         private Replacement(@Nullable Window window) {
             this.window = window;
+            if (window != null) {
+                window.directory.dentries().changeBegins();
+            }
         }
 
         /** A file was made, since this began, at this time of the master's clock; 0: not known. */
@@ -290,12 +318,19 @@ public final class DirectoryTimes implements AutoCloseable {
             }
         }
 
+        /** A name that nobody sees is gone. */
+        public void removed() {
+            names = -1;
+        }
+
         /** The change is over, made or not. */
         @Override
         public void close() {
             if (window != null) {
                 Made made = lastMade;
                 end(window, made == null ? Long.MIN_VALUE : made.millisAtMost(metadata.nowNanos()));
+                changed(window.directory, Long.MIN_VALUE, names);
+                window.directory.dentries().changeEnds();
             }
         }
     }

@@ -140,7 +140,8 @@ public final class HotDirectories implements AutoCloseable {
     }
 
     private void learnAll(Inode directory) throws StoreException {
-        Facts before = metadata.refresh(directory);
+        metadata.refresh(directory);
+        long drops = directory.dentries().drops();
         long startedNanos = metadata.nowNanos();
         List<Inode> all = new ArrayList<>();
         Metadata.Listed part = metadata.list(directory, "");
@@ -149,15 +150,9 @@ public final class HotDirectories implements AutoCloseable {
             part = metadata.list(directory, part.last());
             part.page().addTo(all);
         }
-        if (!part.more() && (changedHere(directory, before) || metadata.stands(directory, before))) {
+        if (!part.more() && metadata.stands(directory, drops)) {
             directory.dentries().keepListing(all, startedNanos);
         }
-    }
-
-    /** Did this mount change names in a directory since Alluxio was asked for it? Then the directory's time tells nothing of others. */
-    private static boolean changedHere(Inode directory, Facts before) {
-        Facts now = directory.facts();
-        return now != null && !now.sameContent(before) && now.fetchedNanos() == before.fetchedNanos();
     }
 
     private void freshen(Inode directory, Pulse pulse) {

@@ -40,6 +40,7 @@ public final class Metadata {
     private final Moves moves;
     private final DirectoryTimes times;
     private final NegativeEntries missing;
+    private final KnownNames known;
     private final Locations locations;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
@@ -56,6 +57,7 @@ public final class Metadata {
         this.moves = new Moves(table, freshness.clock());
         this.times = new DirectoryTimes(this, store, reader);
         this.missing = new NegativeEntries(this, freshness);
+        this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
     }
 
@@ -275,18 +277,20 @@ public final class Metadata {
     Facts see(Inode inode, FileStatus said, long asked) {
         Facts before = inode.facts();
         long changes = times.changes();
-        FileStatus status = times.seen(inode, said, asked);
+        boolean stays = inode.isDirectory() && known.stay(inode, before, said, asked, freshness.nowNanos());
+        FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;
+        FileStatus status = times.seen(inode, counted, asked);
         Facts now = reader.read(status, freshness.nowNanos());
         boolean kept = inode.see(now, asked);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        if (before != null) {
-            if (kept) {
-                told(inode, before, now);
+        if (inode.isDirectory()) {
+            if (!stays) {
+                notices.moved(inode, inode.dentries().dropListing());
             }
-        } else if (inode.isDirectory()) {
-            notices.moved(inode, inode.dentries().dropListing()); // of before it was looked at
+        } else if (before != null && kept) {
+            told(inode, before, now);
         }
         if (kept) {
             times.settle(inode, status, changes);
@@ -304,13 +308,9 @@ public final class Metadata {
         }
     }
 
-    private void told(Inode inode, Facts before, Facts now) {
+    private void told(Inode file, Facts before, Facts now) {
         if (!before.sameContent(now)) {
-            if (inode.isDirectory()) {
-                notices.moved(inode, inode.dentries().dropListing());
-            } else {
-                notices.changed(inode.node());
-            }
+            notices.changed(file.node());
         }
     }
 
@@ -354,13 +354,19 @@ public final class Metadata {
     }
 
     /**
-     * Is a directory still as it was before it was listed? While another client replaces a file there is a moment in which Alluxio
-     * lists neither the old one nor the new. So a listing is known to lack nothing only if the directory's own time and number of
-     * names are the same before and after it. Asks Alluxio; where it fails, the answer is no.
+     * Has a directory the names that it had before it was listed, but for changes by this mount? While another client replaces a file
+     * there is a moment in which Alluxio lists neither the old one nor the new. So a listing is known to lack nothing only if the
+     * directory's own time and number of names tell of nobody else before and after it. Asks Alluxio; where it fails, the answer is no.
+     *
+     * @param drops {@link Dentries#drops} before it was listed, and after it was last asked for
      */
-    public boolean stands(Inode directory, Facts before) {
+    public boolean stands(Inode directory, long drops) {
         try {
-            return freshness.of(directory).immutable() || before.sameContent(refresh(directory));
+            if (freshness.of(directory).immutable()) {
+                return true;
+            }
+            refresh(directory);
+            return directory.dentries().drops() == drops;
         } catch (StoreException e) {
             return false;
         }

@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
@@ -38,13 +37,12 @@ public final class NegativeEntries {
     }
 
     /**
-     * What is known to be missing is dropped when its directory is seen to have changed, so it is as young as the last look at the
-     * directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it; hence nothing is
-     * believed beyond the time that everything else is.
+     * What is known to be missing is dropped when others are seen to have changed its directory, so it is as young as the last look at
+     * the directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it, and a look beside
+     * changes by this mount shows little; hence nothing is believed beyond the time that everything else is.
      */
     long leftNanos(Inode directory, Freshness own, long seenNanos) {
-        Facts facts = directory.facts();
-        long lookedNanos = facts == null ? seenNanos : facts.fetchedNanos();
+        long lookedNanos = directory.dentries().lookedNanos();
         long latestNanos = lookedNanos - seenNanos > 0 ? lookedNanos : seenNanos;
         return Math.min(own.leftNanos(seenNanos), own.missingLeftNanos(latestNanos));
     }
@@ -59,9 +57,9 @@ public final class NegativeEntries {
         Dentries dentries = directory.dentries();
         Dentries.Dentry dentry = dentries.find(name);
         Freshness own = freshness.of(directory, name);
-        boolean missing = dentry == null
-                ? dentries.complete() && own.fresh(dentries.completeNanos())
-                : dentry.child() == null && own.fresh(dentry.seenNanos());
+        boolean missing = (dentry == null || dentry.child() == null)
+                && (dentries.complete() && own.fresh(dentries.completeNanos())
+                        || dentry != null && own.fresh(dentry.seenNanos()));
         try {
             if (missing && own.believesMissing()) {
                 metadata.refresh(directory);

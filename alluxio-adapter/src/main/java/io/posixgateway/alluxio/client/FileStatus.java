@@ -8,6 +8,7 @@ import java.util.Map;
  * @param id Alluxio's file id: stable over renames, never used again
  * @param mode permission bits only
  * @param complete false while another client writes the file
+ * @param lengthBytes of a directory: the number of names in it, those that the gateway hides included
  * @param xattrs extended attributes as Alluxio holds them
  */
 public record FileStatus(
@@ -53,6 +54,23 @@ public record FileStatus(
                 owner,
                 group,
                 millis,
+                accessedMillis,
+                xattrs);
+    }
+
+    /** Of a directory: the same with so many names in it. */
+    public FileStatus withNames(long names) {
+        return new FileStatus(
+                id,
+                name,
+                directory,
+                complete,
+                names,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
                 accessedMillis,
                 xattrs);
     }

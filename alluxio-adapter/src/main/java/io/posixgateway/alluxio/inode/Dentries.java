@@ -81,12 +81,19 @@ public final class Dentries {
     private Inode @Nullable [] listing;
     private long listedNanos;
     private long removals;
+    private long drops;
     /** All names are known, as of then. */
     private boolean complete;
 
     private long completeNanos;
     /** Names that Alluxio was asked for in vain since then. */
     private int asked;
+    /** When the directory was last seen to have no other names than those that this mount knows of. */
+    private long lookedNanos = Long.MIN_VALUE / 2;
+    /** Changes of names by this mount that have begun and are not over. */
+    private int underWay;
+    /** Those that are over, since a look to which none of them came in the way. */
+    private int unproven;
 
     Dentries(CacheBytes bytes) {
         this.bytes = bytes;
@@ -238,14 +245,18 @@ public final class Dentries {
         return taken != null && taken.contains(name);
     }
 
-    /** Takes the child out if it is here. */
-    synchronized void remove(Inode child) {
+    /**
+     * Takes the child out if it is here.
+     *
+     * @param gone is it known that it has this name no more? If not, not all names are known any more
+     */
+    synchronized void remove(Inode child, boolean gone) {
         int at = place(nameOf(child));
         if (places[at] != child) {
             return;
         }
         listing = null;
-        complete = false;
+        complete &= gone;
         removals++;
         children--;
         closeGap(at);
@@ -273,8 +284,8 @@ public final class Dentries {
     }
 
     /**
-     * Keeps a whole listing, if it is what is known here by now: a change of the directory meanwhile makes it useless, as does a
-     * file that was seen at two names. Any later change drops it.
+     * Keeps that all names are known by a whole listing, unless one was forgotten or a file was seen at two names; and the listing
+     * itself, if it is what is known here by now: any change of the directory drops it.
      *
      * @param all the children in the order of their names
      * @param startedNanos when the listing began
@@ -283,20 +294,21 @@ public final class Dentries {
         if (new HashSet<>(all).size() != all.size()) {
             return;
         }
+        for (Inode child : all) {
+            byte[] name = child.name;
+            boolean here = name != null && places[place(name)] == child;
+            if (!here && !child.unlinked()) {
+                return;
+            }
+        }
+        nowComplete(startedNanos);
         int current = 0;
         for (Inode child : places) {
             current += child != null && child.seenNanos >= startedNanos ? 1 : 0;
         }
-        for (Inode child : all) {
-            byte[] name = child.name;
-            if (name == null || places[place(name)] != child) {
-                return;
-            }
-        }
-        if (current == all.size()) {
+        if (current == all.size() && all.stream().noneMatch(Inode::unlinked)) {
             listing = all.toArray(Inode[]::new);
             listedNanos = startedNanos;
-            nowComplete(startedNanos);
         }
     }
 
@@ -321,6 +333,41 @@ public final class Dentries {
         return completeNanos;
     }
 
+    /** This mount is about to ask Alluxio for a change of names here. */
+    public synchronized void changeBegins() {
+        underWay++;
+    }
+
+    /** It is over, and known here. */
+    public synchronized void changeEnds() {
+        underWay--;
+        unproven++;
+    }
+
+    /**
+     * How many changes of names by this mount an answer of Alluxio may have in it, or not, unlike what is known here.
+     *
+     * @param outdated did one end after Alluxio was asked?
+     */
+    public synchronized int unsure(boolean outdated) {
+        return underWay + (outdated ? unproven : 0);
+    }
+
+    /**
+     * The directory was seen to have no names but those of which this mount knows.
+     *
+     * @param proven no change by this mount came in the way
+     */
+    public synchronized void looked(long nowNanos, boolean proven) {
+        lookedNanos = nowNanos;
+        unproven = proven ? 0 : unproven;
+    }
+
+    /** When it was, by the volume's clock; long ago if never. */
+    public synchronized long lookedNanos() {
+        return lookedNanos;
+    }
+
     /** How often a name was taken out, or found missing. */
     public synchronized long removals() {
         return removals;
@@ -343,8 +390,14 @@ public final class Dentries {
         return listedNanos;
     }
 
-    /** Drops the listing and the names known to be missing, which it returns. */
+    /** How often others were seen to have changed names, or may have. */
+    public synchronized long drops() {
+        return drops;
+    }
+
+    /** Others have changed names, or may have: drops the listing and the names known to be missing, which it returns. */
     public synchronized Collection<Name> dropListing() {
+        drops++;
         listing = null;
         complete = false;
         return forgetAllMissing();

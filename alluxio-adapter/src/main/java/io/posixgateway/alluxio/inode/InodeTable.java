@@ -287,7 +287,7 @@ public final class InodeTable {
             if (replaced != null && replaced != child) {
                 detach(replaced);
             }
-            leaveParent(child);
+            leaveParent(child, false);
             child.name = name.toBytes();
             bytes.add(CacheBytes.of(name.length()));
             child.parent = directory;
@@ -320,11 +320,11 @@ public final class InodeTable {
         }
     }
 
-    private void leaveParent(Inode child) {
+    private void leaveParent(Inode child, boolean gone) {
         Inode parent = child.parent;
         byte[] name = child.name;
         if (parent != null && name != null) {
-            parent.dentries().remove(child);
+            parent.dentries().remove(child, gone);
             bytes.add(-CacheBytes.of(name.length));
         }
         child.parent = null;
@@ -355,17 +355,21 @@ public final class InodeTable {
         return missing(directory, name, nowNanos);
     }
 
-    /** Takes an inode out of its directory; its path stays what it was, for those who still hold it. */
+    /** The inode has its name no more: takes it out of its directory; its path stays what it was, for those who still hold it. */
     public synchronized void detach(Inode child) {
+        detach(child, true);
+    }
+
+    private void detach(Inode child, boolean gone) {
         if (child.parent != null) {
             child.loosen(path(child));
         }
-        leaveParent(child);
+        leaveParent(child, gone);
     }
 
     /** The file is at this path now, which the tree does not know. */
     public synchronized void loose(Inode inode, String path) {
-        leaveParent(inode);
+        leaveParent(inode, false);
         inode.loosen(path);
     }
 
@@ -585,7 +589,7 @@ public final class InodeTable {
             return;
         }
         if (inode.drop()) {
-            detach(inode);
+            detach(inode, inode.unlinked());
             nodes.remove(inode.node());
             unlist(inode);
             if (inode.unlinked()) {
