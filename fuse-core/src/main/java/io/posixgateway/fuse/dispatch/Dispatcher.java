@@ -265,7 +265,12 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
      */
     @Override
     public void close() {
-        if (!pool.finish(FINISH_SECONDS)) {
+        close(FINISH_SECONDS);
+    }
+
+    /** As {@link #close()}; requests are interrupted after so many seconds. */
+    void close(long seconds) {
+        if (!pool.finish(seconds)) {
             LOG.warn("requests under way for long are interrupted, as the session ends");
             waiting.interruptAll();
             if (!pool.finish(FINISH_SECONDS)) {
