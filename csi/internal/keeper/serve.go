@@ -229,6 +229,16 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 			return s.refuse(conn, err)
 		}
 		answer.OK = true
+		if request.Clone {
+			clone, err := s.keeper.system.cloneFuse(files[0])
+			if err == nil {
+				// The client's alone from here on.
+				defer func() { _ = clone.Close() }()
+				files = append(files, clone)
+			} else {
+				s.log.Warn("a gateway gets no descriptor of its own", "id", request.ID, "error", err)
+			}
+		}
 		s.log.Info("taken", "id", request.ID, "takes", answer.Takes+1)
 		return conn.Send(answer, files...)
 	}

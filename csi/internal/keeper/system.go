@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +15,8 @@ import (
 // system is what the keeper asks of the kernel. Functions are fields so that tests can make each of them fail.
 type system struct {
 	openFuse   func() (*os.File, error)
+	// cloneFuse makes another descriptor of the connection, with requests of its own.
+	cloneFuse  func(connection *os.File) (*os.File, error)
 	openMemory func(id string, bytes int64) (*os.File, error)
 	// mount puts the connection at target and returns where it really is (symbolic links resolved).
 	mount   func(request *keeperapi.Request, fuse *os.File) (mountPoint string, err error)
@@ -25,7 +28,7 @@ type system struct {
 
 func kernel() system {
 	return system{
-		openFuse: openFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: abort, mounts: mountinfo.Read,
+		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: abort, mounts: mountinfo.Read,
 	}
 }
 
@@ -35,6 +38,27 @@ func openFuse() (*os.File, error) {
 		return nil, fmt.Errorf("open /dev/fuse: %w (load the fuse module; a container must be privileged)", err)
 	}
 	return os.NewFile(uintptr(fd), "/dev/fuse"), nil
+}
+
+// ioctlClone is FUSE_DEV_IOC_CLONE.
+const ioctlClone = 0x8004e500
+
+func cloneFuse(connection *os.File) (*os.File, error) {
+	clone, err := openFuse()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := connection.SyscallConn()
+	if err == nil {
+		failure := raw.Control(func(fd uintptr) {
+			err = unix.IoctlSetPointerInt(int(clone.Fd()), ioctlClone, int(fd))
+		})
+		err = errors.Join(failure, err)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("clone of the connection: %w", err), clone.Close())
+	}
+	return clone, nil
 }
 
 func openMemory(id string, bytes int64) (*os.File, error) {

@@ -44,6 +44,15 @@ func (c *Client) Take(ctx context.Context, id string) (answer Taken, fuse, memor
 	return answer, files[0], files[1], nil
 }
 
+// TakeOwn is Take with a descriptor of the connection that nobody else has, which the caller owns, too.
+func (c *Client) TakeOwn(ctx context.Context, id string) (answer Taken, fuse, memory, clone *os.File, err error) {
+	files, err := c.call(ctx, &Request{Op: OpTake, ID: id, Clone: true}, &answer, &answer.Status, 3)
+	if err != nil {
+		return answer, nil, nil, nil, err
+	}
+	return answer, files[0], files[1], files[2], nil
+}
+
 // List returns the sessions, sorted by id.
 func (c *Client) List(ctx context.Context) ([]Session, error) {
 	var answer List

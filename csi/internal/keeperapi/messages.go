@@ -80,6 +80,8 @@ type Request struct {
 	// Device is "major:minor" of the mount that notices are for; "" is any.
 	Device string `json:"device,omitempty"`
 	Force  bool   `json:"force,omitempty"`
+	// Clone asks OpTake for a descriptor of the connection that nobody else has.
+	Clone bool `json:"clone,omitempty"`
 	// Data, in base64, is the record (nil asks for it, empty deletes it), or notices for the kernel.
 	Data *[]byte `json:"data,omitempty"`
 }
@@ -106,7 +108,9 @@ type Done struct {
 	Existing bool `json:"existing"`
 }
 
-// Taken answers OpTake; the /dev/fuse connection and the session memory come with it, in this order.
+// Taken answers OpTake; the /dev/fuse connection and the session memory come with it, in this order, and where the request asked
+// for a clone of the connection and the kernel made one, that as a third. The keeper keeps no copy of it: what is read from it and
+// not answered is ended by the kernel when its owner ends.
 type Taken struct {
 	Status
 	ID          string `json:"id"`

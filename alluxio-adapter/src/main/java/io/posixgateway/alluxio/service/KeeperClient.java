@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * replaced by its successor) is tried once more: all questions may be repeated.
  */
 public final class KeeperClient {
-    private static final int TAKEN_FDS = 2;
+    private static final int TAKEN_FDS = 3;
     private static final int CHUNK_BYTES = 32 << 10;
 
     /** What is sent, and what comes, piece by piece. */
@@ -113,7 +113,9 @@ public final class KeeperClient {
     /** Duplicates of the session's descriptors, which the caller owns. */
     public KeptSession take(String id) throws KeeperException {
         int[] fds = new int[TAKEN_FDS];
-        JsonObject answer = ask(question("take", id), fds);
+        JsonObject question = question("take", id);
+        question.addProperty("clone", true);
+        JsonObject answer = ask(question, fds);
         if (fds[0] < 0 || fds[1] < 0) {
             closeAll(fds);
             throw new KeeperException("failed", "the keeper at " + socket + " sent no descriptors for session " + id);
@@ -121,6 +123,7 @@ public final class KeeperClient {
         String device = answer.has("device") ? answer.get("device").getAsString() : null;
         return new KeptSession(
                 fds[0],
+                fds[2],
                 fds[1],
                 answer.get("target").getAsString(),
                 answer.get("read_only").getAsBoolean(),

@@ -10,7 +10,6 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
-import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
@@ -279,8 +278,7 @@ public final class Volumes {
             files.resume(kept.takes() > 0);
             return kept;
         } catch (StoreException | RuntimeException e) {
-            Native.close(kept.fuseFd());
-            Native.close(kept.memoryFd());
+            kept.close();
             throw e;
         }
     }

@@ -35,18 +35,26 @@ final class Handshake implements InitHandler {
     private final boolean locks;
     private final boolean exports;
     private final boolean privileges;
+    private final @Nullable Boolean resends;
     private final Consumer<Negotiated> listener;
     private final List<String> off = new ArrayList<>();
     private volatile @Nullable Negotiated negotiated;
 
     /**
      * @param uring ask for messages over io_uring
+     * @param resends has the kernel been found to send requests again? null: it is what it offers that counts
      * @param served what it says of locks, of nodes that the kernel forgot, and of set-id bits
      * @param listener hears of the outcome before the kernel does
      */
-    Handshake(SessionOptions options, boolean uring, FileSystem served, Consumer<Negotiated> listener) {
+    Handshake(
+            SessionOptions options,
+            boolean uring,
+            @Nullable Boolean resends,
+            FileSystem served,
+            Consumer<Negotiated> listener) {
         this.options = options;
         this.uring = uring;
+        this.resends = resends;
         this.locks = served.handlesLocks();
         this.exports = served.findsForgotten();
         this.privileges = served.dropsPrivileges();
@@ -95,7 +103,7 @@ final class Handshake implements InitHandler {
         for (InitFeature feature : InitFeature.values()) {
             String reason = reasonAgainst(feature, offered);
             if (reason == null) {
-                flags |= feature.bits(offered);
+                flags |= feature.bits(feature == InitFeature.RESEND && resends != null ? -1 : offered);
             } else if (!reason.isEmpty()) {
                 off.add(feature.label() + "(" + reason + ")");
             }
@@ -127,7 +135,8 @@ final class Handshake implements InitHandler {
         if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
             return "needs CAP_SYS_ADMIN";
         }
-        return feature.bits(offered) == 0 ? "not in this kernel" : null;
+        boolean there = feature == InitFeature.RESEND && resends != null ? resends : feature.bits(offered) != 0;
+        return there ? null : "not in this kernel";
     }
 
     /**

@@ -8,6 +8,7 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.wire.Opcode;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What is taken of what a kernel offers. */
@@ -16,7 +17,11 @@ class HandshakeTest {
     private static final long BEFORE_6_9 = (1L << 38) - 1;
 
     private static Negotiated negotiate(FileSystem served, long offered) {
-        Handshake handshake = new Handshake(SessionOptions.defaults(), false, served, outcome -> {});
+        return negotiate(served, offered, null);
+    }
+
+    private static Negotiated negotiate(FileSystem served, long offered, @Nullable Boolean resends) {
+        Handshake handshake = new Handshake(SessionOptions.defaults(), false, resends, served, outcome -> {});
         MemoryExchange exchange = MemoryExchange.of(MemoryExchange.Shape.CONTIGUOUS, MemoryExchange.HandOver.SAME);
         byte[] arguments = new Message()
                 .int32(7)
@@ -31,6 +36,16 @@ class HandshakeTest {
         Negotiated outcome = handshake.negotiated();
         assertThat(outcome).isNotNull();
         return java.util.Objects.requireNonNull(outcome);
+    }
+
+    /** What the kernel did when it was asked counts more than what it offers. */
+    @Test
+    void requestsAreSentAgainWhereTheKernelWasFoundToDoIt() {
+        FileSystem served = new NullFileSystem(1, 1);
+        assertThat(negotiate(served, EVERYTHING, null).has(InitFeature.RESEND)).isTrue();
+        assertThat(negotiate(served, BEFORE_6_9, null).has(InitFeature.RESEND)).isFalse();
+        assertThat(negotiate(served, EVERYTHING, false).has(InitFeature.RESEND)).isFalse();
+        assertThat(negotiate(served, BEFORE_6_9, true).has(InitFeature.RESEND)).isTrue();
     }
 
     @Test
