@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread; every call but {@link #notify} blocks for at most the time-out. A connection that ends without an answer (the keeper is being
  * replaced by its successor) is tried once more: all questions may be repeated.
  */
-public final class KeeperClient {
+public final class KeeperClient implements Takeover.Kept {
     private static final int TAKEN_FDS = 3;
     private static final int CHUNK_BYTES = 32 << 10;
 
@@ -53,6 +53,7 @@ public final class KeeperClient {
     public record Session(String id, String target, boolean mounted, boolean hasRecord) {}
 
     /** The sessions it holds. */
+    @Override
     public List<Session> list() throws KeeperException {
         List<Session> sessions = new ArrayList<>();
         if (socket.toString().isEmpty()) {
@@ -147,6 +148,7 @@ public final class KeeperClient {
     }
 
     /** What was stored with the session; empty: nothing. */
+    @Override
     public byte[] record(String id) throws KeeperException {
         JsonElement data = ask(question("record", id), new int[0]).get("data");
         return data == null || data.isJsonNull()
