@@ -20,11 +20,11 @@ func TestRequestsReadFromACloneEndWithItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Stop()
-	_, fuse, memory, clone, err := s.client.TakeOwn(t.Context(), "vol-1")
+	_, fuse, memory, clone, lock, err := s.client.TakeOwn(t.Context(), "vol-1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = fuse.Close(), memory.Close()
+	_, _, _ = fuse.Close(), memory.Close(), lock.Close()
 	opened := make(chan error, 1)
 	go func() { // a name that the kernel does not know: one that it knows is looked up twice
 		var stat unix.Stat_t

@@ -10,11 +10,12 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // system is what the keeper asks of the kernel. Functions are fields so that tests can make each of them fail.
 type system struct {
-	openFuse   func() (*os.File, error)
+	openFuse func() (*os.File, error)
 	// cloneFuse makes another descriptor of the connection, with requests of its own.
 	cloneFuse  func(connection *os.File) (*os.File, error)
 	openMemory func(id string, bytes int64) (*os.File, error)
@@ -28,7 +29,7 @@ type system struct {
 
 func kernel() system {
 	return system{
-		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: abort, mounts: mountinfo.Read,
+		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: orphans.AbortConnection, mounts: mountinfo.Read,
 	}
 }
 
@@ -168,17 +169,4 @@ func unmount(mountPoint string, detach bool) error {
 		flags |= unix.MNT_DETACH
 	}
 	return unix.Unmount(mountPoint, flags)
-}
-
-// connections is where fusectl belongs.
-const connections = "/sys/fs/fuse/connections"
-
-func abort(device string) {
-	_, minor, _ := strings.Cut(device, ":")
-	path := connections + "/" + minor + "/abort"
-	if os.WriteFile(path, []byte("1"), 0) == nil || unix.Mount("fusectl", connections, "fusectl", 0, "") != nil {
-		return
-	}
-	_ = os.WriteFile(path, []byte("1"), 0) // the connection may have ended
-	_ = unix.Unmount(connections, unix.MNT_DETACH)
 }
