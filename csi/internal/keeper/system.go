@@ -10,6 +10,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/mounts"
 	"posixgateway.io/csi/internal/orphans"
 )
 
@@ -75,8 +76,11 @@ func openMemory(id string, bytes int64) (*os.File, error) {
 }
 
 // mount holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
-// between the look and the mount.
+// between the look and the mount. A target that carries a mount already is not even opened: that mount may wait for a server.
 func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
+	if err := refuseMounted(mounts.Kernel{}.Resolve(request.Target)); err != nil {
+		return "", err
+	}
 	target, err := unix.Open(request.Target, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w (create the folder first)", request.Target, err)
@@ -87,18 +91,25 @@ func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w", request.Target, err)
 	}
-	table, err := mountinfo.Read()
-	if err != nil {
+	if err := refuseMounted(mountPoint); err != nil {
 		return "", err
-	}
-	if present, mounted := table.At(mountPoint); mounted {
-		return "", fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
 	}
 	if err := unix.Mount(request.Source, handle, request.FSType, mountFlags(request), mountData(request, fuse)); err != nil {
 		return "", fmt.Errorf("mount at %s: %w", mountPoint, err)
 	}
 	raiseReadahead(mountPoint)
 	return mountPoint, nil
+}
+
+func refuseMounted(mountPoint string) error {
+	table, err := mountinfo.Read()
+	if err != nil {
+		return err
+	}
+	if present, mounted := table.At(mountPoint); mounted {
+		return fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
+	}
+	return nil
 }
 
 // mountFlags keeps set-user-id programs and devices from being heeded unless the request says so.

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is killed between two of its calls, and the next goes on with what it kept. */
@@ -66,6 +67,7 @@ class KeptMountTest {
 
     /** What nobody expected is tried again, as what Alluxio refuses is: calls do not wait at a gate that nobody opens. */
     @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void recovery_thatThrowsUnexpectedly_isTriedAgain() throws Exception {
         try (MemoryMount killed = first()) {
             OpenFile file = killed.create("/file").write("text");

@@ -114,7 +114,8 @@ public final class FuseSession implements AutoCloseable {
             String reason = chooser.refusal(choice);
             if (reason == null) {
                 boolean uring = choice == TransportChoice.URING;
-                Handshake handshake = new Handshake(options, uring, null, fileSystem, kernel::negotiated);
+                Handshake handshake = new Handshake(
+                        options, uring, null, Native.pageBytes(), fileSystem, kernel::negotiated);
                 MountedConnection connection = MountedConnection.mount(mountPoint, options);
                 FuseSession session = new FuseSession(
                         fileSystem,
@@ -159,7 +160,7 @@ public final class FuseSession implements AutoCloseable {
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
         SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        KeptConnection connection = new KeptConnection(kept.fuseFd(), memory, kept.device());
+        KeptConnection connection = new KeptConnection(kept, memory);
         KeptTransport way;
         try {
             way = KeptTransport.choose(fitting, kept, memory);
@@ -172,7 +173,7 @@ public final class FuseSession implements AutoCloseable {
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
         KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notices());
-        Handshake handshake = new Handshake(fitting, way.uring(), way.resends(), fileSystem, outcome -> {
+        Handshake handshake = new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);
         });
@@ -274,6 +275,25 @@ public final class FuseSession implements AutoCloseable {
     /** How many requests may wait at the same time. */
     public int poolThreads() {
         return poolThreads;
+    }
+
+    /** See {@link #lend}. */
+    @FunctionalInterface
+    public interface Borrower<E extends Exception> {
+        void borrow(KeptSession session) throws E;
+    }
+
+    /**
+     * Lends the descriptors of a kept session that is open; they stay open while the borrower has them, and closing waits for it.
+     *
+     * @return false: the session is closed, or not a kept one
+     */
+    public synchronized <E extends Exception> boolean lend(Borrower<E> borrower) throws E {
+        if (closed || !(connection instanceof KeptConnection keptConnection)) {
+            return false;
+        }
+        borrower.borrow(keptConnection.kept());
+        return true;
     }
 
     /** The kernel's account of the connection. */

@@ -14,6 +14,7 @@ final class KeptServer {
         KeptSession kept = new KeptSession(
                 Integer.parseInt(args[0]),
                 -1,
+                -1,
                 Integer.parseInt(args[1]),
                 args[2],
                 false,
