@@ -46,6 +46,7 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -249,12 +250,13 @@ final class Volume implements AutoCloseable {
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
-        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW, clock);
+        AtomicBoolean broke = new AtomicBoolean();
+        RecoveryGate gate = new RecoveryGate(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
         inherited = recovery;
         Thread thread = new Thread(
                 () -> {
-                    while (!closing && !recovery.tried(drafts)) {
+                    while (!closing && !attempted(recovery, broke)) {
                         clock.pause(RETRY_NANOS);
                     }
                     recovering = null;
@@ -264,6 +266,21 @@ final class Volume implements AutoCloseable {
                 "recovery");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
+    private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
+        try {
+            return recovery.tried(drafts);
+        } catch (RuntimeException | Error e) {
+            if (!broke.getAndSet(true)) {
+                LOG.error(
+                        "The recovery of changed files of an earlier process failed unexpectedly, and is tried again;"
+                                + " calls that need them get EIO",
+                        e);
+            }
+            return false;
+        }
     }
 
     /** False: it is not over, and this call may not wait for it. */

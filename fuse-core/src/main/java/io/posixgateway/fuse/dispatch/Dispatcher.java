@@ -243,7 +243,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private int interrupt(Call call) {
-        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE));
+        // The kernel names a request as it sent it last, with the resend bit where it did so again.
+        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE) & ~Layouts.UNIQUE_RESEND);
         return 0;
     }
 
