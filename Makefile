@@ -26,7 +26,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -42,6 +42,9 @@ setup-cluster:
 
 setup-train:
 	@.ci/setup train
+
+setup-s3: setup ## Build the S3 server of the tests and of `posix-gateway demo --under-store s3` (minutes, once)
+	@alluxio-adapter/s3-server/build
 
 build: ## Build everything: bin/posix-gateway, csi/bin/*
 	@$(LANES) build java=java-build go=$(call list,$(BUILD_TARGETS))
