@@ -1,0 +1,181 @@
+package io.posixgateway.alluxio.mounted;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.S3Server;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A mount of a real Alluxio on a bucket of a real S3 server. */
+class S3IT {
+    private static final AtomicInteger FOLDERS = new AtomicInteger();
+
+    private EmbeddedAlluxio alluxio;
+    private S3Server bucket;
+    private Store other;
+    private String folder;
+    private MountedFileSystem mounted;
+    private Path root;
+
+    @BeforeEach
+    void mount() throws Exception {
+        alluxio = Clusters.onS3();
+        bucket = Objects.requireNonNull(alluxio.s3());
+        folder = "s3-" + FOLDERS.incrementAndGet();
+        other = AlluxioMount.connect(at("/"), SharedAlluxio.options(Map.of()));
+        other.makeDirectory("/" + folder, 0777, Map.of());
+        mounted = MountedFileSystem.mount(
+                AlluxioMount.open(at("/" + folder), SharedAlluxio.options(Map.of())), TransportChoice.AUTO);
+        root = mounted.root();
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        if (mounted != null) {
+            mounted.close();
+            other.close();
+        }
+    }
+
+    private AlluxioOptions at(String path) {
+        return AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + path);
+    }
+
+    private String object(String name) throws IOException {
+        byte[] content = bucket.get(folder + "/" + name);
+        return content == null ? "(none)" : new String(content, UTF_8);
+    }
+
+    private static void note(Path file, String value) throws IOException {
+        view(file).write("user.note", UTF_8.encode(value));
+    }
+
+    private static String noteOf(Path file) throws IOException {
+        java.nio.ByteBuffer value = java.nio.ByteBuffer.allocate(100);
+        view(file).read("user.note", value);
+        return UTF_8.decode(value.flip()).toString();
+    }
+
+    private static UserDefinedFileAttributeView view(Path file) {
+        return Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
+    }
+
+    @Test
+    void a_file_is_replaced_appended_to_and_cut_and_keeps_its_attributes() throws Exception {
+        Path file = Files.writeString(root.resolve("f"), "one");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        note(file, "stays");
+        Files.writeString(file, "two");
+        assertThat(object("f")).isEqualTo("two");
+        Files.writeString(file, " and three", StandardOpenOption.APPEND);
+        assertThat(object("f")).isEqualTo("two and three");
+        Files.writeString(file, "", StandardOpenOption.TRUNCATE_EXISTING);
+        assertThat(object("f")).isEmpty();
+        Files.writeString(file, "last");
+        other.compared("/" + folder + "/f"); // a metadata sync
+        assertThat(object("f")).isEqualTo("last");
+        assertThat(file).hasContent("last");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-r-----");
+        assertThat(noteOf(file)).isEqualTo("stays");
+    }
+
+    @Test
+    void a_rename_replaces_a_file() throws Exception {
+        Path old = Files.writeString(root.resolve("old"), "old");
+        Path saved = Files.writeString(root.resolve("saved.tmp"), "new");
+        Files.setPosixFilePermissions(saved, PosixFilePermissions.fromString("rw-rw-r--"));
+        Files.move(saved, old, StandardCopyOption.ATOMIC_MOVE);
+        assertThat(old).hasContent("new");
+        assertThat(saved).doesNotExist();
+        assertThat(object("old")).isEqualTo("new");
+        assertThat(object("saved.tmp")).isEqualTo("(none)");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(old)))
+                .isEqualTo("rw-rw-r--");
+    }
+
+    @Test
+    void an_object_of_another_client_is_replaced() throws Exception {
+        bucket.put(folder + "/put", "by another".getBytes(UTF_8));
+        Path file = root.resolve("put");
+        assertThat(file).hasContent("by another");
+        Files.writeString(file, "replaced");
+        assertThat(object("put")).isEqualTo("replaced");
+    }
+
+    @Test
+    void a_directory_that_took_the_place_of_a_file_is_never_replaced() throws Exception {
+        Path file = Files.writeString(root.resolve("f"), "old");
+        String path = "/" + folder + "/f";
+        other.delete(path);
+        other.makeDirectory(path, 0777, Map.of());
+        other.makeDirectory(path + "/precious", 0777, Map.of());
+        Path saved = Files.writeString(root.resolve("saved"), "new");
+        assertThatThrownBy(() -> other.rename("/" + folder + "/saved", path, true))
+                .hasMessageContaining("directory");
+        assertThatThrownBy(() -> Files.move(saved, file, StandardCopyOption.ATOMIC_MOVE))
+                .isInstanceOf(FileSystemException.class);
+        assertThat(other.status(path + "/precious").directory()).isTrue();
+        assertThat(saved).hasContent("new");
+    }
+
+    @Test
+    void a_file_moves_to_another_under_file_system_by_a_copy(@TempDir Path local) throws Exception {
+        String point = "/" + folder + "/local";
+        assertThat(alluxio.shell("mount", point, local.toString()).exit()).isZero();
+        try {
+            Path file = Files.writeString(root.resolve("f"), "moved");
+            Path there = Files.writeString(root.resolve("local/f"), "replaced");
+            assertThatThrownBy(() -> Files.move(file, there, StandardCopyOption.ATOMIC_MOVE))
+                    .isInstanceOf(AtomicMoveNotSupportedException.class); // EXDEV
+            assertThat(there).hasContent("replaced");
+            Files.move(file, there, StandardCopyOption.REPLACE_EXISTING);
+            assertThat(local.resolve("f")).hasContent("moved");
+            assertThat(object("f")).isEqualTo("(none)");
+            Files.writeString(there, "replaced again");
+            assertThat(local.resolve("f")).hasContent("replaced again");
+        } finally {
+            alluxio.shell("unmount", point);
+        }
+    }
+
+    @Test
+    void a_key_that_is_too_long_is_refused_before_anything_is_done() throws Exception {
+        Path deep = root;
+        for (int i = 0; i < 4; i++) {
+            deep = Files.createDirectory(deep.resolve("d".repeat(200)));
+        }
+        Path at = deep;
+        Files.writeString(deep.resolve("f".repeat(1023 - (folder.length() + 4 * 201 + 1))), "fits");
+        assertThatThrownBy(
+                        () -> Files.writeString(at.resolve("f".repeat(1024 - (folder.length() + 4 * 201 + 1))), "no"))
+                .hasMessageContaining("File name too long");
+        try (Stream<Path> names = Files.list(deep)) {
+            assertThat(names).hasSize(1);
+        }
+    }
+}
