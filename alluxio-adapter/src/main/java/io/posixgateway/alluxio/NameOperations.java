@@ -535,14 +535,26 @@ final class NameOperations {
         }
         if (child.isDirectory()) {
             volume.drafts.completeStreams(path);
-            if (target != null) {
-                removeDirectory(to.directory, target, newPath);
-            }
-            renameToFree(path, newPath);
+            moveDirectory(to.directory, target, path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
             replace(child, target, () -> volume.store.rename(path, newPath, true));
+        }
+    }
+
+    /** @param target the directory, without names, that is there; null: there is nothing */
+    private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
+            throws StoreException {
+        boolean copies = volume.store.copiesOnRename(newPath);
+        boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
+        if (target != null && !continues) {
+            removeDirectory(newParent, target, newPath);
+        }
+        if (copies) {
+            volume.directoryRename.run(path, newPath);
+        } else {
+            renameToFree(path, newPath);
         }
     }
 

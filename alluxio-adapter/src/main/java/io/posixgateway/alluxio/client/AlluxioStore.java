@@ -67,6 +67,7 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
+    private final MountPoints mountPoints;
     private final Renames renames;
     private final RecentStatuses recent;
     /** Are there files that no local worker has? */
@@ -92,7 +93,8 @@ public final class AlluxioStore implements Store {
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(context, files);
-        this.renames = new Renames(files, this::attempt, new MountPoints(this::mountTable, clock), firstListings);
+        this.mountPoints = new MountPoints(this::mountTable, clock);
+        this.renames = new Renames(files, this::attempt, mountPoints, firstListings);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
@@ -268,6 +270,11 @@ public final class AlluxioStore implements Store {
         } finally {
             open.moved(from);
         }
+    }
+
+    @Override
+    public boolean copiesOnRename(String path) throws StoreException {
+        return mountPoints.of(path).kind() == UfsKind.OBJECT_STORE;
     }
 
     private Map<String, String> mountTable() throws StoreException {

@@ -19,8 +19,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -177,5 +179,43 @@ class S3IT {
         try (Stream<Path> names = Files.list(deep)) {
             assertThat(names).hasSize(1);
         }
+    }
+
+    @Test
+    void a_directory_of_another_client_without_markers_is_renamed_and_removed() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            bucket.put(folder + "/tree/sub " + i % 2 + "/f" + i, ("content " + i).getBytes(UTF_8));
+        }
+        bucket.put(folder + "/tree/top", "at the top".getBytes(UTF_8));
+        Path tree = root.resolve("tree");
+        note(Files.createDirectory(tree.resolve("empty")), "stays");
+        Files.setPosixFilePermissions(tree.resolve("empty"), PosixFilePermissions.fromString("r-xr-x---"));
+        FileTime then = FileTime.from(Instant.parse("2001-02-03T04:05:06.789012345Z"));
+        Files.setLastModifiedTime(tree, then);
+        Object number = Files.getAttribute(tree, "unix:ino");
+        Path moved = Files.move(tree, root.resolve("moved"));
+        assertThat(tree).doesNotExist();
+        assertThat(Files.getLastModifiedTime(moved)).isEqualTo(then);
+        assertThat(Files.getAttribute(moved, "unix:ino")).isEqualTo(number);
+        assertThat(moved.resolve("top")).hasContent("at the top");
+        for (int i = 0; i < 20; i++) {
+            assertThat(moved.resolve("sub " + i % 2).resolve("f" + i)).hasContent("content " + i);
+            assertThat(object("moved/sub " + i % 2 + "/f" + i)).isEqualTo("content " + i);
+        }
+        assertThat(object("tree/top")).isEqualTo("(none)");
+        assertThat(noteOf(moved.resolve("empty"))).isEqualTo("stays");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(moved.resolve("empty"))))
+                .isEqualTo("r-xr-x---");
+        Files.writeString(moved.resolve("sub 1/more"), "more");
+        removeAll(moved);
+        assertThat(moved).doesNotExist();
+        assertThat(object("moved/top")).isEqualTo("(none)");
+    }
+
+    private static void removeAll(Path directory) throws Exception {
+        Process rm = new ProcessBuilder("rm", "-rf", directory.toString())
+                .inheritIO()
+                .start();
+        assertThat(rm.waitFor()).isZero();
     }
 }
