@@ -133,7 +133,7 @@ final class Volume implements AutoCloseable {
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
-        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader);
+        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }

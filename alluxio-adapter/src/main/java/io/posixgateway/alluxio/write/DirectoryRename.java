@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -47,12 +48,15 @@ public final class DirectoryRename {
     private final Metadata metadata;
     private final InodeTable table;
     private final FactsReader reader;
+    private final KernelNotices notices;
 
-    public DirectoryRename(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+    public DirectoryRename(
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
+        this.notices = notices;
     }
 
     /** Did a rename of the one to the other begin that did not end? Waits. */
@@ -85,8 +89,22 @@ public final class DirectoryRename {
     }
 
     private void move(String from, String to, FileStatus source, Progress progress) throws StoreException {
-        Facts before = facts(source);
-        make(to, source);
+        Inode known = table.known(source.id());
+        Facts before = known != null ? metadata.facts(known) : reader.read(source, metadata.nowNanos());
+        boolean begins = make(to, source);
+        try {
+            moveContent(from, to, progress);
+            finish(to, source, before);
+        } catch (StoreException e) {
+            forgetNames(known);
+            throw e;
+        }
+        if (!begins) {
+            forgetNames(known); // those that moved in an earlier attempt were missed here
+        }
+    }
+
+    private void moveContent(String from, String to, Progress progress) throws StoreException {
         do {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
             while (!page.isEmpty()) {
@@ -94,24 +112,28 @@ public final class DirectoryRename {
                 page = store.list(from, "", PAGE).entries();
             }
         } while (!delete(from));
-        finish(to, source, before);
     }
 
-    /** As this mount shows it, where it knows it. */
-    private Facts facts(FileStatus source) throws StoreException {
-        Inode known = table.known(source.id());
-        return known != null ? metadata.facts(known) : reader.read(source, metadata.nowNanos());
+    /** Which names the directory has is to be asked again, by the kernel too. */
+    private void forgetNames(@Nullable Inode known) {
+        if (known != null) {
+            known.dentries().snapshot().forEach(metadata::doubt);
+            notices.moved(known, known.dentries().dropListing());
+        }
     }
 
-    private void make(String to, FileStatus source) throws StoreException {
+    /** False: it was there, of an earlier attempt. */
+    private boolean make(String to, FileStatus source) throws StoreException {
         Map<String, byte[]> xattrs = new HashMap<>(source.xattrs());
         xattrs.put(PosixExtras.MOVED_FROM, mark(source));
         try {
             store.makeDirectory(to, source.mode() | 0700, xattrs);
+            return true;
         } catch (StoreException e) {
             if (e.errno() != Errno.EEXIST || !isBegun(source, store.status(to))) {
                 throw e;
             }
+            return false;
         }
     }
 
@@ -142,9 +164,7 @@ public final class DirectoryRename {
         Inode known = table.known(source.id());
         if (known != null) {
             metadata.times().gone(known);
-            if (table.known(made.id()) == null) {
-                table.replaced(known, made.id(), metadata.nowNanos());
-            }
+            table.replaced(known, made.id(), metadata.nowNanos());
             known.forgetFacts();
         }
     }
