@@ -24,12 +24,14 @@ final class Renames {
     private final MasterCaller caller;
     private final MountPoints mountPoints;
     private final FirstListings listings;
+    private final CopiedAttributes attributes;
 
     Renames(FileSystem files, MasterCaller caller, MountPoints mountPoints, FirstListings listings) {
         this.files = files;
         this.caller = caller;
         this.mountPoints = mountPoints;
         this.listings = listings;
+        this.attributes = new CopiedAttributes(files, caller);
     }
 
     /**
@@ -38,19 +40,24 @@ final class Renames {
      */
     void rename(AlluxioURI from, AlluxioURI to, boolean overFile) throws StoreException {
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
+        UfsKind kind = mountPoints.of(to.getPath()).kind();
         if (overFile) {
             options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
-            if (mountPoints.of(to.getPath()).kind() != UfsKind.LOCAL) {
+            if (kind != UfsKind.LOCAL) {
                 options.setPersist(true);
                 checkReplaceable(to);
             }
         }
+        URIStatus copied = kind == UfsKind.OBJECT_STORE ? attributes.before(from) : null;
         listings.take(
                 List.of(from.getPath(), to.getPath()),
                 () -> caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
                     files.rename(from, to, options.build());
                     return to;
                 }));
+        if (copied != null) {
+            attributes.keep(to, copied);
+        }
     }
 
     private void checkReplaceable(AlluxioURI target) throws StoreException {

@@ -36,6 +36,9 @@ import org.junit.jupiter.api.io.TempDir;
 class S3IT {
     private static final AtomicInteger FOLDERS = new AtomicInteger();
 
+    /** By this version of Alluxio, what is longer than 100 MiB. */
+    private static final int COPIED_IN_PARTS_BYTES = (100 << 20) + 1;
+
     private EmbeddedAlluxio alluxio;
     private S3Server bucket;
     private Store other;
@@ -217,5 +220,24 @@ class S3IT {
                 .inheritIO()
                 .start();
         assertThat(rm.waitFor()).isZero();
+    }
+
+    @Test
+    void a_file_that_is_copied_in_parts_keeps_its_attributes_where_alluxio_syncs() throws Exception {
+        AlluxioOptions syncing = new AlluxioOptions(
+                alluxio.masters(), "/" + folder, "", Map.of("alluxio.user.file.metadata.sync.interval", "0"));
+        try (MountedFileSystem other = MountedFileSystem.mount(
+                AlluxioMount.open(syncing, SharedAlluxio.options(Map.of("metadata_ttl", "0"))), TransportChoice.AUTO)) {
+            Path large = other.root().resolve("large");
+            Files.writeString(large, "short");
+            Files.setPosixFilePermissions(large, PosixFilePermissions.fromString("rw-r-----"));
+            note(large, "stays");
+            Files.write(large, new byte[COPIED_IN_PARTS_BYTES]);
+            Path moved = Files.move(large, other.root().resolve("moved"), StandardCopyOption.ATOMIC_MOVE);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(moved)))
+                    .isEqualTo("rw-r-----");
+            assertThat(noteOf(moved)).isEqualTo("stays");
+            assertThat(Files.size(moved)).isEqualTo(COPIED_IN_PARTS_BYTES);
+        }
     }
 }
