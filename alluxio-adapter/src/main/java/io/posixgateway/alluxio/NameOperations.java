@@ -534,7 +534,6 @@ final class NameOperations {
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            volume.drafts.completeStreams(path);
             moveDirectory(to.directory, target, path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
@@ -547,6 +546,7 @@ final class NameOperations {
     private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
             throws StoreException {
         boolean copies = volume.store.copiesOnRename(newPath);
+        volume.drafts.completeNew(path, copies);
         boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
         if (target != null && !continues) {
             removeDirectory(newParent, target, newPath);

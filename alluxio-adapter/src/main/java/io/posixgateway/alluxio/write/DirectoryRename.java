@@ -227,6 +227,9 @@ public final class DirectoryRename {
     }
 
     private void moveFile(String from, String to, FileStatus source) throws StoreException {
+        if (!source.complete()) {
+            throw new StoreException(Errno.EBUSY, from + " is being written by another client", null);
+        }
         try {
             store.rename(from, to, false);
         } catch (StoreException e) {

@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -213,6 +214,21 @@ class S3IT {
         removeAll(moved);
         assertThat(moved).doesNotExist();
         assertThat(object("moved/top")).isEqualTo("(none)");
+    }
+
+    @Test
+    void a_directory_is_renamed_while_its_files_are_written() throws Exception {
+        Files.createDirectories(root.resolve("x/sub"));
+        try (OutputStream fresh = Files.newOutputStream(root.resolve("x/sub/f"))) {
+            fresh.write("begun, ".getBytes(UTF_8));
+            Files.move(root.resolve("x"), root.resolve("z"));
+            fresh.write("moved, ".getBytes(UTF_8));
+            Files.move(root.resolve("z"), root.resolve("x"));
+            fresh.write("ended".getBytes(UTF_8));
+        }
+        assertThat(root.resolve("x/sub/f")).hasContent("begun, moved, ended");
+        assertThat(object("x/sub/f")).isEqualTo("begun, moved, ended");
+        assertThat(object("z/sub/f")).isEqualTo("(none)");
     }
 
     private static void removeAll(Path directory) throws Exception {
