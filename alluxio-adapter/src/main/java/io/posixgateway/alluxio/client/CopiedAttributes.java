@@ -41,12 +41,14 @@ final class CopiedAttributes {
         this.caller = caller;
     }
 
+    /** Does Alluxio compare files of this client with the under file system by itself? */
+    boolean areSynced() {
+        return files.getConf().getMs(PropertyKey.USER_FILE_METADATA_SYNC_INTERVAL) >= 0;
+    }
+
     /** What is to be kept of a file that is about to be copied; null: nothing. */
     @Nullable
     URIStatus before(AlluxioURI path) throws StoreException {
-        if (files.getConf().getMs(PropertyKey.USER_FILE_METADATA_SYNC_INTERVAL) < 0) {
-            return null;
-        }
         try {
             URIStatus status = caller.attempt("status", path.getPath(), () -> files.getStatus(path));
             return status.isFolder() || status.getLength() < PART_BYTES ? null : status;

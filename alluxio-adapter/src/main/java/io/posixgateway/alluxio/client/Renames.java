@@ -40,15 +40,15 @@ final class Renames {
      */
     void rename(AlluxioURI from, AlluxioURI to, boolean overFile) throws StoreException {
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
-        UfsKind kind = mountPoints.of(to.getPath()).kind();
         if (overFile) {
             options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
-            if (kind != UfsKind.LOCAL) {
+            if (mountPoints.of(to.getPath()).kind() != UfsKind.LOCAL) {
                 options.setPersist(true);
                 checkReplaceable(to);
             }
         }
-        URIStatus copied = kind == UfsKind.OBJECT_STORE ? attributes.before(from) : null;
+        boolean loses = attributes.areSynced() && mountPoints.of(to.getPath()).kind() == UfsKind.OBJECT_STORE;
+        URIStatus copied = loses ? attributes.before(from) : null;
         listings.take(
                 List.of(from.getPath(), to.getPath()),
                 () -> caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
