@@ -534,15 +534,27 @@ final class NameOperations {
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            volume.drafts.completeStreams(path);
-            if (target != null) {
-                removeDirectory(to.directory, target, newPath);
-            }
-            renameToFree(path, newPath);
+            moveDirectory(to.directory, target, path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
             replace(child, target, () -> volume.store.rename(path, newPath, true));
+        }
+    }
+
+    /** @param target the directory, without names, that is there; null: there is nothing */
+    private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
+            throws StoreException {
+        boolean copies = volume.store.copiesOnRename(newPath);
+        volume.drafts.completeNew(path, copies);
+        boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
+        if (target != null && !continues) {
+            removeDirectory(newParent, target, newPath);
+        }
+        if (copies) {
+            volume.directoryRename.run(path, newPath);
+        } else {
+            renameToFree(path, newPath);
         }
     }
 

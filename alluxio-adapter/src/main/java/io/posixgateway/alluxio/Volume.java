@@ -27,6 +27,7 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.Publisher;
@@ -82,6 +83,7 @@ final class Volume implements AutoCloseable {
     final SpoolFolder spool;
     final HiddenFiles hidden;
     final Orphans orphans;
+    final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
@@ -132,6 +134,7 @@ final class Volume implements AutoCloseable {
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
+        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }

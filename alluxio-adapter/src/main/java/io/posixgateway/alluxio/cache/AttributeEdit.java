@@ -154,7 +154,7 @@ public final class AttributeEdit {
     }
 
     /** A directory as it is, with the times that were shown before. */
-    static FileStatus shown(FileStatus status, Facts before) {
+    public static FileStatus shown(FileStatus status, Facts before) {
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
         if (extras.foreign) {
             return status;
