@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.NewDraft;
 import io.posixgateway.alluxio.write.Reservations;
@@ -324,6 +325,9 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
+        if (volume.replacer.isUnfinished(volume.metadata.pathOf(directory, name))) {
+            volume.replacer.settle(); // it may be all that is left of the file that it was to replace
+        }
         return take(child, new Place(directory, name), path -> {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
@@ -522,7 +526,13 @@ final class NameOperations {
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            replace(child, target, () -> volume.store.rename(path, newPath, true));
+            Facts replaced = target.facts();
+            replace(
+                    child,
+                    target,
+                    () -> volume.replacer.replace(
+                            new RenameLog.Renaming(path, child.fileId(), newPath),
+                            replaced == null ? null : replaced.raw()));
         }
     }
 
