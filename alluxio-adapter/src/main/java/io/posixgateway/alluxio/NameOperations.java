@@ -526,13 +526,17 @@ final class NameOperations {
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            Facts replaced = target.facts();
-            replace(
-                    child,
-                    target,
-                    () -> volume.replacer.replace(
-                            new RenameLog.Renaming(path, child.fileId(), newPath),
-                            replaced == null ? null : replaced.raw()));
+            replace(child, target, () -> replaceOnce(child, path, target, newPath));
+        }
+    }
+
+    private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
+        Facts renamed = volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
+        RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
+        long fileId = volume.replacer.replace(renaming, renamed, target.facts());
+        if (fileId != renaming.fileId()) {
+            volume.table.adopt(child, fileId, volume.freshness.nowNanos());
+            child.forgetFacts();
         }
     }
 

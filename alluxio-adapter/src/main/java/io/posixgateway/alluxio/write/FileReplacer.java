@@ -1,9 +1,11 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
@@ -35,11 +37,14 @@ import org.slf4j.LoggerFactory;
 public final class FileReplacer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileReplacer.class);
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Shorter objects have one part: it is the least that a part may have but for the last one. */
+    private static final long PARTS_FROM_BYTES = 5 << 20;
 
     private final Store store;
     private final Clock clock;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
+    private final LostAttributes lost;
     private final Pauses pauses;
     /** By the path before. Settled under this object's monitor. */
     private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
@@ -53,6 +58,7 @@ public final class FileReplacer implements AutoCloseable {
         this.clock = clock;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
+        this.lost = new LostAttributes(store);
         this.pauses = new Pauses(clock);
     }
 
@@ -69,14 +75,16 @@ public final class FileReplacer implements AutoCloseable {
     /**
      * Renames the file over what is at the other path, if that is a file, or nothing. Waits.
      *
-     * @param replaced the file there, as it is known; null: nothing is known of it
+     * @param renamed the file; null: nothing is known of it
+     * @param replaced the file there; null: nothing is known of it
+     * @return the id that the file has from now on
      * @throws StoreException EISDIR: another client put a directory there, which stays; else the old file stays, unless
      *     {@link #isUnfinished}
      */
-    public void replace(Renaming renaming, @Nullable FileStatus replaced) throws StoreException {
+    public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
         if (!store.copiesOnRename(renaming.to())) {
             store.rename(renaming.from(), renaming.to(), true);
-            return;
+            return renaming.fileId();
         }
         checkIsNoDirectory(renaming.to());
         log.add(renaming);
@@ -86,6 +94,27 @@ public final class FileReplacer implements AutoCloseable {
             resolve(renaming, replaced, e);
         }
         log.remove(renaming);
+        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES
+                ? renaming.fileId()
+                : compared(renaming, renamed);
+    }
+
+    /**
+     * After a copy in parts an object has another ETag, by which Alluxio would take it for another file whenever somebody has it
+     * compared, and lose its attributes: so that is done at once, and they are given back. Returns its id then.
+     */
+    private long compared(Renaming renaming, Facts renamed) {
+        long fileId = renaming.fileId();
+        try {
+            FileStatus now = store.compared(renaming.to());
+            fileId = now.id();
+            if (fileId != renaming.fileId()) {
+                lost.restore(renaming.to(), now, renamed);
+            }
+        } catch (StoreException e) {
+            LOG.warn("Whether {} keeps its attributes in Alluxio is not known: {}", renaming.to(), e.getMessage());
+        }
+        return fileId;
     }
 
     /** The master would delete it with all that is below it, in the under file system, too. */
@@ -100,8 +129,7 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /** After a failure: returns if the file is in place all the same, or now. */
-    private void resolve(Renaming renaming, @Nullable FileStatus replaced, StoreException failure)
-            throws StoreException {
+    private void resolve(Renaming renaming, @Nullable Facts replaced, StoreException failure) throws StoreException {
         if (!failure.isOutcomeUnknown()) {
             log.remove(renaming);
             throw failure;
@@ -136,7 +164,7 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /** Finds out, and renames the file to its name if nothing has it; false: something has. EIO while Alluxio is away. */
-    private boolean isInPlace(Renaming renaming, @Nullable FileStatus replaced) throws StoreException {
+    private boolean isInPlace(Renaming renaming, @Nullable Facts replaced) throws StoreException {
         Outcome outcome = outcome(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             LOG.warn("{} was lost while it was replaced; {} takes its name", renaming.to(), renaming.from());
@@ -146,7 +174,7 @@ public final class FileReplacer implements AutoCloseable {
         return outcome == Outcome.IN_PLACE;
     }
 
-    private Outcome outcome(Renaming renaming, @Nullable FileStatus replaced) throws StoreException {
+    private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
         String at = orNull(() -> store.pathOf(renaming.fileId()));
         if (renaming.to().equals(at)) {
             return Outcome.IN_PLACE;
@@ -159,15 +187,13 @@ public final class FileReplacer implements AutoCloseable {
         if (there == null) {
             return Outcome.TARGET_MISSING;
         }
-        if (replaced != null && there.id() != replaced.id() && !there.directory()) {
-            giveBack(renaming.to(), replaced);
+        if (replaced != null
+                && there.id() != replaced.fileId()
+                && !there.directory()
+                && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, replaced);
         }
         return Outcome.TARGET_STAYS;
-    }
-
-    /** The old file was dropped, and loaded anew from the under file system, which has no attributes. */
-    private void giveBack(String path, FileStatus replaced) throws StoreException {
-        store.change(path, new Store.Change(replaced.mode(), null, null, replaced.xattrs()));
     }
 
     private interface Question<T> {

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
@@ -272,23 +273,30 @@ public final class Publisher {
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
-            putInPlace(draft, sink, attempt, hidden);
+            long fileId = putInPlace(draft, sink, attempt, hidden);
+            hiddenFiles.remove(hidden);
+            table.replaced(inode, sink.fileId(), metadata.nowNanos());
+            if (fileId != sink.fileId()) {
+                table.adopt(inode, fileId, metadata.nowNanos());
+            }
         }
-        hiddenFiles.remove(hidden);
-        table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
         draft.attributesDirty = false;
         draft.timesDirty = false;
-        published(draft, path, sink.fileId());
+        published(draft, path, inode.fileId());
     }
 
-    private void putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
+    /** The id that the file has then: Alluxio may have it as another one than the sink made. */
+    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
         Inode inode = draft.inode;
         try {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
-            replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), draft.facts.raw());
+            Facts made = reader.read(
+                    draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
+                    draft.facts.fetchedNanos());
+            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, draft.facts);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
