@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.NewDraft;
 import io.posixgateway.alluxio.write.Reservations;
@@ -330,6 +331,9 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
+        if (volume.replacer.isUnfinished(volume.metadata.pathOf(directory, name))) {
+            volume.replacer.settle(); // it may be all that is left of the file that it was to replace
+        }
         return take(child, new Place(directory, name), path -> {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
@@ -538,7 +542,17 @@ final class NameOperations {
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            replace(child, target, () -> volume.store.rename(path, newPath, true));
+            replace(child, target, () -> replaceOnce(child, path, target, newPath));
+        }
+    }
+
+    private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
+        Facts renamed = volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
+        RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
+        long fileId = volume.replacer.replace(renaming, renamed, target.facts());
+        if (fileId != renaming.fileId()) {
+            volume.table.adopt(child, fileId, volume.freshness.nowNanos());
+            child.forgetFacts();
         }
     }
 

@@ -26,10 +26,12 @@ import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.PassthroughLog;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Publisher;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -42,7 +44,6 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -82,6 +83,8 @@ final class Volume implements AutoCloseable {
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
+    final FileReplacer replacer;
+    private final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
@@ -129,9 +132,11 @@ final class Volume implements AutoCloseable {
         this.kept = kept;
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
-        this.hidden = new HiddenFiles(kept == null ? options.spoolFolder() : kept.path(), store.cluster());
+        Path lists = kept == null ? options.spoolFolder() : kept.path();
+        this.hidden = new HiddenFiles(lists, store.cluster());
+        this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
-        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
+        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
@@ -168,10 +173,11 @@ final class Volume implements AutoCloseable {
             readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = recovery.begin(goesOn, drafts);
+        boolean waits = replacer.inherit() | recovery.begin(goesOn, drafts);
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
+            replacer.settle();
             recovery.restore(drafts);
         }
         table.tell(new StoredNumbering(folder.nodes()));
@@ -185,7 +191,7 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        later(() -> removeHidden(hidden.inherit(), takenOver));
+        later(() -> hiddenCleanup.removeInherited(takenOver));
         later(this::buryUnknown);
     }
 
@@ -209,43 +215,6 @@ final class Volume implements AutoCloseable {
         inode.markOurs(); // nobody has it open
         buryIfClosed(inode);
         return true;
-    }
-
-    private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
-        for (HiddenFiles.Hidden one : all) {
-            boolean open = one.node() != 0 && mayBeOpen && notices.isKnown(one.node());
-            if (open) {
-                awaitForget(one.node());
-            } else if (removeHidden(one)) {
-                hidden.remove(one.path());
-            }
-        }
-    }
-
-    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
-    private void awaitForget(long node) {
-        try {
-            Inode known = table.get(node);
-            Inode inode = known == null ? recover(node) : known;
-            if (inode != null && !inode.isKnown()) {
-                table.lookedUp(inode);
-            }
-        } catch (StoreException e) {
-            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
-        }
-    }
-
-    /** Removes it where it is by now; true when it is gone. */
-    private boolean removeHidden(HiddenFiles.Hidden one) {
-        try {
-            String path = one.fileId() == 0 ? one.path() : store.pathOf(one.fileId());
-            if (HiddenNames.isOf(path)) {
-                store.delete(path);
-            }
-            return true;
-        } catch (StoreException e) {
-            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
-        }
     }
 
     /** A recovery under way, and its end. */
@@ -274,6 +243,7 @@ final class Volume implements AutoCloseable {
     /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
     private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
         try {
+            replacer.settle();
             return recovery.tried(drafts);
         } catch (RuntimeException | Error e) {
             if (!broke.getAndSet(true)) {
@@ -498,8 +468,9 @@ final class Volume implements AutoCloseable {
         orphans.close();
         drafts.close();
         metadata.times().close();
-        removeHidden(hidden.present(), false);
+        hiddenCleanup.removeAll();
         hidden.close();
+        replacer.close();
         hot.close();
         ahead.close();
         notices.close();
@@ -516,6 +487,7 @@ final class Volume implements AutoCloseable {
         drafts.leave();
         metadata.times().leave();
         hidden.close();
+        replacer.close();
         if (kept != null) {
             kept.close();
         }
@@ -551,7 +523,8 @@ final class Volume implements AutoCloseable {
         return recover(node);
     }
 
-    private @Nullable Inode recover(long node) throws StoreException {
+    @Nullable
+    Inode recover(long node) throws StoreException {
         Inode recovered = metadata.locations().recover(node);
         if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
             recovered.markUnlinked();

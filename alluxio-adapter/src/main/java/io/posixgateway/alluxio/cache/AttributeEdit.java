@@ -134,6 +134,16 @@ public final class AttributeEdit {
         return raw.with(raw.mode(), xattrs);
     }
 
+    /** The same without times of ours. */
+    static FileStatus untimed(FileStatus raw) {
+        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        if (extras.foreign) {
+            return raw;
+        }
+        extras.present &= ~(PosixExtras.MODIFIED | PosixExtras.ACCESSED | PosixExtras.CHANGED);
+        return with(raw, extras);
+    }
+
     /** The same file, whose content was last written then; the same object where that is known already. */
     public static FileStatus written(FileStatus raw, Instant time) {
         PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));

@@ -9,12 +9,13 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
 import java.util.UUID;
@@ -33,11 +34,6 @@ import org.slf4j.LoggerFactory;
 public final class Publisher {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
     private static final int MOST_MOVES = 6;
-    /** So long after a publication began a failure is not yet told. */
-    private static final long PATIENCE_NANOS = 12_000_000_000L;
-
-    private static final long PAUSE_NANOS = 250_000_000L;
-    private static final int MOST_DOUBLINGS = 3;
     /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
     private static final long SURELY_OURS_NANOS = 100_000_000L;
 
@@ -47,9 +43,10 @@ public final class Publisher {
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
+    private final FileReplacer replacer;
     private final LateWrites late;
     private final IncompleteFiles incomplete;
-    private volatile boolean hurries;
+    private final Pauses pauses;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
     public Publisher(
@@ -58,15 +55,18 @@ public final class Publisher {
             InodeTable table,
             FactsReader reader,
             @Nullable NodeLog nodes,
-            HiddenFiles hiddenFiles) {
+            HiddenFiles hiddenFiles,
+            FileReplacer replacer) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
+        this.replacer = replacer;
         this.late = new LateWrites(metadata.clock());
         this.incomplete = new IncompleteFiles(store, metadata.clock());
+        this.pauses = new Pauses(metadata.clock());
     }
 
     /** Where what is published is not safe at once. */
@@ -80,18 +80,18 @@ public final class Publisher {
      */
     void publish(Draft draft) throws StoreException {
         long beganNanos = metadata.nowNanos();
-        int pauses = 0;
+        int waits = 0;
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(draft));
             try {
                 publishThere(draft, attempt);
                 return;
             } catch (StoreException e) {
-                boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
+                boolean elsewhere = !attempt.unfinished && isElsewhere(draft.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
                 boolean again = (elsewhere || attempt.taken)
                         ? moves++ < MOST_MOVES
-                        : e.isUnanswered() && !draft.failed && mayWaitLonger(beganNanos, pauses++);
+                        : e.isUnanswered() && !draft.failed && pauses.await(beganNanos, waits++);
                 if (!again) {
                     throw e;
                 }
@@ -127,25 +127,8 @@ public final class Publisher {
 
     /** From now on what fails is not tried again: the process ends, or the mount does. */
     void hurry() {
-        hurries = true;
-    }
-
-    /** Waits a moment, if there is time. */
-    private boolean mayWaitLonger(long beganNanos, int pauses) {
-        if (hurries || metadata.nowNanos() - beganNanos >= PATIENCE_NANOS) {
-            return false;
-        }
-        RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        try {
-            metadata.clock().sleep(PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            remote.end();
-        }
+        pauses.hurry();
+        replacer.hurry();
     }
 
     /** One publication. */
@@ -154,6 +137,8 @@ public final class Publisher {
         private Undo undo = moved -> {};
         /** Another client has put its own file there: this one is to replace that, as the last to close wins. */
         private boolean taken;
+        /** What was written lies beside, and is about to take the name. */
+        private boolean unfinished;
 
         private Attempt(String path) {
             this.path = path;
@@ -288,26 +273,37 @@ public final class Publisher {
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
-            putInPlace(draft, sink, attempt, hidden);
+            long fileId = putInPlace(draft, sink, attempt, hidden);
+            hiddenFiles.remove(hidden);
+            table.replaced(inode, sink.fileId(), metadata.nowNanos());
+            if (fileId != sink.fileId()) {
+                table.adopt(inode, fileId, metadata.nowNanos());
+            }
         }
-        hiddenFiles.remove(hidden);
-        table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
         draft.attributesDirty = false;
         draft.timesDirty = false;
-        published(draft, path, sink.fileId());
+        published(draft, path, inode.fileId());
     }
 
-    private void putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
+    /** The id that the file has then: Alluxio may have it as another one than the sink made. */
+    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
         Inode inode = draft.inode;
         try {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
-            store.rename(hidden, attempt.path, true);
+            Facts made = reader.read(
+                    draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
+                    draft.facts.fetchedNanos());
+            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, draft.facts);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
+            attempt.unfinished = replacer.isUnfinished(hidden);
+            if (attempt.unfinished) {
+                throw e;
+            }
             attempt.undo = moved -> {
                 if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
                     hiddenFiles.remove(hidden);

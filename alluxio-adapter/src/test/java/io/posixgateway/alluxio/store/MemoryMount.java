@@ -37,6 +37,8 @@ public final class MemoryMount implements AutoCloseable {
     private final RecordingKernel kernel;
     private final AlluxioFileSystem fileSystem;
     private final FuseRequests requests;
+    /** What its folder held when its process was killed. */
+    private volatile @Nullable Path remains;
 
     /** How a mount is to be. */
     public static final class Builder {
@@ -120,7 +122,7 @@ public final class MemoryMount implements AutoCloseable {
             in(folder);
             try {
                 if (earlier != null) {
-                    earlier.copyTo(folder);
+                    earlier.leaveTo(folder);
                 }
                 AlluxioMount.Opening how = new AlluxioMount.Opening(
                         StoreParts.metered(store, store.memory().clock()), earlier != null);
@@ -472,6 +474,25 @@ public final class MemoryMount implements AutoCloseable {
         store.faults().dieNow();
     }
 
+    /**
+     * Its process is killed when it has sent so many more calls; what it keeps stays as it is then.
+     *
+     * @param heard true: when it is about to send the next one; false: before it hears of the last one, which is done
+     * @param left gets a copy of its folder; it is to be new
+     */
+    public void killAfter(int calls, boolean heard, Path left) {
+        store.faults().dieAfter(calls, heard, () -> {
+            copy(folder, left);
+            remains = left;
+        });
+    }
+
+    /** Was it, by {@link #killAfter}? If not, it lives on. */
+    public boolean isKilled() {
+        store.faults().dieAfter(Integer.MAX_VALUE, false, () -> {});
+        return remains != null;
+    }
+
     /** The folder with what it spools and keeps. */
     public Path folder() {
         return folder;
@@ -492,11 +513,32 @@ public final class MemoryMount implements AutoCloseable {
         }
     }
 
-    private void copyTo(Path target) {
-        try (Stream<Path> files = Files.list(folder)) {
-            Files.createDirectories(target);
+    /** Copies what it keeps, for the next process: lists that a process locks are of another one then. */
+    public void leaveTo(Path target) {
+        Path left = remains;
+        copy(left == null ? folder : left, target);
+        try (Stream<Path> files = Files.list(target)) {
+            for (Path list : files.filter(MemoryMount::isList).toList()) {
+                Files.move(
+                        list,
+                        list.resolveSibling(
+                                list.getFileName().toString().replaceFirst("^([a-z]+-[0-9a-f]+-)", "$1killed.")));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isList(Path file) {
+        String name = file.getFileName().toString();
+        return name.startsWith("hidden-") || name.startsWith("renames-");
+    }
+
+    private static void copy(Path from, Path to) {
+        try (Stream<Path> files = Files.list(from)) {
+            Files.createDirectories(to);
             for (Path file : files.toList()) {
-                Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+                Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,0 +1,79 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Removes hidden files that nobody needs any more: at the start those that earlier processes left, at the end this one's. Waits. */
+final class HiddenCleanup {
+    private static final Logger LOG = LoggerFactory.getLogger(HiddenCleanup.class);
+
+    private final Volume volume;
+
+    HiddenCleanup(Volume volume) {
+        this.volume = volume;
+    }
+
+    /**
+     * After a look at what they were to replace; one that the kernel has open stays until it forgets it.
+     *
+     * @param mayBeOpen the kernel was served by an earlier process
+     */
+    void removeInherited(boolean mayBeOpen) {
+        if (volume.replacer.inherit()) {
+            volume.replacer.settle();
+        }
+        remove(volume.hidden.inherit(), mayBeOpen);
+    }
+
+    /** Nothing of the mount is open any more. */
+    void removeAll() {
+        volume.replacer.settle();
+        remove(volume.hidden.present(), false);
+    }
+
+    private void remove(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+        for (HiddenFiles.Hidden one : all) {
+            if (volume.replacer.isUnfinished(one.path())) {
+                continue;
+            }
+            boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
+            if (open) {
+                awaitForget(one.node());
+            } else if (isRemoved(one)) {
+                volume.hidden.remove(one.path());
+            }
+        }
+    }
+
+    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
+    private void awaitForget(long node) {
+        try {
+            Inode known = volume.table.get(node);
+            Inode inode = known == null ? volume.recover(node) : known;
+            if (inode != null && !inode.isKnown()) {
+                volume.table.lookedUp(inode);
+            }
+        } catch (StoreException e) {
+            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
+        }
+    }
+
+    /** Removes it where it is by now; true when it is gone. */
+    private boolean isRemoved(HiddenFiles.Hidden one) {
+        try {
+            String path = one.fileId() == 0 ? one.path() : volume.store.pathOf(one.fileId());
+            if (HiddenNames.isOf(path)) {
+                volume.store.delete(path);
+            }
+            return true;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
+    }
+}
