@@ -184,11 +184,6 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public boolean copiesOnRename(String path) {
-        return cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
-    }
-
-    @Override
     public void change(String path, Change change) throws StoreException {
         checkName(path);
         tell(StoreCall.CHANGE, path, master -> master.change(path, change));
