@@ -75,7 +75,9 @@ static char task_state(long process, const char *task) {
     }
     if (fgets(line, sizeof line, stat) != NULL) {
         const char *name_end = strrchr(line, ')');
-        state = name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
+        if (name_end != NULL && name_end[1] == ' ') {
+            state = name_end[2];
+        }
     }
     fclose(stat);
     return state;
@@ -101,8 +103,10 @@ static bool is_dying(long process) {
     }
     bool dying = true;
     for (const struct dirent *task = readdir(tasks); task != NULL && dying; task = readdir(tasks)) {
-        char other = task->d_name[0] == '.' ? '\0' : task_state(process, task->d_name);
-        dying = other == '\0' || strchr("ZXD", other) != NULL;
+        if (task->d_name[0] != '.') {
+            char other = task_state(process, task->d_name);
+            dying = other == '\0' || strchr("ZXD", other) != NULL;
+        }
     }
     closedir(tasks);
     return dying;

@@ -106,7 +106,7 @@ final class Handshake implements InitHandler {
         for (InitFeature feature : InitFeature.values()) {
             String reason = reasonAgainst(feature, offered);
             if (reason == null) {
-                flags |= feature.bits(feature == InitFeature.RESEND && resends != null ? -1 : offered);
+                flags |= feature.bits((feature == InitFeature.RESEND && resends != null) ? -1 : offered);
             } else if (!reason.isEmpty()) {
                 off.add(feature.label() + "(" + reason + ")");
             }
@@ -138,7 +138,7 @@ final class Handshake implements InitHandler {
         if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
             return "needs CAP_SYS_ADMIN";
         }
-        boolean there = feature == InitFeature.RESEND && resends != null ? resends : feature.bits(offered) != 0;
+        boolean there = (feature == InitFeature.RESEND && resends != null) ? resends : feature.bits(offered) != 0;
         return there ? null : "not in this kernel";
     }
 
