@@ -279,10 +279,9 @@ public final class Volumes implements Takeover.Server {
                     kept,
                     MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()),
                     source.clock());
-            Capacity capacity = new Capacity(files, background, source.clock());
             Volume volume = new Volume(
                     new Volume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
-                    capacity,
+                    new Capacity(files, background, source.clock()),
                     WatchLimits.of(target.options()),
                     kept.takes());
             served.put(name, volume);
