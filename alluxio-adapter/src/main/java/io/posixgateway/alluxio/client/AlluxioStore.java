@@ -513,7 +513,8 @@ public final class AlluxioStore implements Store {
                 status.getGroup(),
                 status.getLastModificationTimeMs(),
                 status.getLastAccessTimeMs(),
-                xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs));
+                xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs),
+                (int) (status.getCreationTimeMs() / 1000));
     }
 
     private static alluxio.grpc.PMode permissions(int mode) {

@@ -120,7 +120,12 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
         run(
                 observer,
-                () -> PathInfoReplies.of(service.named(request.getVolume()).inspect(request.getPath())));
+                () -> {
+                    Volume volume = service.named(request.getVolume());
+                    return PathInfoReplies.of(
+                            volume.inspect(request.getPath()),
+                            volume.details().spool().aside().items());
+                });
     }
 
     @Override

@@ -110,6 +110,24 @@ public final class DraftRecord {
         return file != null;
     }
 
+    /**
+     * What the file was when this change of it began.
+     *
+     * @throws StoreException it could not be stored; an earlier one then still counts
+     */
+    public void began(Origin origin) throws StoreException {
+        Path target = file;
+        if (target != null) {
+            attempt(target, () -> origin.write(Origin.beside(target)));
+        }
+    }
+
+    /** The same; null: it is not known, as the record is one of an earlier version. */
+    public @Nullable Origin origin() {
+        Path target = file;
+        return target == null ? null : Origin.read(Origin.beside(target));
+    }
+
     /** When it was put, or changed, last; 0: it is stored nowhere. */
     public long storedMillis() throws StoreException {
         Path target = file;
@@ -181,7 +199,10 @@ public final class DraftRecord {
     public void delete() throws StoreException {
         Path target = file;
         if (target != null) {
-            attempt(target, () -> Files.deleteIfExists(target));
+            attempt(target, () -> {
+                Files.deleteIfExists(target);
+                Files.deleteIfExists(Origin.beside(target));
+            });
         }
     }
 

@@ -59,6 +59,7 @@ final class Doubtful implements AutoCloseable {
     boolean keep(Draft draft) {
         DraftRecord record = draft.record;
         try {
+            draft.spool.force(); // it may be published again when the node has lost its power
             record.put(DraftRecord.UNOPENED, 0);
         } catch (StoreException e) {
             LOG.warn(

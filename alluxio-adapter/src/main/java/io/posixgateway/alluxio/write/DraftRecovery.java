@@ -12,7 +12,6 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.spi.Errno;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -30,10 +29,12 @@ import org.slf4j.LoggerFactory;
  * Makes the drafts of an earlier process again, before the first request that could meet one. For one thread, after
  * {@link #begin} perhaps another.
  *
- * <p>A file that the earlier process was making stands incomplete in Alluxio under its name. Publishing replaces it in one
- * step, as it replaces any file, and the node stays what the kernel knows. If the earlier process died while it published,
- * publishing again does no harm. Who closes a file while nobody serves is heard by the next process: the kernel keeps the
- * requests.
+ * <p>While the kernel knows the nodes, an open draft goes on as one. A file that the earlier process was making stands
+ * incomplete in Alluxio under its name. Publishing replaces it in one step, as it replaces any file, and the node stays what the
+ * kernel knows. If the earlier process died while it published, publishing again does no harm. Who closes a file while nobody
+ * serves is heard by the next process: the kernel keeps the requests.
+ *
+ * <p>Without that kernel the writers are gone, and {@link Returned} says what of their drafts still counts.
  */
 public final class DraftRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
@@ -44,6 +45,7 @@ public final class DraftRecovery {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final NodeLog nodes;
+    private final Returned returned;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
     /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
@@ -64,12 +66,13 @@ public final class DraftRecovery {
         this.reader = reader;
         this.folder = folder;
         this.nodes = nodes;
+        this.returned = new Returned(store, metadata.clock(), nodes);
     }
 
     /**
      * Restores nodes, without asking Alluxio.
      *
-     * @param kernelGoesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
+     * @param kernelGoesOn the kernel still knows the nodes; if not, what still counts is published and all is forgotten
      * @return are there drafts to {@link #restore}?
      */
     public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
@@ -183,12 +186,16 @@ public final class DraftRecovery {
                         record.content(),
                         Reservations.number(spool, record.content().path()));
             }
-            remove(spool);
-            remove(file);
+            folder.remove(file);
+            return null;
+        }
+        String why = goesOn ? null : returned.refusal(record, spool);
+        if (why != null) {
+            giveUp(record, file, why);
             return null;
         }
         if (isOnlyDoubtful(record)) {
-            adopt(drafts, record, spool, file);
+            adopt(drafts, record, spool);
             return null;
         }
         Inode inode = inode(record);
@@ -207,20 +214,24 @@ public final class DraftRecovery {
         return draft;
     }
 
-    /** Unless nobody knows what the file is by now. */
-    private void adopt(Drafts drafts, DraftRecord record, Path spool, Path file) throws StoreException {
-        DraftRecord.Content published = record.content();
+    /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
+    private void giveUp(DraftRecord record, Path file, String why) throws StoreException {
+        String path = record.content().path();
+        returned.removeIncomplete(record);
+        if (why.equals(Returned.NOTHING)) {
+            folder.remove(file);
+        } else if (!folder.setAside(file, path, why)) {
+            LOG.warn("{} stays as it is in Alluxio, as {}; nothing of its change was here", path, why);
+            folder.remove(file);
+        }
+    }
+
+    private void adopt(Drafts drafts, DraftRecord record, Path spool) throws StoreException {
         if (goesOn) {
-            withdraw(published);
+            withdraw(record.content());
         }
-        if (goesOn || published.path().equals(where(published.fileId()))) {
-            record.put(DraftRecord.UNOPENED, 0);
-            drafts.doubtful().keep(folder.open(spool), record);
-        } else {
-            LOG.info("{} is another file by now than the one that was in doubt", published.path());
-            remove(spool);
-            remove(file);
-        }
+        record.put(DraftRecord.UNOPENED, 0);
+        drafts.doubtful().keep(folder.open(spool), record);
     }
 
     /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
@@ -282,14 +293,6 @@ public final class DraftRecovery {
     private static void failUnlessGone(StoreException e) throws StoreException {
         if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
             throw e;
-        }
-    }
-
-    private static void remove(Path file) throws StoreException {
-        try {
-            Files.deleteIfExists(file);
-        } catch (IOException e) {
-            throw SpoolFolder.failure("Removing " + file, e);
         }
     }
 }

@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -115,6 +116,7 @@ public final class Drafts implements AutoCloseable {
     /** A new file, whose name is taken in Alluxio. */
     public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
+        made.record.began(Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
         Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock());
@@ -534,6 +536,7 @@ public final class Drafts implements AutoCloseable {
                 return false;
             }
             draft.dirty = true;
+            draft.again = true;
             publishNow(draft, true);
             if (draft.doubtAt == null) {
                 end(draft, false);

@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
@@ -264,7 +265,7 @@ public final class Publisher {
             };
             throw e;
         }
-        published(draft, attempt.path, sink.fileId());
+        published(draft, attempt.path, sink);
     }
 
     /**
@@ -291,11 +292,12 @@ public final class Publisher {
             putInPlace(draft, sink, attempt, hidden);
         }
         hiddenFiles.remove(hidden);
+        lookAfterwards(draft, path);
         table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
         draft.attributesDirty = false;
         draft.timesDirty = false;
-        published(draft, path, sink.fileId());
+        published(draft, path, sink);
     }
 
     private void putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
@@ -304,6 +306,7 @@ public final class Publisher {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
+            checkStill(draft, attempt.path);
             store.rename(hidden, attempt.path, true);
         } catch (StoreException e) {
             sink.cancel();
@@ -314,6 +317,26 @@ public final class Publisher {
                 }
             };
             throw e;
+        }
+    }
+
+    /** Content of an earlier moment replaces only what it was published as then; the next call is the replacement. */
+    private void checkStill(Draft draft, String path) throws StoreException {
+        if (draft.again && store.status(path).id() != draft.inode.fileId()) {
+            throw new StoreException(Errno.ESTALE, path + " has other content by now", null);
+        }
+    }
+
+    /** Was it that what was replaced? Another client may have renamed it between the two calls. */
+    private void lookAfterwards(Draft draft, String path) {
+        if (!draft.again) {
+            return;
+        }
+        try {
+            String left = store.pathOf(draft.inode.fileId());
+            LOG.error("{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
+        } catch (StoreException e) {
+            LOG.debug("What {} replaced is gone, as it should be: {}", path, e.getMessage());
         }
     }
 
@@ -347,12 +370,18 @@ public final class Publisher {
         }
     }
 
-    private void published(Draft draft, String path, long fileId) {
+    /** What a file is that this process makes, or made. */
+    static Origin origin(long node, FileSink sink, String path, long lengthBytes) {
+        return new Origin(node, sink.fileId(), path, lengthBytes, 0, (int) (sink.madeMillis() / 1000));
+    }
+
+    private void published(Draft draft, String path, FileSink sink) {
         draft.dirty = false;
         draft.hereOnly = false;
         draft.inode.wrote();
         draft.doubtAt = late.concern(path) ? path : null;
-        FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
+        draft.isNow(origin(draft.inode.node(), sink, path, draft.spool.lengthBytes()));
+        FileStatus raw = draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
     }
 

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,6 +34,7 @@ public final class SpoolFolder {
     private final Path folder;
     private final long mostBytes;
     private final boolean records;
+    private final SetAside aside;
     private final AtomicLong usedBytes = new AtomicLong();
     /** Kept files and what they take. */
     private final Map<Path, Long> kept = new ConcurrentHashMap<>();
@@ -46,6 +49,7 @@ public final class SpoolFolder {
         this.folder = folder;
         this.mostBytes = mostBytes;
         this.records = records;
+        this.aside = new SetAside(folder);
     }
 
     /** A new, empty spool file. */
@@ -77,6 +81,7 @@ public final class SpoolFolder {
                 }
             }
             inherit(new HashSet<>(all));
+            aside.items().forEach(item -> count(item.content(), item.bytes()));
             return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
         } catch (IOException e) {
             throw failure("No list of " + folder, e);
@@ -90,10 +95,54 @@ public final class SpoolFolder {
                 continue;
             }
             long bytes = heldBytes(file);
-            if (bytes > 0 && kept.putIfAbsent(file, bytes) == null) {
-                usedBytes.addAndGet(bytes);
+            if (bytes > 0 && count(file, bytes)) {
                 LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
             }
+        }
+    }
+
+    /** False: it was counted before. */
+    private boolean count(Path file, long bytes) {
+        boolean counts = kept.putIfAbsent(file, bytes) == null;
+        usedBytes.addAndGet(counts ? bytes : 0);
+        return counts;
+    }
+
+    /** What recoveries set aside here. */
+    public SetAside aside() {
+        return aside;
+    }
+
+    /**
+     * Moves the content of a record to what was set aside, where there is any.
+     *
+     * @param path where the file is, or was, in Alluxio
+     * @param why in half a sentence that follows "as"
+     * @return false: there is no content
+     * @throws StoreException it could not be moved, and stays where it is
+     */
+    boolean setAside(Path record, String path, String why) throws StoreException {
+        Path spool = spoolOf(record);
+        try {
+            if (Files.notExists(spool) || Files.size(spool) == 0) {
+                return false;
+            }
+            long bytes = heldBytes(spool);
+            count(aside.put(spool, path, why), bytes);
+            return true;
+        } catch (IOException e) {
+            throw failure("Setting " + spool + " aside", e);
+        }
+    }
+
+    /** Removes a record and what belongs to it. */
+    void remove(Path record) throws StoreException {
+        try {
+            Files.deleteIfExists(spoolOf(record));
+            Files.deleteIfExists(record);
+            Files.deleteIfExists(Origin.beside(record));
+        } catch (IOException e) {
+            throw failure("Removing " + record, e);
         }
     }
 

@@ -117,20 +117,30 @@ public final class MemoryMount implements AutoCloseable {
          *     for as long as this JVM lives; null: there was none
          */
         public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
+            return openKept(folder, earlier, earlier != null);
+        }
+
+        /** One whose node, or kernel session, ended with the process of this mount: the folder is there, and a new kernel. */
+        public MemoryMount openReturned(Path folder, MemoryMount earlier) {
+            return openKept(folder, earlier, false);
+        }
+
+        private MemoryMount openKept(Path folder, @Nullable MemoryMount earlier, boolean kernelGoesOn) {
             in(folder);
             try {
                 if (earlier != null) {
                     earlier.copyTo(folder);
                 }
                 AlluxioMount.Opening how = new AlluxioMount.Opening(
-                        StoreParts.metered(store, store.memory().clock()), earlier != null);
+                        StoreParts.metered(store, store.memory().clock()), kernelGoesOn);
                 AlluxioFileSystem opened = AlluxioMount.openKept(
                         new AlluxioOptions("", path, "", Map.of()),
                         options(folder),
                         how,
                         store.memory().clock());
-                opened.resume(earlier != null);
-                return new MemoryMount(this, folder, opened, earlier == null ? kernel() : earlier.kernel);
+                opened.resume(kernelGoesOn);
+                boolean known = kernelGoesOn && earlier != null;
+                return new MemoryMount(this, folder, opened, known ? earlier.kernel : kernel());
             } catch (StoreException e) {
                 throw new FuseFailure(path, e.errno());
             }
@@ -493,10 +503,12 @@ public final class MemoryMount implements AutoCloseable {
     }
 
     private void copyTo(Path target) {
-        try (Stream<Path> files = Files.list(folder)) {
-            Files.createDirectories(target);
+        try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.toList()) {
-                Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+                Path copy = target.resolve(folder.relativize(file));
+                if (Files.notExists(copy)) {
+                    Files.copy(file, copy, StandardCopyOption.COPY_ATTRIBUTES);
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
