@@ -360,7 +360,8 @@ final class Volume implements AutoCloseable {
     /** Is there nothing here that the end of a handle of an earlier process could concern? */
     boolean knowsNothingOf(long node) {
         Recovering recovery = recovering;
-        return (recovery == null || !recovery.recovery.concerns(node)) && table.get(node) == null && !drafts.has(node);
+        boolean recovers = recovery != null && recovery.recovery.concerns(node);
+        return !recovers && table.get(node) == null && !drafts.has(node) && !drafts.withheld().concerns(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */

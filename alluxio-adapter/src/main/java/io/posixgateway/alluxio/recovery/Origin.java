@@ -28,7 +28,7 @@ public record Origin(
     public static final long NEW = -1;
 
     /** How its name ends. */
-    static final String SUFFIX = ".origin";
+    public static final String SUFFIX = ".origin";
 
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 2 * Integer.BYTES;

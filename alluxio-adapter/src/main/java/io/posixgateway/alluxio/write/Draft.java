@@ -212,6 +212,19 @@ final class Draft {
         }
     }
 
+    /** The file loses its name by this step; 0. */
+    int unlink(Drafts.Step step) throws StoreException {
+        record.put(DraftRecord.UNLINKED, 0);
+        try {
+            step.run();
+        } catch (StoreException e) {
+            record.put(0, DraftRecord.UNLINKED);
+            throw e;
+        }
+        inode.markUnlinked();
+        return 0;
+    }
+
     /** The attributes change. */
     void change(FileStatus status, boolean givesTime) throws StoreException {
         record.change(status, DraftRecord.ATTRIBUTES | (givesTime ? DraftRecord.TIMED : 0), 0);

@@ -16,7 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -39,6 +41,9 @@ import org.slf4j.LoggerFactory;
 public final class DraftRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
 
+    /** So often one is tried while others go on: longer than calls wait for it. */
+    private static final int MOST_TRIES = 20;
+
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
@@ -53,6 +58,9 @@ public final class DraftRecovery {
 
     /** Restored ones without a name, which somebody may have open. Any thread. */
     private final Queue<Inode> nameless = new ConcurrentLinkedQueue<>();
+
+    /** How often each record failed. */
+    private final Map<Path, Integer> tries = new HashMap<>();
 
     private boolean goesOn;
     private int restored;
@@ -81,21 +89,56 @@ public final class DraftRecovery {
             nodes.inherited().forEach(table::restore);
         }
         for (Path file : folder.records()) {
-            DraftRecord record = DraftRecord.read(file);
-            if (record != null && record.has(DraftRecord.DOUBTFUL)) {
-                drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
-            }
-            if (record != null && isOnlyDoubtful(record)) {
-                left.addLast(file);
-                continue;
-            }
-            left.addFirst(file);
-            if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
-                drafted.add(record.content().node());
-                table.restore(record.content().node(), record.content().fileId());
+            try {
+                begin(file, drafts);
+            } catch (StoreException | RuntimeException e) {
+                keep(file, drafts, e);
             }
         }
         return !left.isEmpty();
+    }
+
+    private void begin(Path file, Drafts drafts) throws StoreException {
+        DraftRecord record = DraftRecord.read(file);
+        if (record != null && record.has(DraftRecord.DOUBTFUL)) {
+            drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
+        }
+        if (record != null && isOnlyDoubtful(record)) {
+            left.addLast(file);
+            return;
+        }
+        left.addFirst(file);
+        if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
+            drafted.add(record.content().node());
+            table.restore(record.content().node(), record.content().fileId());
+        }
+    }
+
+    /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
+    private void keep(Path file, Drafts drafts, Exception failure) {
+        String why = String.valueOf(failure.getMessage());
+        if (goesOn && !isUnborn(file)) {
+            DraftRecord.Ids ids = DraftRecord.ids(file);
+            if (ids != null) {
+                table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()));
+            }
+            drafts.withheld().add(ids == null ? 0 : ids.node(), file, why);
+            return;
+        }
+        try {
+            if (isUnborn(file)) {
+                folder.remove(file);
+            } else {
+                folder.setAside(file, "", why);
+            }
+        } catch (StoreException e) {
+            LOG.error("{} stays where it is, as {}: {}", file, why, e.getMessage());
+        }
+    }
+
+    /** Was its process killed, or its disk full, while it made the record, before there was anything to write down? */
+    private static boolean isUnborn(Path file) {
+        return DraftRecord.ids(file) == null && DraftRecord.isShort(file) && !SpoolFolder.hasContent(file);
     }
 
     /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
@@ -126,29 +169,69 @@ public final class DraftRecovery {
                 LOG.warn("Changed files of an earlier process wait for Alluxio: {}", e.getMessage());
             }
             return false;
+        } catch (RuntimeException e) {
+            refused = true;
+            LOG.error("Recovering changed files failed; it is tried again", e);
+            return false;
         }
     }
 
     /**
      * Restores the drafts. Waits.
      *
+     * <p>Each is restored on its own: one that fails stops no other.
+     *
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
     public void restore(Drafts drafts) throws StoreException {
-        for (Path file = left.peek(); file != null; file = left.peek()) {
-            Draft draft = draft(file, drafts);
-            left.remove();
-            if (draft != null) {
-                drafts.adopt(draft);
-                restored++;
-                finish(drafts, draft);
+        StoreException unanswered = null;
+        Deque<Path> again = new ArrayDeque<>();
+        for (Path file = left.poll(); file != null; file = left.poll()) {
+            try {
+                restore(file, drafts);
+            } catch (StoreException e) {
+                if (e.isOutcomeUnknown() && !isFailing(file)) {
+                    again.add(file);
+                    unanswered = e;
+                } else {
+                    keep(file, drafts, e);
+                }
+            } catch (RuntimeException e) {
+                LOG.error("Recovering {} failed", file, e);
+                keep(file, drafts, e);
             }
+        }
+        left.addAll(again);
+        if (unanswered != null) {
+            throw unanswered;
         }
         if (restored > 0) {
             LOG.info("{} changed files of an earlier process are recovered", restored);
         }
         if (!goesOn) {
             nodes.clear();
+        }
+    }
+
+    private void restore(Path file, Drafts drafts) throws StoreException {
+        Draft draft = draft(file, drafts);
+        if (draft != null) {
+            drafts.adopt(draft);
+            restored++;
+            finish(drafts, draft);
+        }
+    }
+
+    /** Has it failed again and again, though Alluxio answers? */
+    private boolean isFailing(Path file) {
+        if (tries.merge(file, 1, Integer::sum) < (goesOn ? MOST_TRIES : 1)) {
+            return false;
+        }
+        try {
+            store.status(String.valueOf(table.path(table.root())));
+            return true;
+        } catch (StoreException e) {
+            return false;
         }
     }
 
@@ -220,7 +303,9 @@ public final class DraftRecovery {
         returned.removeIncomplete(record);
         if (why.equals(Returned.NOTHING)) {
             folder.remove(file);
-        } else if (!folder.setAside(file, path, why)) {
+        } else if (SpoolFolder.hasContent(file)) {
+            folder.setAside(file, path, why);
+        } else {
             LOG.warn("{} stays as it is in Alluxio, as {}; nothing of its change was here", path, why);
             folder.remove(file);
         }

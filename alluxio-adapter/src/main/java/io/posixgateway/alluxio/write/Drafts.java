@@ -38,6 +38,7 @@ public final class Drafts implements AutoCloseable {
     private final Doubtful doubtful;
     private final Originals originals;
     private final LongTable<Draft> drafts = new LongTable<>();
+    private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
     public Drafts(
@@ -52,6 +53,7 @@ public final class Drafts implements AutoCloseable {
         this.reader = reader;
         this.folder = folder;
         this.publisher = publisher;
+        this.withheld = new Withheld(folder);
         this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, publisher.late(), streamFromBytes);
         this.doubtful = new Doubtful(this, metadata, publisher.late());
@@ -128,6 +130,11 @@ public final class Drafts implements AutoCloseable {
         return doubtful;
     }
 
+    /** Of an earlier process, which this one cannot go on with. */
+    public Withheld withheld() {
+        return withheld;
+    }
+
     /** One that an earlier process left. */
     void adopt(Draft draft) {
         drafts.put(draft.inode.node(), draft);
@@ -135,6 +142,7 @@ public final class Drafts implements AutoCloseable {
 
     /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
     public void begin(Inode inode, long mostBytes) throws StoreException {
+        withheld.check(inode.node(), false);
         while (!has(inode)) {
             Facts facts = metadata.refresh(inode);
             // What cannot be made anew is refused now, not at its publication.
@@ -271,6 +279,7 @@ public final class Drafts implements AutoCloseable {
     /** Bytes read, WOULD_WAIT or NO_DRAFT. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
         if (drafts.get(inode.node()) == null) {
+            withheld.check(inode.node(), false);
             return NO_DRAFT;
         }
         return inSpool(inode, mayWait, draft -> draft.spool.read(offset, into));
@@ -440,23 +449,10 @@ public final class Drafts implements AutoCloseable {
 
     /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
-        int done = with(inode, true, draft -> unlinkNow(draft, step));
-        if (done == NO_DRAFT) {
+        if (with(inode, true, draft -> draft.unlink(step)) == NO_DRAFT) {
             step.run();
             inode.markUnlinked();
         }
-    }
-
-    private static int unlinkNow(Draft draft, Step step) throws StoreException {
-        draft.record.put(DraftRecord.UNLINKED, 0);
-        try {
-            step.run();
-        } catch (StoreException e) {
-            draft.record.put(0, DraftRecord.UNLINKED);
-            throw e;
-        }
-        draft.inode.markUnlinked();
-        return 0;
     }
 
     /**
@@ -599,5 +595,6 @@ public final class Drafts implements AutoCloseable {
         }
         doubtful.close();
         reservations.close();
+        withheld.close();
     }
 }

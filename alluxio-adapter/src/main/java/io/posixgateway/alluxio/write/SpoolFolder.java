@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -75,12 +76,14 @@ public final class SpoolFolder {
     List<Path> records() throws StoreException {
         try (Stream<Path> files = Files.list(folder)) {
             List<Path> all = files.toList();
+            Set<Path> names = new HashSet<>(all);
             for (Path file : all) {
-                if (file.toString().endsWith(RECORD + DraftRecord.FRESH)) {
-                    Files.deleteIfExists(file);
+                try {
+                    inherit(file, names);
+                } catch (IOException e) {
+                    LOG.warn("{} stays as it is: {}", file, e.toString());
                 }
             }
-            inherit(new HashSet<>(all));
             aside.items().forEach(item -> count(item.content(), item.bytes()));
             return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
         } catch (IOException e) {
@@ -88,17 +91,27 @@ public final class SpoolFolder {
         }
     }
 
-    private void inherit(Set<Path> all) throws IOException {
-        for (Path file : all) {
-            boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
-            if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
-                continue;
-            }
-            long bytes = heldBytes(file);
-            if (bytes > 0 && count(file, bytes)) {
-                LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
-            }
+    /** Removes what never counted, and counts what was kept without a record. */
+    private void inherit(Path file, Set<Path> all) throws IOException {
+        if (file.toString().endsWith(RECORD + DraftRecord.FRESH) || isLeftOrigin(file, all)) {
+            Files.deleteIfExists(file);
+            return;
         }
+        boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
+        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
+            return;
+        }
+        long bytes = heldBytes(file);
+        if (bytes > 0 && count(file, bytes)) {
+            LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
+        }
+    }
+
+    /** Of a record that an earlier version removed. */
+    private static boolean isLeftOrigin(Path file, Set<Path> all) {
+        String name = file.toString();
+        return name.endsWith(Origin.SUFFIX)
+                && !all.contains(Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + RECORD));
     }
 
     /** False: it was counted before. */
@@ -113,23 +126,29 @@ public final class SpoolFolder {
         return aside;
     }
 
+    /** Is there anything that somebody wrote beside this record, as far as can be told? */
+    static boolean hasContent(Path record) {
+        try {
+            return Files.size(spoolOf(record)) > 0;
+        } catch (NoSuchFileException missing) {
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     /**
-     * Moves the content of a record to what was set aside, where there is any.
+     * Moves a record and its content to what was set aside.
      *
-     * @param path where the file is, or was, in Alluxio
+     * @param path where the file is, or was, in Alluxio; empty: not known
      * @param why in half a sentence that follows "as"
-     * @return false: there is no content
      * @throws StoreException it could not be moved, and stays where it is
      */
-    boolean setAside(Path record, String path, String why) throws StoreException {
+    void setAside(Path record, String path, String why) throws StoreException {
         Path spool = spoolOf(record);
         try {
-            if (Files.notExists(spool) || Files.size(spool) == 0) {
-                return false;
-            }
-            long bytes = heldBytes(spool);
+            long bytes = Files.exists(spool) ? heldBytes(spool) : 0;
             count(aside.put(spool, path, why), bytes);
-            return true;
         } catch (IOException e) {
             throw failure("Setting " + spool + " aside", e);
         }
