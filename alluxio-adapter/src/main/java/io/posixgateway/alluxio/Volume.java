@@ -24,6 +24,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
@@ -82,6 +83,7 @@ final class Volume implements AutoCloseable {
     final HiddenFiles hidden;
     final Orphans orphans;
     private final @Nullable VolumeFolder kept;
+    private final KnownAlluxio alluxio;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
@@ -124,6 +126,7 @@ final class Volume implements AutoCloseable {
                 kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
+        this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
         this.hidden = new HiddenFiles(kept == null ? options.spoolFolder() : kept.path(), store.cluster());
@@ -163,7 +166,7 @@ final class Volume implements AutoCloseable {
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
-        DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
+        DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
         boolean waits = recovery.begin(goesOn, drafts);
         if (waits && goesOn) {
             recoverBehind(recovery);
@@ -181,7 +184,7 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        later(() -> removeHidden(hidden.inherit(), takenOver));
+        later(() -> new HiddenRemoval(this).ofEarlierProcesses(alluxio));
         later(this::buryUnknown);
     }
 
@@ -205,43 +208,6 @@ final class Volume implements AutoCloseable {
         inode.markOurs(); // nobody has it open
         buryIfClosed(inode);
         return true;
-    }
-
-    private void removeHidden(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
-        for (HiddenFiles.Hidden one : all) {
-            boolean open = one.node() != 0 && mayBeOpen && notices.isKnown(one.node());
-            if (open) {
-                awaitForget(one.node());
-            } else if (removeHidden(one)) {
-                hidden.remove(one.path());
-            }
-        }
-    }
-
-    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
-    private void awaitForget(long node) {
-        try {
-            Inode known = table.get(node);
-            Inode inode = known == null ? recover(node) : known;
-            if (inode != null && !inode.isKnown()) {
-                table.lookedUp(inode);
-            }
-        } catch (StoreException e) {
-            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
-        }
-    }
-
-    /** Removes it where it is by now; true when it is gone. */
-    private boolean removeHidden(HiddenFiles.Hidden one) {
-        try {
-            String path = one.fileId() == 0 ? one.path() : store.pathOf(one.fileId());
-            if (HiddenNames.isOf(path)) {
-                store.delete(path);
-            }
-            return true;
-        } catch (StoreException e) {
-            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
-        }
     }
 
     /** A recovery under way, and its end. */
@@ -479,7 +445,7 @@ final class Volume implements AutoCloseable {
         orphans.close();
         drafts.close();
         metadata.times().close();
-        removeHidden(hidden.present(), false);
+        new HiddenRemoval(this).of(hidden.present(), false);
         hidden.close();
         hot.close();
         ahead.close();
@@ -532,7 +498,8 @@ final class Volume implements AutoCloseable {
         return recover(node);
     }
 
-    private @Nullable Inode recover(long node) throws StoreException {
+    @Nullable
+    Inode recover(long node) throws StoreException {
         Inode recovered = metadata.locations().recover(node);
         if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
             recovered.markUnlinked();

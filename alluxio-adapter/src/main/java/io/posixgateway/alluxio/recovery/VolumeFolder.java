@@ -22,6 +22,7 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String PASSTHROUGH = "passthrough";
     private static final String PAGES = "pages";
     private static final String BLOCKS = "blocks";
+    private static final String VOLUME = "volume";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -115,6 +116,22 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    /** What the records here are of; null: not known. */
+    @Nullable
+    VolumeIdentity identity() {
+        return VolumeIdentity.read(path.resolve(VOLUME));
+    }
+
+    /** Remembers it for the next process. */
+    void identityIs(VolumeIdentity identity) {
+        try {
+            identity.write(path.resolve(VOLUME));
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                    .warn("The next process will not know what the records of {} are of: {}", path, e.toString());
+        }
+    }
+
     /** Where a worker of this host was last seen to keep its block files; null: nowhere, or that is gone. A hint. */
     public @Nullable Path blockFolder() {
         try {
@@ -154,7 +171,7 @@ public final class VolumeFolder implements AutoCloseable {
     public void discard() {
         nodes.close();
         try {
-            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, LOCK)) {
+            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, VOLUME, LOCK)) {
                 Files.deleteIfExists(path.resolve(own));
             }
             Files.deleteIfExists(path);

@@ -10,7 +10,9 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,8 +43,8 @@ import org.slf4j.LoggerFactory;
 public final class DraftRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
 
-    /** So often one is tried while others go on: longer than calls wait for it. */
-    private static final int MOST_TRIES = 20;
+    /** So often one is tried while others go on: not as long as calls wait. */
+    private static final int MOST_TRIES = 10;
 
     private final Store store;
     private final Metadata metadata;
@@ -50,6 +52,7 @@ public final class DraftRecovery {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final NodeLog nodes;
+    private final KnownAlluxio alluxio;
     private final Returned returned;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
@@ -67,8 +70,14 @@ public final class DraftRecovery {
     private volatile boolean refused;
 
     public DraftRecovery(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
-        this.store = store;
+            KnownAlluxio alluxio,
+            Metadata metadata,
+            InodeTable table,
+            FactsReader reader,
+            SpoolFolder folder,
+            NodeLog nodes) {
+        this.alluxio = alluxio;
+        this.store = alluxio.store();
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
@@ -184,10 +193,14 @@ public final class DraftRecovery {
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
     public void restore(Drafts drafts) throws StoreException {
+        String foreign = left.isEmpty() ? null : alluxio.difference();
         StoreException unanswered = null;
         Deque<Path> again = new ArrayDeque<>();
         for (Path file = left.poll(); file != null; file = left.poll()) {
             try {
+                if (foreign != null) {
+                    throw new StoreException(Errno.ESTALE, foreign, null);
+                }
                 restore(file, drafts);
             } catch (StoreException e) {
                 if (e.isOutcomeUnknown() && !isFailing(file)) {
@@ -211,6 +224,7 @@ public final class DraftRecovery {
         if (!goesOn) {
             nodes.clear();
         }
+        alluxio.record(!goesOn);
     }
 
     private void restore(Path file, Drafts drafts) throws StoreException {
@@ -352,9 +366,18 @@ public final class DraftRecovery {
             LOG.warn("{} is gone from Alluxio; its changed content will be published there", content.path());
             table.loose(inode, content.path());
         } else {
+            checkSame(record.origin(), inode.fileId(), path);
             metadata.locations().settle(inode, path);
         }
         return inode;
+    }
+
+    /** An id may be that of another file since Alluxio was restored from a backup. */
+    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
+        if (origin != null && origin.fileId() == fileId && !Returned.isSame(origin, store.status(path))) {
+            throw new StoreException(
+                    Errno.ESTALE, "another file, " + path + ", has the number in Alluxio that it had", null);
+        }
     }
 
     /**

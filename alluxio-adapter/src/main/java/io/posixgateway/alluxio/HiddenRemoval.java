@@ -1,0 +1,72 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Removes hidden files that nobody needs any more. For {@link Volume#later} and the end of the mount; waits. */
+final class HiddenRemoval {
+    private static final Logger LOG = LoggerFactory.getLogger(HiddenRemoval.class);
+
+    private final Volume volume;
+
+    HiddenRemoval(Volume volume) {
+        this.volume = volume;
+    }
+
+    /** What earlier processes hid and did not remove, in the very Alluxio that answers now. */
+    void ofEarlierProcesses(KnownAlluxio alluxio) {
+        try {
+            alluxio.record(false);
+            if (alluxio.difference() == null) {
+                of(volume.hidden.inherit(), volume.takenOver());
+            }
+        } catch (StoreException e) {
+            LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
+        }
+    }
+
+    /** @param mayBeOpen may the kernel know some of an earlier process? */
+    void of(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+        for (HiddenFiles.Hidden one : all) {
+            boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
+            if (open) {
+                awaitForget(one.node());
+            } else if (isGone(one)) {
+                volume.hidden.remove(one.path());
+            }
+        }
+    }
+
+    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
+    private void awaitForget(long node) {
+        try {
+            Inode known = volume.table.get(node);
+            Inode inode = known == null ? volume.recover(node) : known;
+            if (inode != null && !inode.isKnown()) {
+                volume.table.lookedUp(inode);
+            }
+        } catch (StoreException e) {
+            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
+        }
+    }
+
+    /** Removes it where it is by now. */
+    private boolean isGone(HiddenFiles.Hidden one) {
+        try {
+            String path = one.fileId() == 0 ? one.path() : volume.store.pathOf(one.fileId());
+            if (HiddenNames.isOf(path)) {
+                volume.store.delete(path);
+            }
+            return true;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
+    }
+}
