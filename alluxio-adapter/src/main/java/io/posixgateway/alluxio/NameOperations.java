@@ -419,8 +419,20 @@ final class NameOperations {
         volume.metadata.times().gone(child);
     }
 
+    /** False: it shows names. */
     private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
-        Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
+        boolean more = true;
+        while (more) {
+            Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
+            if (!movedUp(parent, path, page)) {
+                return false;
+            }
+            more = page.more() && !page.entries().isEmpty();
+        }
+        return true;
+    }
+
+    private boolean movedUp(Inode parent, String path, Store.Page page) throws StoreException {
         for (FileStatus status : page.entries()) {
             if (!HiddenNames.is(status.name())) {
                 return false;
@@ -431,7 +443,7 @@ final class NameOperations {
             volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
             volume.metadata.place(parent, hidden, status);
         }
-        return !page.more();
+        return true;
     }
 
     /** A directory and a name in it. */

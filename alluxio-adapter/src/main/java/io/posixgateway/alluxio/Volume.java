@@ -162,6 +162,9 @@ final class Volume implements AutoCloseable {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
         folder.pages().begin(goesOn);
+        if (!goesOn) {
+            folder.passthrough().clear();
+        }
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
             readers.learned(blockFolder);

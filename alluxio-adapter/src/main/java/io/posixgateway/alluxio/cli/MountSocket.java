@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.Volume;
@@ -47,7 +48,7 @@ final class MountSocket {
         }
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         return runtime == null
-                ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-" + System.getProperty("user.name"))
+                ? StateFolder.standard().resolve("run")
                 : Path.of(runtime, "posix-gateway");
     }
 

@@ -284,8 +284,7 @@ public final class DraftRecord {
     }
 
     private static StoreException failure(Path file, IOException e) {
-        boolean full = String.valueOf(e.getMessage()).contains("No space left");
-        return new StoreException(full ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
+        return new StoreException(DiskErrno.isFull(e) ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
     }
 
     private static byte[] encode(Content content, int state) throws IOException {

@@ -69,7 +69,7 @@ public final class HiddenFiles implements AutoCloseable {
         try {
             FileChannel open = channel;
             if (open == null) {
-                Files.createDirectories(folder);
+                StateFolder.makeIfMissing(folder);
                 open = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
                 channel = open;
                 open.lock();

@@ -223,8 +223,8 @@ public final class DraftRecovery {
         }
         if (!goesOn) {
             nodes.clear();
+            alluxio.record(true);
         }
-        alluxio.record(!goesOn);
     }
 
     private void restore(Path file, Drafts drafts) throws StoreException {

@@ -1,9 +1,11 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DiskErrno;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.SetAside;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,7 +58,7 @@ public final class SpoolFolder {
     /** A new, empty spool file. */
     Spool make() throws StoreException {
         try {
-            Files.createDirectories(folder);
+            StateFolder.makeIfMissing(folder);
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (IOException e) {
@@ -251,9 +253,8 @@ public final class SpoolFolder {
     }
 
     static StoreException failure(String what, IOException e) {
-        String why = String.valueOf(e.getMessage());
-        boolean full = why.contains("No space left") || why.contains("Disk quota exceeded");
-        int other = why.contains("File too large") ? Errno.EFBIG : Errno.EIO;
-        return new StoreException(full ? Errno.ENOSPC : other, what + ": " + e, e);
+        int errno = DiskErrno.of(e);
+        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG;
+        return new StoreException(told ? errno : Errno.EIO, what + ": " + e, e);
     }
 }
