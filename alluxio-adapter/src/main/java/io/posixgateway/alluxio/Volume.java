@@ -42,7 +42,6 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -129,7 +128,9 @@ final class Volume implements AutoCloseable {
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
-        this.hidden = new HiddenFiles(kept == null ? options.spoolFolder() : kept.path(), store.cluster());
+        this.hidden = kept == null
+                ? new HiddenFiles(options.spoolFolder(), store.cluster())
+                : HiddenFiles.ofVolume(kept.path(), store.cluster());
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
@@ -330,7 +331,10 @@ final class Volume implements AutoCloseable {
     boolean knowsNothingOf(long node) {
         Recovering recovery = recovering;
         boolean recovers = recovery != null && recovery.recovery.concerns(node);
-        return !recovers && table.get(node) == null && !drafts.has(node) && !drafts.withheld().concerns(node);
+        return !recovers
+                && table.get(node) == null
+                && !drafts.has(node)
+                && !drafts.withheld().concerns(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */

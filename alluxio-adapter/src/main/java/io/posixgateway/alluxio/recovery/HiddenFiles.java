@@ -40,6 +40,7 @@ public final class HiddenFiles implements AutoCloseable {
 
     private final Path folder;
     private final String prefix;
+    private final String inherits;
     private final Path file;
     private final Map<String, Hidden> present = new LinkedHashMap<>();
     private @Nullable FileChannel channel;
@@ -57,11 +58,23 @@ public final class HiddenFiles implements AutoCloseable {
      * Makes nothing yet.
      *
      * @param cluster names the Alluxio
+     * @param inherits how the names of lists begin that are of the same Alluxio
      */
-    public HiddenFiles(Path folder, String cluster) {
+    private HiddenFiles(Path folder, String cluster, String inherits) {
         this.folder = folder;
+        this.inherits = inherits;
         this.prefix = PREFIX + Integer.toHexString(cluster.hashCode()) + "-";
         this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
+    }
+
+    /** In a folder that mounts of other Alluxios may use, too; the name of each list says of which it is. */
+    public HiddenFiles(Path folder, String cluster) {
+        this(folder, cluster, PREFIX + Integer.toHexString(cluster.hashCode()) + "-");
+    }
+
+    /** In the folder of one volume, whose lists are of the Alluxio that {@link KnownAlluxio} knows, wherever it is reached now. */
+    public static HiddenFiles ofVolume(Path folder, String cluster) {
+        return new HiddenFiles(folder, cluster, PREFIX);
     }
 
     /** Before it is made. False, and a line in the log, if the list cannot be written: then it may outlive this process. */
@@ -131,7 +144,7 @@ public final class HiddenFiles implements AutoCloseable {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
-                if (name.startsWith(prefix) && !name.startsWith(prefix + PROCESS)) {
+                if (name.startsWith(inherits) && !name.contains(PROCESS)) {
                     inherited.addAll(inheritIfPossible(other));
                 }
             }
