@@ -47,9 +47,7 @@ final class MountSocket {
             return Path.of("/run/posix-gateway/mounts");
         }
         String runtime = System.getenv("XDG_RUNTIME_DIR");
-        return runtime == null
-                ? StateFolder.standard().resolve("run")
-                : Path.of(runtime, "posix-gateway");
+        return runtime == null ? StateFolder.standard().resolve("run") : Path.of(runtime, "posix-gateway");
     }
 
     private static String digest(String text) {

@@ -42,7 +42,9 @@ final class PathInfoReplies {
         }
         String below = path.alluxioPath().equals("/") ? "/" : path.alluxioPath() + "/";
         for (SetAside.Item item : aside) {
-            if (item.path().isEmpty() || item.path().equals(path.alluxioPath()) || item.path().startsWith(below)) {
+            if (item.path().isEmpty()
+                    || item.path().equals(path.alluxioPath())
+                    || item.path().startsWith(below)) {
                 reply.addSetAside(PathInfoReply.SetAside.newBuilder()
                         .setPath(item.path())
                         .setContent(item.content().toString())

@@ -7,6 +7,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The errno behind a failure of a local file. Java keeps only the C library's text of it, which depends on the language of the
@@ -38,7 +39,7 @@ public final class DiskErrno {
         return of(failure) == Errno.ENOSPC;
     }
 
-    private static boolean isOf(String text, int errno) {
+    private static boolean isOf(@Nullable String text, int errno) {
         return Objects.equals(text, Native.errorText(-errno));
     }
 }

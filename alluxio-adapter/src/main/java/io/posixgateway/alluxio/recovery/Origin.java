@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param modifiedMillis Alluxio's time of its last change; 0: not known
  * @param createdSeconds when Alluxio made it: an id alone may name another file after a restore; 0: not known
  */
-public record Origin(
-        long node, long fileId, String path, long lengthBytes, long modifiedMillis, int createdSeconds) {
+public record Origin(long node, long fileId, String path, long lengthBytes, long modifiedMillis, int createdSeconds) {
     /** As length: the file was being made. */
     public static final long NEW = -1;
 

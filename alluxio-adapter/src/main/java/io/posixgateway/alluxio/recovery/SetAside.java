@@ -79,7 +79,8 @@ public final class SetAside {
     }
 
     private boolean isTaken(String name) {
-        return Stream.of(WHY, RECORD, Origin.SUFFIX, "").anyMatch(suffix -> Files.exists(folder.resolve(name + suffix)));
+        return Stream.of(WHY, RECORD, Origin.SUFFIX, "")
+                .anyMatch(suffix -> Files.exists(folder.resolve(name + suffix)));
     }
 
     /** A disk that is full has no room for it: the log says it, too. */

@@ -26,7 +26,9 @@ public final class StateFolder {
     /** Where the state of this user's gateways is, unless an option says otherwise. Makes nothing. */
     public static Path standard() {
         return standard(
-                System.getProperty("user.name", ""), System.getenv("XDG_STATE_HOME"), System.getProperty("user.home", "/"));
+                System.getProperty("user.name", ""),
+                System.getenv("XDG_STATE_HOME"),
+                System.getProperty("user.home", "/"));
     }
 
     static Path standard(String user, @Nullable String stateHome, String home) {
@@ -65,6 +67,19 @@ public final class StateFolder {
         }
     }
 
+    /** Is it there, this user's own, and no link, so that nobody else put anything there? */
+    public static boolean isOwn(Path folder) {
+        try {
+            PosixFileAttributes there =
+                    Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return there.isDirectory()
+                    && uid(folder) == uid(Path.of("/proc/self"))
+                    && !there.permissions().contains(PosixFilePermission.OTHERS_WRITE);
+        } catch (IOException missing) {
+            return false;
+        }
+    }
+
     /** Opens a lock file for writing, made if need be, that nobody else may open: whoever can read a file can hold a lock on it. */
     public static FileChannel open(Path lock) throws IOException {
         FileChannel channel = FileChannel.open(
@@ -81,8 +96,7 @@ public final class StateFolder {
     }
 
     private static void check(Path folder, @Nullable Path parent) throws IOException {
-        PosixFileAttributes there =
-                Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         String why = null;
         if (there.isSymbolicLink() || !there.isDirectory()) {
             why = "is a link or no folder";
@@ -94,8 +108,9 @@ public final class StateFolder {
             Files.setPosixFilePermissions(folder, OWN); // made with another umask
         }
         if (why != null) {
-            throw new IOException(folder + " " + why + ": what lies there is not believed. Give a folder of this user's own,"
-                    + " of mode 0700 (option spool, or --spool), or remove it");
+            throw new IOException(
+                    folder + " " + why + ": what lies there is not believed. Give a folder of this user's own,"
+                            + " of mode 0700 (option spool, or --spool), or remove it");
         }
     }
 

@@ -374,7 +374,11 @@ public final class DraftRecovery {
 
     /** An id may be that of another file since Alluxio was restored from a backup. */
     private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
-        if (origin != null && origin.fileId() == fileId && !Returned.isSame(origin, store.status(path))) {
+        if (origin == null || origin.fileId() != fileId) {
+            return;
+        }
+        FileStatus now = returned.at(path);
+        if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
             throw new StoreException(
                     Errno.ESTALE, "another file, " + path + ", has the number in Alluxio that it had", null);
         }

@@ -118,7 +118,8 @@ public final class Drafts implements AutoCloseable {
     /** A new file, whose name is taken in Alluxio. */
     public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
-        made.record.began(Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
+        made.record.began(
+                Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
         Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock());

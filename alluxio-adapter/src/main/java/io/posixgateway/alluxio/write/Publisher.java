@@ -334,7 +334,8 @@ public final class Publisher {
         }
         try {
             String left = store.pathOf(draft.inode.fileId());
-            LOG.error("{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
+            LOG.error(
+                    "{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
         } catch (StoreException e) {
             LOG.debug("What {} replaced is gone, as it should be: {}", path, e.getMessage());
         }

@@ -57,8 +57,7 @@ final class Returned {
     private @Nullable String changed(DraftRecord record, Path spool) throws StoreException {
         DraftRecord.Content content = record.content();
         boolean doubtful = record.isDoubtful();
-        long fileId =
-                doubtful ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
+        long fileId = doubtful ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
         String path = where(fileId);
         FileStatus now = path == null || (doubtful && !path.equals(content.path())) ? null : at(path);
         if (now == null) {
@@ -78,8 +77,7 @@ final class Returned {
 
     /** Is it the same file with the same content, as far as can be seen? */
     private static boolean isStill(Origin origin, FileStatus now) {
-        return isSame(origin, now)
-                && (origin.modifiedMillis() == 0 || origin.modifiedMillis() == now.modifiedMillis());
+        return isSame(origin, now) && (origin.modifiedMillis() == 0 || origin.modifiedMillis() == now.modifiedMillis());
     }
 
     /** Is it the same file, not another one of the same id? */
@@ -108,7 +106,9 @@ final class Returned {
         }
     }
 
-    private @Nullable FileStatus at(String path) throws StoreException {
+    /** Null: nothing is there. */
+    @Nullable
+    FileStatus at(String path) throws StoreException {
         try {
             return store.status(path);
         } catch (StoreException e) {

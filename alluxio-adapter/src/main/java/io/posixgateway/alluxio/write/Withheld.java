@@ -71,8 +71,8 @@ public final class Withheld {
         if (entry != null) {
             throw new StoreException(
                     Errno.EIO,
-                    "What was written is in " + SpoolFolder.spoolOf(entry.record) + ", where this process cannot go on with"
-                            + " it: " + entry.why,
+                    "What was written is in " + SpoolFolder.spoolOf(entry.record)
+                            + ", where this process cannot go on with" + " it: " + entry.why,
                     null);
         }
     }

@@ -110,8 +110,8 @@ class VolumeFolderTest {
     void what_others_may_have_put_there_is_not_believed(@TempDir Path parent) throws Exception {
         Path open = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
-        Path link = Files.createSymbolicLink(
-                parent.resolve("link"), Files.createDirectory(parent.resolve("elsewhere")));
+        Path link =
+                Files.createSymbolicLink(parent.resolve("link"), Files.createDirectory(parent.resolve("elsewhere")));
         for (Path bad : List.of(open, link)) {
             assertThatThrownBy(() -> VolumeFolder.open(bad))
                     .isInstanceOf(StoreException.class)

@@ -50,7 +50,8 @@ class OtherAlluxioTest {
         dead.write("/mine", "mine");
         try (MemoryMount other = MemoryMount.of(after)) {
             other.write("/innocent", "precious");
-            assertThat(other.stat("/innocent").id()).isEqualTo(dead.stat("/mine").id());
+            assertThat(other.stat("/innocent").id())
+                    .isEqualTo(dead.stat("/mine").id());
         }
     }
 
@@ -63,15 +64,15 @@ class OtherAlluxioTest {
             other.write("/innocent", "precious data of somebody else");
             try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("next"), dead)) {
                 OpenFile same = next.inherited(file);
-                assertThatThrownBy(same::fsync)
-                        .isInstanceOfSatisfying(
-                                FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                assertThatThrownBy(same::fsync).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                        .isEqualTo(Errno.EIO));
                 assertThatThrownBy(() -> same.write(0, new byte[1])).isInstanceOf(FuseFailure.class);
                 assertThatThrownBy(same::close).isInstanceOf(FuseFailure.class);
                 assertThat(aside()).isEmpty();
             }
             assertThat(after.ufs().read("/innocent")).asString().isEqualTo("precious data of somebody else");
-            assertThat(aside()).singleElement().satisfies(content -> assertThat(content).hasContent("DRAFT OF MINE"));
+            assertThat(aside()).singleElement().satisfies(content -> assertThat(content)
+                    .hasContent("DRAFT OF MINE"));
         }
     }
 
@@ -130,8 +131,7 @@ class OtherAlluxioTest {
         dead.requests().chmod(file.opened().node().id(), 0600);
         dead.mkdir("/d");
         dead.kill();
-        try (MemoryMount next =
-                MemoryMount.of(before.connect()).at("/d").openReturned(folder.resolve("next"), dead)) {
+        try (MemoryMount next = MemoryMount.of(before.connect()).at("/d").openReturned(folder.resolve("next"), dead)) {
             assertThat(next.list("/")).isEmpty();
             assertThat(aside()).hasSize(1);
         }

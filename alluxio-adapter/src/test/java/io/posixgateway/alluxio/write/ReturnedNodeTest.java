@@ -62,7 +62,8 @@ class ReturnedNodeTest {
 
     private List<Path> records() throws IOException {
         try (Stream<Path> files = Files.list(folder.resolve("back"))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("spool-")).toList();
+            return files.filter(file -> file.getFileName().toString().startsWith("spool-"))
+                    .toList();
         }
     }
 

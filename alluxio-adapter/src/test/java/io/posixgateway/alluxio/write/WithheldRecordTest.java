@@ -115,9 +115,8 @@ class WithheldRecordTest {
     }
 
     private static void failsWithEio(ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+        assertThatThrownBy(call).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.EIO));
     }
 
     @ParameterizedTest
