@@ -76,7 +76,6 @@ public final class Drafts implements AutoCloseable {
         return has(inode.node());
     }
 
-    /** Is the file of this node being changed? */
     public boolean has(long node) {
         return drafts.get(node) != null;
     }
