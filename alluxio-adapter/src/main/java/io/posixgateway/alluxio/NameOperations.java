@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
-    private static final int MOST_HIDDEN = 1000;
 
     private final Volume volume;
     private final NewFiles newFiles;
@@ -410,40 +409,13 @@ final class NameOperations {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !moveHiddenUp(parent, path)) {
+            if (e.errno() != Errno.ENOTEMPTY || !new HiddenRemoval(volume).movedUp(parent, path)) {
                 throw e;
             }
             volume.store.delete(path);
         }
         child.markUnlinked();
         volume.metadata.times().gone(child);
-    }
-
-    /** False: it shows names. */
-    private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
-        boolean more = true;
-        while (more) {
-            Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
-            if (!movedUp(parent, path, page)) {
-                return false;
-            }
-            more = page.more() && !page.entries().isEmpty();
-        }
-        return true;
-    }
-
-    private boolean movedUp(Inode parent, String path, Store.Page page) throws StoreException {
-        for (FileStatus status : page.entries()) {
-            if (!HiddenNames.is(status.name())) {
-                return false;
-            }
-        }
-        for (FileStatus status : page.entries()) {
-            Name hidden = Name.of(status.name());
-            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
-            volume.metadata.place(parent, hidden, status);
-        }
-        return true;
     }
 
     /** A directory and a name in it. */

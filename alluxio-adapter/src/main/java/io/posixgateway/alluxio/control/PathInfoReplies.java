@@ -40,10 +40,15 @@ final class PathInfoReplies {
             }
             reply.addBlocks(told);
         }
-        String below = path.alluxioPath().equals("/") ? "/" : path.alluxioPath() + "/";
+        add(reply, path.alluxioPath(), aside);
+        return reply.build();
+    }
+
+    private static void add(PathInfoReply.Builder reply, String path, List<SetAside.Item> aside) {
+        String below = path.equals("/") ? "/" : path + "/";
         for (SetAside.Item item : aside) {
             if (item.path().isEmpty()
-                    || item.path().equals(path.alluxioPath())
+                    || item.path().equals(path)
                     || item.path().startsWith(below)) {
                 reply.addSetAside(PathInfoReply.SetAside.newBuilder()
                         .setPath(item.path())
@@ -52,7 +57,6 @@ final class PathInfoReplies {
                         .setWhy(item.why()));
             }
         }
-        return reply.build();
     }
 
     private static String type(int mode) {

@@ -277,12 +277,7 @@ public final class DraftRecovery {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
-            if (record != null && record.has(DraftRecord.RESERVING)) {
-                Reservations.undo(
-                        store,
-                        record.content(),
-                        Reservations.number(spool, record.content().path()));
-            }
+            undo(record, spool);
             folder.remove(file);
             return null;
         }
@@ -309,6 +304,13 @@ public final class DraftRecovery {
             draft.lost = Streams.left(record.content().path());
         }
         return draft;
+    }
+
+    private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (record != null && record.has(DraftRecord.RESERVING)) {
+            DraftRecord.Content content = record.content();
+            Reservations.undo(store, content, Reservations.number(spool, content.path()));
+        }
     }
 
     /** Its writer is gone, and it does not count: where it holds content, that is set aside. */

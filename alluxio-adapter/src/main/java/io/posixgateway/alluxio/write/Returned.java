@@ -63,14 +63,17 @@ final class Returned {
         if (now == null) {
             return "its file is gone from Alluxio, or was renamed";
         }
-        Origin origin = record.origin();
         if (now.id() != fileId || !now.complete() || now.lengthBytes() != bytesOf(spool)) {
             return "its file has other content in Alluxio by now";
         }
-        if (origin == null && !doubtful) {
-            return "it is not known from which content it began";
+        return renumbered(record.origin(), doubtful, now);
+    }
+
+    private static @Nullable String renumbered(@Nullable Origin origin, boolean doubtful, FileStatus now) {
+        if (origin == null) {
+            return doubtful ? null : "it is not known from which content it began";
         }
-        return origin == null || origin.fileId() != fileId || isStill(origin, now)
+        return origin.fileId() != now.id() || isStill(origin, now)
                 ? null
                 : "another file has its name and number in Alluxio by now";
     }
