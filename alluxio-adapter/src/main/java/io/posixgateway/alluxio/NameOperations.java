@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.NameChange;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
