@@ -26,7 +26,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -42,6 +42,9 @@ setup-cluster:
 
 setup-train:
 	@.ci/setup train
+
+setup-s3: setup ## Build the S3 server of the tests and of `posix-gateway demo --under-store s3` (minutes, once)
+	@alluxio-adapter/s3-server/build
 
 build: ## Build everything: bin/posix-gateway, csi/bin/*
 	@$(LANES) build java=java-build go=$(call list,$(BUILD_TARGETS))
@@ -123,6 +126,10 @@ stress-alluxio: build ## Random operations on open files and names against model
 	@$(MVN) -Dquick test -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
+
+s3-test: setup-s3 build ## The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class)
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=s3 \
+	  -Dtest='$(or $(TEST),S3IT$(comma)AlluxioConformanceIT$(comma)CoherenceIT$(comma)NothingMovesIT)' $(ARGS)
 
 nothing-moves: build ## What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000)
 	@$(MVN) -Dquick test -Dtest=NothingMovesIT -Dsurefire.failIfNoSpecifiedTests=false \

@@ -130,17 +130,19 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 		if err := process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
-		within := func(what string, do func(ctx context.Context) error) error {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		// Calls that wait for the gateway end with their deadline; the others come before it.
+		const short, long = 2 * time.Second, 30 * time.Second
+		within := func(what string, limit time.Duration, do func(ctx context.Context) error) error {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			defer cancel()
 			begin := time.Now()
 			err := do(ctx)
-			if took := time.Since(begin); took > 30*time.Second {
+			if took := time.Since(begin); took > limit+30*time.Second { // for a loaded machine
 				t.Errorf("%s took %v", what, took)
 			}
 			return err
 		}
-		if err := within("stats", func(ctx context.Context) error {
+		if err := within("stats", long, func(ctx context.Context) error {
 			stats, err := r.node.NodeGetVolumeStats(ctx, &csi.NodeGetVolumeStatsRequest{VolumeId: v.id, VolumePath: v.target("pod")})
 			if err == nil && !stats.GetVolumeCondition().GetAbnormal() {
 				t.Error("the volume is said to be well")
@@ -149,7 +151,7 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		if err := within("publish", func(ctx context.Context) error { return v.publish(ctx, "second", false) }); status.Code(err) != codes.DeadlineExceeded {
+		if err := within("publish", short, func(ctx context.Context) error { return v.publish(ctx, "second", false) }); status.Code(err) != codes.DeadlineExceeded {
 			t.Error("publish:", err)
 		}
 		// The driver may still be leaving the publish that ran out of time: like kubelet, try again.
@@ -163,10 +165,10 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 				return err
 			}
 		}
-		if err := within("unpublish", notAborted(func(ctx context.Context) error { return v.unpublish(ctx, "pod") })); err != nil {
+		if err := within("unpublish", long, notAborted(func(ctx context.Context) error { return v.unpublish(ctx, "pod") })); err != nil {
 			t.Error("unpublish:", err)
 		}
-		if err := within("unstage", notAborted(v.unstage)); status.Code(err) != codes.DeadlineExceeded {
+		if err := within("unstage", short, notAborted(v.unstage)); status.Code(err) != codes.DeadlineExceeded {
 			t.Error("unstage:", err)
 		}
 		if err := process.Signal(syscall.SIGCONT); err != nil {

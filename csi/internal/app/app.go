@@ -32,6 +32,7 @@ import (
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/metrics"
 	"posixgateway.io/csi/internal/mounts"
+	"posixgateway.io/csi/internal/orphans"
 	"posixgateway.io/csi/internal/podlabels"
 	"posixgateway.io/csi/internal/provision"
 	"posixgateway.io/csi/internal/registration"
@@ -121,6 +122,10 @@ func Run(ctx context.Context, config Config) error {
 		return ended(group, err)
 	}
 	defer leave()
+	if config.Mode != ModeController { // before the node is reconciled, which asks the keeper
+		watch := &driver.OrphanWatch{KeeperSocket: config.KeeperSocket, Parts: parts, Abort: orphans.AbortConnection}
+		group.Go(func() error { watch.Run(ctx); return nil })
+	}
 	if err := addServices(ctx, group, server, config, parts, node); err != nil {
 		return err
 	}

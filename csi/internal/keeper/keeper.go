@@ -9,6 +9,7 @@ package keeper
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -28,10 +29,15 @@ type Keeper struct {
 	// patience is how long an unmount may take before its connection is aborted.
 	patience time.Duration
 
+	// remember writes down what is held, for whoever finds this keeper gone; best effort, under mu.
+	remember func(devices map[string]string)
+
 	gate     sync.RWMutex
 	ids      keylock.Locks
 	mu       sync.Mutex
 	sessions map[string]*session
+	// left are devices by session id of a keeper that is gone, which gateways may still bring; guarded by mu.
+	left map[string]string
 }
 
 // session owns its two descriptors.
@@ -97,9 +103,79 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 	if err != nil {
 		return false, failed(err)
 	}
+	k.hold(made)
+	return false, nil
+}
+
+// hold puts a session into the table.
+func (k *Keeper) hold(s *session) {
 	k.mu.Lock()
-	k.sessions[made.id] = made
-	k.mu.Unlock()
+	defer k.mu.Unlock()
+	k.sessions[s.id] = s
+	k.noteHeld()
+}
+
+// noteHeld is called under mu, after each change of the table.
+func (k *Keeper) noteHeld() {
+	if k.remember == nil {
+		return
+	}
+	devices := maps.Clone(k.left)
+	if devices == nil {
+		devices = map[string]string{}
+	}
+	for id, s := range k.sessions {
+		devices[id] = s.device
+	}
+	k.remember(devices)
+}
+
+// adopt holds a session that the client serves and that another keeper made, whose descriptors it brings; they are the keeper's
+// from here on. Of a session that is held already nothing changes.
+func (k *Keeper) adopt(request *keeperapi.Request, files []*os.File) (existing bool, err error) {
+	kept := false
+	defer func() {
+		if !kept {
+			keeperapi.CloseAll(files)
+		}
+	}()
+	if err := request.Check(); err != nil {
+		return false, err
+	}
+	defer k.ids.Lock(request.ID)()
+	if old := k.find(request.ID); old != nil {
+		if old.device != request.Device {
+			return true, keeperapi.Errorf(keeperapi.Exists, "session %s is another mount here, of device %s", old.id, old.device)
+		}
+		return true, nil
+	}
+	table, err := k.system.mounts()
+	if err != nil {
+		return false, failed(err)
+	}
+	mounts := table.OfDevice(request.Device, keeperapi.FSType)
+	if len(mounts) == 0 {
+		return false, keeperapi.Errorf(keeperapi.NotFound, "no mount of device %.40s is here", request.Device)
+	}
+	mountPoint := mounts[0].MountPoint
+	for _, mount := range mounts {
+		if mount.MountPoint == request.Target {
+			mountPoint = mount.MountPoint
+		}
+	}
+	memory, err := files[1].Stat()
+	if err != nil {
+		return false, failed(err)
+	}
+	adopted := &session{
+		id: request.ID, target: request.Target, mountPoint: mountPoint, device: request.Device, readOnly: request.ReadOnly,
+		memoryBytes: memory.Size(), takes: request.Takes, fuse: files[0], memory: files[1],
+	}
+	if request.Data != nil && len(*request.Data) <= keeperapi.MaxRecordBytes {
+		adopted.record = *request.Data
+	}
+	kept = true
+	k.hold(adopted)
 	return false, nil
 }
 
@@ -250,6 +326,7 @@ func (k *Keeper) forget(s *session) {
 	if k.sessions[s.id] == s {
 		delete(k.sessions, s.id)
 		s.close()
+		k.noteHeld()
 	}
 }
 

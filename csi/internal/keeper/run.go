@@ -8,6 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // Config is what the command line says.
@@ -59,12 +64,16 @@ func Run(ctx context.Context, config Config) error {
 // start makes the server, with the sessions of a predecessor when there is one.
 func start(ctx context.Context, config Config) (*Server, error) {
 	if config.TakeoverSocket == "" {
-		return NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
+		return fresh(ctx, config)
+	}
+	if isGone(ctx, config.TakeoverSocket) {
+		config.Log.Info("no predecessor, starting with no sessions", "socket", config.TakeoverSocket)
+		return fresh(ctx, config)
 	}
 	succession, err := Takeover(ctx, config.TakeoverSocket)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) { // it went meanwhile
 		config.Log.Info("no predecessor, starting with no sessions", "socket", config.TakeoverSocket)
-		return NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
+		return fresh(ctx, config)
 	}
 	if err != nil {
 		return nil, err
@@ -79,5 +88,85 @@ func start(ctx context.Context, config Config) (*Server, error) {
 		succession.Abandon()
 		return nil, err
 	}
+	keepRecords(server.keeper, config)
 	return server, nil
+}
+
+// fresh makes a server without sessions. Those of a keeper that is gone come back from the gateways that serve them; where
+// nobody has one any more, and it does not end by itself, it is aborted.
+func fresh(ctx context.Context, config Config) (*Server, error) {
+	gone := isGone(ctx, config.Socket)
+	server, err := NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
+	if err != nil || !gone {
+		return server, err
+	}
+	records, err := orphans.Load(config.Socket)
+	if err != nil {
+		config.Log.Warn("what the last keeper held is not known", "error", err)
+	}
+	server.keeper.left = map[string]string{}
+	for _, record := range records {
+		server.keeper.left[record.ID] = record.Device
+	}
+	server.keeper.abortLeft(config)
+	keepRecords(server.keeper, config)
+	go func() {
+		for server.keeper.abortLeft(config) > 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(lookEvery):
+			}
+		}
+	}()
+	return server, nil
+}
+
+// lookEvery is the pause between looks at what a keeper left that is gone.
+const lookEvery = time.Second
+
+// isGone says that no keeper listens at the socket, or one that has been killed and cannot finish its exit.
+func isGone(ctx context.Context, socket string) bool {
+	conn, err := keeperapi.Dial(ctx, socket)
+	if err != nil {
+		return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
+	}
+	defer func() { _ = conn.Close() }()
+	peer, err := peerOf(conn)
+	return err == nil && peer.Pid > 0 && orphans.Dying(int(peer.Pid))
+}
+
+// abortLeft ends what a keeper that is gone left and nobody has, and says how much there is still to look at.
+func (k *Keeper) abortLeft(config Config) int {
+	table, err := k.system.mounts()
+	if err != nil {
+		return 1
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, device := range k.left {
+		held := k.sessions[id] != nil && k.sessions[id].device == device
+		if held || len(table.OfDevice(device, keeperapi.FSType)) == 0 {
+			delete(k.left, id)
+		} else if orphans.Unserved(config.Socket, id) {
+			k.system.abort(device)
+			delete(k.left, id)
+			config.Log.Warn("a connection was aborted that nobody can serve any more: unmount it and mount it anew",
+				"id", id, "device", device)
+		}
+	}
+	k.noteHeld()
+	return len(k.left)
+}
+
+// keepRecords writes down what the keeper holds from now on.
+func keepRecords(keeper *Keeper, config Config) {
+	keeper.mu.Lock()
+	defer keeper.mu.Unlock()
+	keeper.remember = func(devices map[string]string) {
+		if err := orphans.Save(config.Socket, devices); err != nil {
+			config.Log.Warn("what is held is not written down: nobody will end its connections should this keeper die", "error", err)
+		}
+	}
+	keeper.noteHeld()
 }

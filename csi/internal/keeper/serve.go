@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/orphans"
 	"posixgateway.io/csi/internal/version"
 )
 
@@ -179,26 +180,32 @@ func (s *Server) admit(uid uint32, op string) error {
 		return keeperapi.Errorf(keeperapi.Invalid, "user %d may not use this keeper: start it with --client-uid %d", uid, uid)
 	}
 	switch op {
-	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpRecord, keeperapi.OpNotify, keeperapi.OpList:
+	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpAdopt, keeperapi.OpRecord, keeperapi.OpNotify, keeperapi.OpList:
 		return nil
 	}
 	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, op)
 }
 
 func peerUID(conn *keeperapi.Conn) (uint32, error) {
-	raw, err := conn.SyscallConn()
+	peer, err := peerOf(conn)
 	if err != nil {
 		return 0, err
+	}
+	return peer.Uid, nil
+}
+
+// peerOf are the credentials of the other side, of a listener those when it began to listen.
+func peerOf(conn *keeperapi.Conn) (*unix.Ucred, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
 	}
 	var credentials *unix.Ucred
 	var credentialsErr error
 	err = raw.Control(func(fd uintptr) {
 		credentials, credentialsErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
-	if err = errors.Join(err, credentialsErr); err != nil {
-		return 0, err
-	}
-	return credentials.Uid, nil
+	return credentials, errors.Join(err, credentialsErr)
 }
 
 func (s *Server) refuse(conn *keeperapi.Conn, err error) error {
@@ -216,6 +223,12 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 		return s.handOver(conn)
 	case keeperapi.OpNotify:
 		return s.notify(conn, request)
+	case keeperapi.OpInfo: // not under the gate: a keeper that does not answer counts as gone
+		if s.finished() {
+			return io.EOF
+		}
+		answer, _ := s.answer(request)
+		return conn.Send(answer)
 	}
 	s.keeper.gate.RLock()
 	defer s.keeper.gate.RUnlock()
@@ -229,8 +242,16 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 			return s.refuse(conn, err)
 		}
 		answer.OK = true
+		if request.Clone {
+			own := s.ownFiles(request.ID, files[0], &answer)
+			defer keeperapi.CloseAll(own) // they are the client's alone from here on
+			files = append(files, own...)
+		}
 		s.log.Info("taken", "id", request.ID, "takes", answer.Takes+1)
 		return conn.Send(answer, files...)
+	}
+	if request.Op == keeperapi.OpAdopt {
+		return s.adopt(conn, request)
 	}
 	answer, err := s.answer(request)
 	if err != nil {
@@ -238,6 +259,38 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 		return s.refuse(conn, err)
 	}
 	return conn.Send(answer)
+}
+
+// ownFiles makes what a gateway is given besides, as far as the kernel does.
+func (s *Server) ownFiles(id string, connection *os.File, answer *keeperapi.Taken) (files []*os.File) {
+	clone, err := s.keeper.system.cloneFuse(connection)
+	if err == nil {
+		files, answer.With = append(files, clone), append(answer.With, keeperapi.WithClone)
+	} else {
+		s.log.Warn("a gateway gets no descriptor of its own", "id", id, "error", err)
+	}
+	lock, err := orphans.Lock(s.socket, id)
+	if err == nil {
+		files, answer.With = append(files, lock), append(answer.With, keeperapi.WithLock)
+	} else {
+		s.log.Warn("the next keeper will not see whether this session is served", "id", id, "error", err)
+	}
+	return files
+}
+
+// adopt is for a gateway that serves a session of a keeper which is gone.
+func (s *Server) adopt(conn *keeperapi.Conn, request *keeperapi.Request) error {
+	files, err := conn.Claim(2)
+	if err != nil {
+		return s.refuse(conn, err)
+	}
+	existing, err := s.keeper.adopt(request, files)
+	if err != nil {
+		s.log.Warn("refused", "op", request.Op, "id", request.ID, "error", err)
+		return s.refuse(conn, err)
+	}
+	s.log.Info("adopted", "id", request.ID, "target", request.Target, "existing", existing)
+	return conn.Send(keeperapi.Done{Status: keeperapi.Status{OK: true}, Existing: existing})
 }
 
 // notify is not under the gate: it may wait for the next server, which needs the gate to come.
@@ -284,5 +337,5 @@ func (s *Server) answer(request *keeperapi.Request) (any, error) {
 		return keeperapi.List{Status: ok, List: list}, err
 	}
 	return nil, keeperapi.Errorf(keeperapi.Invalid,
-		"op %.40q is not known: use info, mount, take, record, notify, list, unmount or handover", request.Op)
+		"op %.40q is not known: use info, mount, take, adopt, record, notify, list, unmount or handover", request.Op)
 }

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,11 +10,15 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/mounts"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // system is what the keeper asks of the kernel. Functions are fields so that tests can make each of them fail.
 type system struct {
-	openFuse   func() (*os.File, error)
+	openFuse func() (*os.File, error)
+	// cloneFuse makes another descriptor of the connection, with requests of its own.
+	cloneFuse  func(connection *os.File) (*os.File, error)
 	openMemory func(id string, bytes int64) (*os.File, error)
 	// mount puts the connection at target and returns where it really is (symbolic links resolved).
 	mount   func(request *keeperapi.Request, fuse *os.File) (mountPoint string, err error)
@@ -25,7 +30,7 @@ type system struct {
 
 func kernel() system {
 	return system{
-		openFuse: openFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: abort, mounts: mountinfo.Read,
+		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: orphans.AbortConnection, mounts: mountinfo.Read,
 	}
 }
 
@@ -35,6 +40,27 @@ func openFuse() (*os.File, error) {
 		return nil, fmt.Errorf("open /dev/fuse: %w (load the fuse module; a container must be privileged)", err)
 	}
 	return os.NewFile(uintptr(fd), "/dev/fuse"), nil
+}
+
+// ioctlClone is FUSE_DEV_IOC_CLONE.
+const ioctlClone = 0x8004e500
+
+func cloneFuse(connection *os.File) (*os.File, error) {
+	clone, err := openFuse()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := connection.SyscallConn()
+	if err == nil {
+		failure := raw.Control(func(fd uintptr) {
+			err = unix.IoctlSetPointerInt(int(clone.Fd()), ioctlClone, int(fd))
+		})
+		err = errors.Join(failure, err)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("clone of the connection: %w", err), clone.Close())
+	}
+	return clone, nil
 }
 
 func openMemory(id string, bytes int64) (*os.File, error) {
@@ -50,8 +76,11 @@ func openMemory(id string, bytes int64) (*os.File, error) {
 }
 
 // mount holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
-// between the look and the mount.
+// between the look and the mount. A target that carries a mount already is not even opened: that mount may wait for a server.
 func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
+	if err := refuseMounted(mounts.Kernel{}.Resolve(request.Target)); err != nil {
+		return "", err
+	}
 	target, err := unix.Open(request.Target, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w (create the folder first)", request.Target, err)
@@ -62,18 +91,25 @@ func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w", request.Target, err)
 	}
-	table, err := mountinfo.Read()
-	if err != nil {
+	if err := refuseMounted(mountPoint); err != nil {
 		return "", err
-	}
-	if present, mounted := table.At(mountPoint); mounted {
-		return "", fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
 	}
 	if err := unix.Mount(request.Source, handle, request.FSType, mountFlags(request), mountData(request, fuse)); err != nil {
 		return "", fmt.Errorf("mount at %s: %w", mountPoint, err)
 	}
 	raiseReadahead(mountPoint)
 	return mountPoint, nil
+}
+
+func refuseMounted(mountPoint string) error {
+	table, err := mountinfo.Read()
+	if err != nil {
+		return err
+	}
+	if present, mounted := table.At(mountPoint); mounted {
+		return fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
+	}
+	return nil
 }
 
 // mountFlags keeps set-user-id programs and devices from being heeded unless the request says so.
@@ -144,17 +180,4 @@ func unmount(mountPoint string, detach bool) error {
 		flags |= unix.MNT_DETACH
 	}
 	return unix.Unmount(mountPoint, flags)
-}
-
-// connections is where fusectl belongs.
-const connections = "/sys/fs/fuse/connections"
-
-func abort(device string) {
-	_, minor, _ := strings.Cut(device, ":")
-	path := connections + "/" + minor + "/abort"
-	if os.WriteFile(path, []byte("1"), 0) == nil || unix.Mount("fusectl", connections, "fusectl", 0, "") != nil {
-		return
-	}
-	_ = os.WriteFile(path, []byte("1"), 0) // the connection may have ended
-	_ = unix.Unmount(connections, unix.MNT_DETACH)
 }

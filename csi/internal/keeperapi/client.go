@@ -44,6 +44,25 @@ func (c *Client) Take(ctx context.Context, id string) (answer Taken, fuse, memor
 	return answer, files[0], files[1], nil
 }
 
+// TakeOwn is Take with a descriptor of the connection that nobody else has, and one that tells others that the caller lives;
+// the caller owns them, too.
+func (c *Client) TakeOwn(ctx context.Context, id string) (answer Taken, fuse, memory, clone, lock *os.File, err error) {
+	files, err := c.call(ctx, &Request{Op: OpTake, ID: id, Clone: true}, &answer, &answer.Status, 4)
+	if err != nil {
+		return answer, nil, nil, nil, nil, err
+	}
+	return answer, files[0], files[1], files[2], files[3], nil
+}
+
+// Adopt gives a session to a keeper that does not hold it, by whoever serves it; existing says that it held it already. The
+// descriptors stay the caller's. ID, Target, Device, ReadOnly, Takes and Data (the record) of the request count.
+func (c *Client) Adopt(ctx context.Context, request Request, fuse, memory *os.File) (existing bool, err error) {
+	request.Op = OpAdopt
+	var answer Done
+	_, err = c.call(ctx, &request, &answer, &answer.Status, 0, fuse, memory)
+	return answer.Existing, err
+}
+
 // List returns the sessions, sorted by id.
 func (c *Client) List(ctx context.Context) ([]Session, error) {
 	var answer List
@@ -83,9 +102,11 @@ func (c *Client) Unmount(ctx context.Context, id string, force bool) (existing b
 
 // call sends one request and reads one answer. Every operation may be repeated, so a keeper that goes away in the
 // middle (it handed over) is asked again for as long as the context allows.
-func (c *Client) call(ctx context.Context, request *Request, answer any, status *Status, files int) ([]*os.File, error) {
+func (c *Client) call(
+	ctx context.Context, request *Request, answer any, status *Status, files int, given ...*os.File,
+) ([]*os.File, error) {
 	for {
-		claimed, err := c.once(ctx, request, answer, status, files)
+		claimed, err := c.once(ctx, request, answer, status, files, given)
 		if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
 			return claimed, err
 		}
@@ -97,7 +118,9 @@ func (c *Client) call(ctx context.Context, request *Request, answer any, status 
 	}
 }
 
-func (c *Client) once(ctx context.Context, request *Request, answer any, status *Status, files int) ([]*os.File, error) {
+func (c *Client) once(
+	ctx context.Context, request *Request, answer any, status *Status, files int, given []*os.File,
+) ([]*os.File, error) {
 	conn, err := Dial(ctx, c.Socket)
 	if err != nil {
 		return nil, err
@@ -106,7 +129,7 @@ func (c *Client) once(ctx context.Context, request *Request, answer any, status 
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	*status = Status{}
-	err = conn.Send(request)
+	err = conn.Send(request, given...)
 	if err == nil {
 		err = conn.Receive(answer)
 	}

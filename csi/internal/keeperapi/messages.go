@@ -33,6 +33,7 @@ const (
 	OpInfo     = "info"
 	OpMount    = "mount"
 	OpTake     = "take"
+	OpAdopt    = "adopt"
 	OpRecord   = "record"
 	OpNotify   = "notify"
 	OpList     = "list"
@@ -80,6 +81,10 @@ type Request struct {
 	// Device is "major:minor" of the mount that notices are for; "" is any.
 	Device string `json:"device,omitempty"`
 	Force  bool   `json:"force,omitempty"`
+	// Clone asks OpTake for what a gateway needs besides: With of the answer.
+	Clone bool `json:"clone,omitempty"`
+	// Takes is how often a session that is to be adopted was taken.
+	Takes int64 `json:"takes,omitempty"`
 	// Data, in base64, is the record (nil asks for it, empty deletes it), or notices for the kernel.
 	Data *[]byte `json:"data,omitempty"`
 }
@@ -106,7 +111,16 @@ type Done struct {
 	Existing bool `json:"existing"`
 }
 
-// Taken answers OpTake; the /dev/fuse connection and the session memory come with it, in this order.
+// What a gateway is given besides connection and memory; the keeper keeps no copy of either.
+const (
+	// WithClone is a descriptor of the connection with requests of its own: what is read from it and not answered is ended by the
+	// kernel when its owner ends.
+	WithClone = "clone"
+	// WithLock is a file whose lock says that its owner lives.
+	WithLock = "lock"
+)
+
+// Taken answers OpTake; the /dev/fuse connection and the session memory come with it, in this order, then what With names.
 type Taken struct {
 	Status
 	ID          string `json:"id"`
@@ -117,6 +131,8 @@ type Taken struct {
 	Takes int64 `json:"takes"`
 	// Device is "major:minor" of the mount, which tells whose an open file is.
 	Device string `json:"device,omitempty"`
+	// With names the further descriptors, in their order.
+	With []string `json:"with,omitempty"`
 }
 
 // Record answers OpRecord.

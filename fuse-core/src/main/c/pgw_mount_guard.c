@@ -2,11 +2,19 @@
  * pgw-mount-guard TARGET MAJOR:MINOR: unmounts when the server that started it is gone.
  *
  * Standard input is a pipe whose other end the server alone holds; its end means that the server
- * has died or closed the session. A mount that is no longer ours (another device at the place) is
- * left alone. The mount itself is never looked at, only the mount table: a look at a dead or stuck
- * mount may hang.
+ * has died or closed the session. A killed server that has a file of its own mount open cannot
+ * finish its exit: the kernel waits for it to answer the flush of that file, and the pipe stays
+ * open. So the guard looks at the state of its parent, too, and aborts the connection of one that
+ * is dying. That is right only because nobody else can serve the mount: a session that a keeper
+ * holds has no guard.
+ *
+ * A mount that is no longer ours (another device at the place) is left alone. The mount itself is
+ * never looked at, only the mount table: a look at a dead or stuck mount may hang.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +24,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 8192
+#define POLL_MS 1000
 
 /* Undoes the mount table's \040 and the like, in place. */
 static void unescape(char *text) {
@@ -53,16 +62,91 @@ static bool still_mounted(const char *target, const char *device) {
     return ours;
 }
 
-/* Until nobody holds the other end of the pipe any more. */
-static void wait_for_end(void) {
-    char byte;
-    ssize_t bytes;
-    do {
-        bytes = read(STDIN_FILENO, &byte, 1);
-    } while (bytes > 0 || (bytes < 0 && errno == EINTR));
+/* The state letter of a task in /proc; '\0': there is no such task. */
+static char task_state(long process, const char *task) {
+    char path[128];
+    char line[512];
+    char state = '\0';
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%.32s/stat", process, task);
+    FILE *stat = fopen(path, "re");
+    if (stat == NULL) {
+        return state;
+    }
+    if (fgets(line, sizeof line, stat) != NULL) {
+        const char *name_end = strrchr(line, ')');
+        state = name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
+    }
+    fclose(stat);
+    return state;
+}
+
+/*
+ * Has the process been killed, and does it wait in the kernel to finish its exit? Its first thread
+ * is a zombie then, and no other can do anything: one that runs or sleeps says that only the first
+ * thread has ended.
+ */
+static bool is_dying(long process) {
+    char first[32];
+    snprintf(first, sizeof first, "%ld", process);
+    char state = task_state(process, first);
+    if (state != 'Z' && state != 'X') {
+        return false;
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/task", process);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL) {
+        return true;
+    }
+    bool dying = true;
+    for (const struct dirent *task = readdir(tasks); task != NULL && dying; task = readdir(tasks)) {
+        char other = task->d_name[0] == '.' ? '\0' : task_state(process, task->d_name);
+        dying = other == '\0' || strchr("ZXD", other) != NULL;
+    }
+    closedir(tasks);
+    return dying;
+}
+
+/* Until nobody holds the other end of the pipe any more (false), or its holder is dying (true). */
+static bool wait_for_end(long server) {
+    for (;;) {
+        struct pollfd end = {.fd = STDIN_FILENO, .events = POLLIN};
+        int ready = poll(&end, 1, POLL_MS);
+        if (ready == 0 && is_dying(server)) {
+            return true;
+        }
+        char byte;
+        if (ready > 0) {
+            ssize_t bytes = read(STDIN_FILENO, &byte, 1);
+            if (bytes == 0 || (bytes < 0 && errno != EINTR)) {
+                return false;
+            }
+        }
+    }
+}
+
+/* Ends the connection, so that every call that waits for an answer fails. */
+static void abort_connection(const char *target, const char *device) {
+    char path[64];
+    const char *minor = strchr(device, ':');
+
+    if (umount2(target, MNT_FORCE | UMOUNT_NOFOLLOW) == 0 || errno != EPERM || minor == NULL) {
+        return;
+    }
+    /* The file belongs to whoever mounted through fusermount. */
+    snprintf(path, sizeof path, "/sys/fs/fuse/connections/%.16s/abort", minor + 1);
+    int abort_file = open(path, O_WRONLY | O_CLOEXEC);
+    if (abort_file >= 0) {
+        ssize_t written = write(abort_file, "1", 1);
+        (void)written;
+        close(abort_file);
+    }
 }
 
 int main(int argc, char **argv) {
+    long server = getppid();
+
     if (argc != 3) {
         fprintf(stderr, "usage: pgw-mount-guard TARGET MAJOR:MINOR < pipe\n");
         return 2;
@@ -74,7 +158,9 @@ int main(int argc, char **argv) {
     if (chdir("/") != 0) {
         return 1;
     }
-    wait_for_end();
+    if (wait_for_end(server) && still_mounted(argv[1], argv[2])) {
+        abort_connection(argv[1], argv[2]);
+    }
     if (!still_mounted(argv[1], argv[2]) || umount2(argv[1], MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
         return 0;
     }

@@ -56,6 +56,36 @@ int pgw_socket_send(int socket, const void *data, size_t bytes) {
     return 0;
 }
 
+long pgw_socket_send_fds(int socket, const void *data, size_t bytes, const int *fds, int fd_count) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int) * PGW_SOCKET_FDS)];
+    } control;
+    union {
+        const void *given;
+        void *taken; /* sendmsg only reads */
+    } from = {.given = data};
+    struct iovec part = {.iov_base = from.taken, .iov_len = bytes};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control};
+    ssize_t sent;
+
+    if (fd_count < 1 || fd_count > PGW_SOCKET_FDS) {
+        return -EINVAL;
+    }
+    size_t fd_bytes = sizeof(int) * (size_t)fd_count;
+    memset(&control, 0, sizeof control);
+    message.msg_controllen = CMSG_SPACE(fd_bytes);
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(fd_bytes);
+    memcpy(CMSG_DATA(rights), fds, fd_bytes);
+    do {
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : (long)sent;
+}
+
 /* Moves the descriptors of a message into `fds`; closes those that have no place. */
 static void take_descriptors(struct msghdr *message, int *fds, int fd_count) {
     int found = 0;

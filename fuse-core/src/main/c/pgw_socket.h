@@ -15,6 +15,12 @@ int pgw_socket_connect(const char *path, int timeout_ms);
 int pgw_socket_send(int socket, const void *data, size_t bytes);
 
 /*
+ * Sends some of the bytes, at least one, and with the first of them descriptors (1 to
+ * PGW_SOCKET_FDS), which stay the caller's. Bytes sent, or -errno.
+ */
+long pgw_socket_send_fds(int socket, const void *data, size_t bytes, const int *fds, int fd_count);
+
+/*
  * Receives what has come, up to `capacity` bytes, and up to `fd_count` (<= PGW_SOCKET_FDS)
  * descriptors, which the caller then owns; places without one are set to -1. Bytes (0: the peer
  * closed), or -errno.

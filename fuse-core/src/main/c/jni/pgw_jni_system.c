@@ -254,6 +254,25 @@ static jint send_bytes(JNIEnv *env, jclass owner, jint socket, jobject data, jin
     return from == NULL ? -EINVAL : pgw_socket_send(socket, from, (size_t)bytes);
 }
 
+static jint page_bytes(JNIEnv *env, jclass owner) {
+    (void)env;
+    (void)owner;
+    return (jint)sysconf(_SC_PAGESIZE);
+}
+
+static jint send_with_fds(JNIEnv *env, jclass owner, jint socket, jobject data, jint bytes,
+                          jintArray fds) {
+    jint given[PGW_SOCKET_FDS];
+    jsize count = (*env)->GetArrayLength(env, fds);
+    const void *from = (*env)->GetDirectBufferAddress(env, data);
+    (void)owner;
+    if (from == NULL || count > PGW_SOCKET_FDS) {
+        return -EINVAL;
+    }
+    (*env)->GetIntArrayRegion(env, fds, 0, count, given);
+    return (jint)pgw_socket_send_fds(socket, from, (size_t)bytes, given, count);
+}
+
 static jint receive_bytes(JNIEnv *env, jclass owner, jint socket, jobject into, jintArray fds) {
     int received[PGW_SOCKET_FDS];
     jsize count = (*env)->GetArrayLength(env, fds);
@@ -306,6 +325,8 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"wakeThread", "(I)I", wake_thread},
         {"connectUnix", "([BI)I", connect_unix},
         {"send", "(ILjava/nio/ByteBuffer;I)I", send_bytes},
+        {"pageBytes", "()I", page_bytes},
+        {"sendWithFds", "(ILjava/nio/ByteBuffer;I[I)I", send_with_fds},
         {"receive", "(ILjava/nio/ByteBuffer;[I)I", receive_bytes},
         {"peerUid", "(I)J", peer_uid},
     };

@@ -15,24 +15,9 @@
 #include <cmocka.h>
 
 static void send_descriptors(int socket, int count) {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(4 * sizeof(int))];
-    } control;
-    struct iovec data = {.iov_base = "x", .iov_len = 1};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control};
-    struct cmsghdr *part;
+    const int fds[] = {socket, socket, socket, socket};
 
-    memset(&control, 0, sizeof control);
-    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
-    part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-    for (int i = 0; i < count; i++) {
-        memcpy(CMSG_DATA(part) + (size_t)i * sizeof(int), &socket, sizeof(int));
-    }
-    assert_int_equal(sendmsg(socket, &message, 0), 1);
+    assert_int_equal(pgw_socket_send_fds(socket, "x", 1, fds, count), 1);
 }
 
 static void descriptors_come_with_the_data_and_empty_places_are_marked(void **state) {
@@ -83,6 +68,8 @@ static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state) {
     assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 1);
     assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 0);
     assert_int_equal(pgw_socket_send(pair[1], "ab", 2), -EPIPE);
+    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, pair, 2), -EPIPE);
+    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, pair, 0), -EINVAL);
     close(pair[1]);
 }
 

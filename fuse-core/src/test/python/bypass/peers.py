@@ -22,7 +22,7 @@ def connect(path):
     """Waits for a place in the queue of those who want to connect."""
     for _ in range(2000):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        connection.settimeout(20)
+        connection.settimeout(60)
         try:
             connection.connect(path)
             return connection

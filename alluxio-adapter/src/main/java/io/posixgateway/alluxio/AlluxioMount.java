@@ -58,8 +58,8 @@ public final class AlluxioMount {
         try {
             Store store = client == null ? connect(alluxio, options, clock) : client;
             return open(store, alluxio, options, folder, how.goesOn(), clock);
-        } catch (StoreException e) {
-            folder.close();
+        } catch (StoreException | RuntimeException | Error e) {
+            folder.close(); // its lock would keep the next try out
             throw e;
         }
     }

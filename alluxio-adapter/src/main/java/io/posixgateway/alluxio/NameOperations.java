@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.NewDraft;
 import io.posixgateway.alluxio.write.Reservations;
@@ -328,6 +329,9 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
+        if (volume.replacer.isUnfinished(volume.metadata.pathOf(directory, name))) {
+            volume.replacer.settle(); // it may be all that is left of the file that it was to replace
+        }
         return take(child, new Place(directory, name), path -> {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
@@ -408,7 +412,7 @@ final class NameOperations {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !new HiddenRemoval(volume).movedUp(parent, path)) {
+            if (e.errno() != Errno.ENOTEMPTY || !new HiddenCleanup(volume).movedUp(parent, path)) {
                 throw e;
             }
             volume.store.delete(path);
@@ -517,15 +521,37 @@ final class NameOperations {
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            volume.drafts.completeStreams(path);
-            if (target != null) {
-                removeDirectory(to.directory, target, newPath);
-            }
-            renameToFree(path, newPath);
+            moveDirectory(to.directory, target, path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
-            replace(child, target, () -> volume.store.rename(path, newPath, true));
+            replace(child, target, () -> replaceOnce(child, path, target, newPath));
+        }
+    }
+
+    private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
+        Facts renamed = volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
+        RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
+        long fileId = volume.replacer.replace(renaming, renamed, target.facts());
+        if (fileId != renaming.fileId()) {
+            volume.table.adopt(child, fileId, volume.freshness.nowNanos());
+            child.forgetFacts();
+        }
+    }
+
+    /** @param target the directory, without names, that is there; null: there is nothing */
+    private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
+            throws StoreException {
+        boolean copies = volume.store.copiesOnRename(newPath);
+        volume.drafts.completeNew(path, copies);
+        boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
+        if (target != null && !continues) {
+            removeDirectory(newParent, target, newPath);
+        }
+        if (copies) {
+            volume.directoryRename.run(path, newPath);
+        } else {
+            renameToFree(path, newPath);
         }
     }
 

@@ -27,9 +27,12 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.PassthroughLog;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Publisher;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -46,6 +49,7 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,7 +84,10 @@ final class Volume implements AutoCloseable {
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
+    final FileReplacer replacer;
+    private final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
     final Orphans orphans;
+    final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
     private final KnownAlluxio alluxio;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
@@ -128,13 +135,16 @@ final class Volume implements AutoCloseable {
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
+        Path lists = kept == null ? options.spoolFolder() : kept.path();
         this.hidden = kept == null
-                ? new HiddenFiles(options.spoolFolder(), store.cluster())
-                : HiddenFiles.ofVolume(kept.path(), store.cluster());
+                ? new HiddenFiles(lists, store.cluster())
+                : HiddenFiles.ofVolume(lists, store.cluster());
+        this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
-        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden);
+        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
+        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }
@@ -162,19 +172,17 @@ final class Volume implements AutoCloseable {
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
-        folder.pages().begin(goesOn);
-        if (!goesOn) {
-            folder.passthrough().clear();
-        }
+        folder.begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = recovery.begin(goesOn, drafts);
+        boolean waits = replacer.inherit() | recovery.begin(goesOn, drafts);
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
+            replacer.settle();
             recovery.restore(drafts);
         }
         table.tell(new StoredNumbering(folder.nodes()));
@@ -188,7 +196,7 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        later(() -> new HiddenRemoval(this).ofEarlierProcesses(alluxio));
+        later(() -> hiddenCleanup.removeInherited(alluxio, takenOver));
         later(this::buryUnknown);
     }
 
@@ -219,12 +227,13 @@ final class Volume implements AutoCloseable {
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DraftRecovery recovery) {
-        RecoveryGate gate = new RecoveryGate(recovery::refused, REFUSED, SLOW, clock);
+        AtomicBoolean broke = new AtomicBoolean();
+        RecoveryGate gate = new RecoveryGate(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
         inherited = recovery;
         Thread thread = new Thread(
                 () -> {
-                    while (!closing && !recovery.tried(drafts)) {
+                    while (!closing && !attempted(recovery, broke)) {
                         clock.pause(RETRY_NANOS);
                     }
                     recovering = null;
@@ -234,6 +243,22 @@ final class Volume implements AutoCloseable {
                 "recovery");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
+    private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
+        try {
+            replacer.settle();
+            return recovery.tried(drafts);
+        } catch (RuntimeException | Error e) {
+            if (!broke.getAndSet(true)) {
+                LOG.error(
+                        "The recovery of changed files of an earlier process failed unexpectedly, and is tried again;"
+                                + " calls that need them get EIO",
+                        e);
+            }
+            return false;
+        }
     }
 
     /** False: it is not over, and this call may not wait for it. */
@@ -452,8 +477,9 @@ final class Volume implements AutoCloseable {
         orphans.close();
         drafts.close();
         metadata.times().close();
-        new HiddenRemoval(this).of(hidden.present(), false);
+        hiddenCleanup.removeAll();
         hidden.close();
+        replacer.close();
         hot.close();
         ahead.close();
         notices.close();
@@ -470,6 +496,7 @@ final class Volume implements AutoCloseable {
         drafts.leave();
         metadata.times().leave();
         hidden.close();
+        replacer.close();
         if (kept != null) {
             kept.close();
         }

@@ -134,6 +134,16 @@ public final class AttributeEdit {
         return raw.with(raw.mode(), xattrs);
     }
 
+    /** The same without times of ours. */
+    static FileStatus untimed(FileStatus raw) {
+        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        if (extras.foreign) {
+            return raw;
+        }
+        extras.present &= ~(PosixExtras.MODIFIED | PosixExtras.ACCESSED | PosixExtras.CHANGED);
+        return with(raw, extras);
+    }
+
     /** The same file, whose content was last written then; the same object where that is known already. */
     public static FileStatus written(FileStatus raw, Instant time) {
         PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
@@ -154,7 +164,7 @@ public final class AttributeEdit {
     }
 
     /** A directory as it is, with the times that were shown before. */
-    static FileStatus shown(FileStatus status, Facts before) {
+    public static FileStatus shown(FileStatus status, Facts before) {
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
         if (extras.foreign) {
             return status;

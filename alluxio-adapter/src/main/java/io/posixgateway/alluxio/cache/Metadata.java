@@ -42,6 +42,7 @@ public final class Metadata {
     private final NegativeEntries missing;
     private final KnownNames known;
     private final Locations locations;
+    private final LostAttributes lost;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
@@ -59,6 +60,7 @@ public final class Metadata {
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
+        this.lost = new LostAttributes(store);
     }
 
     /** Renames of directories, and who must not meet one. */
@@ -197,7 +199,7 @@ public final class Metadata {
     /** What took the place of a file that is gone, if it counts as the same. */
     private FileStatus instead(Inode inode, @Nullable FileStatus there) throws StoreException {
         if (there != null && adopts(inode, there)) {
-            return there;
+            return lost.repaired(inode, there, () -> pathOf(inode));
         }
         table.gone(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
@@ -387,7 +389,8 @@ public final class Metadata {
     }
 
     /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
-    private @Nullable Inode place(Inode directory, Name name, FileStatus status, Asked asked) {
+    private @Nullable Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
+        FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         see(child, status, asked.changes);
         return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
@@ -578,7 +581,7 @@ public final class Metadata {
     }
 
     /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
-    private void appeared(Inode directory, Listing listed, Asked asked, boolean missed) {
+    private void appeared(Inode directory, Listing listed, Asked asked, boolean missed) throws StoreException {
         if (missed) {
             notices.moved(directory, List.of(listed.name.copy()));
         }

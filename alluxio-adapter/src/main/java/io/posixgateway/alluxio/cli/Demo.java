@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.cli;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.MountOptions;
@@ -36,9 +38,10 @@ final class Demo implements AutoCloseable {
         }
     }
 
-    /** Starts master and worker, and puts the sample files into the UFS. */
-    EmbeddedAlluxio startAlluxio() throws IOException {
-        EmbeddedAlluxio started = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+    /** Starts master and worker, and puts the sample files into the UFS; into a bucket as another client of it. */
+    EmbeddedAlluxio startAlluxio(UnderStore kind) throws IOException {
+        EmbeddedAlluxio started =
+                EmbeddedAlluxio.start(EmbeddedOptions.defaults().on(kind));
         boolean late;
         synchronized (this) {
             late = closed;
@@ -49,6 +52,10 @@ final class Demo implements AutoCloseable {
             throw new CommandException("interrupted");
         }
         SampleDataset.write(started.ufs());
+        S3Server s3 = started.s3();
+        if (s3 != null) {
+            s3.putAll(started.ufs());
+        }
         return started;
     }
 

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.ServiceException;
@@ -28,13 +29,28 @@ import picocli.CommandLine.Spec;
             "With --check: compares every byte with what Alluxio stands on, writes through the mount and reads back by"
                     + " Alluxio's shell, and ends."
         },
-        footer = {"", "Examples:", "  posix-gateway demo", "  posix-gateway demo --check -o transport=libfuse"})
+        footer = {
+            "",
+            "Examples:",
+            "  posix-gateway demo",
+            "  posix-gateway demo --under-store s3",
+            "  posix-gateway demo --check -o transport=libfuse"
+        })
 final class DemoCommand implements Callable<Integer> {
     @Parameters(arity = "0..1", paramLabel = "MOUNTPOINT", description = "Where to mount; made if missing.")
     private @Nullable Path mountPoint;
 
     @Option(names = "--check", description = "Verify, clean up, and say in one line how it went.")
     private boolean check;
+
+    @Option(
+            names = "--under-store",
+            paramLabel = "local|s3",
+            defaultValue = "local",
+            description =
+                    "What Alluxio stands on: a folder, or a bucket of a real S3 server on loopback (SeaweedFS, which"
+                            + " make setup-s3 builds once). Default: ${DEFAULT-VALUE}.")
+    private UnderStore underStore = UnderStore.LOCAL;
 
     @Mixin
     private MountFlags flags = new MountFlags();
@@ -52,7 +68,7 @@ final class DemoCommand implements Callable<Integer> {
         try (demo) {
             out.println("starting a real Alluxio, with about 1,000 sample files…");
             out.flush();
-            EmbeddedAlluxio alluxio = demo.startAlluxio();
+            EmbeddedAlluxio alluxio = demo.startAlluxio(underStore);
             FuseSession session = demo.mount(alluxio, options);
             out.println(session.line());
             out.flush();

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperClient;
 import io.posixgateway.alluxio.service.KeeperException;
+import io.posixgateway.alluxio.service.KeeperWatch;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volume;
@@ -93,7 +94,7 @@ final class KeptMount {
             System.out.println("kept by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
             System.out.println(volume.session().line());
         }
-        if (steered(volume) && !leaving) {
+        if (steered(volume, volumes) && !leaving) {
             Runtime.getRuntime().removeShutdownHook(atExit);
             volumes.detach(id);
             keeper.unmount(id);
@@ -104,9 +105,9 @@ final class KeptMount {
     }
 
     /** Takes orders until the mount has ended; false: interrupted. */
-    private boolean steered(Volume volume) {
+    private boolean steered(Volume volume, Volumes volumes) {
         MountedSession.Steered steered = MountSocket.steer(volume, target, bypass);
-        try {
+        try (KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system())) {
             return ended(volume);
         } finally {
             steered.close();

@@ -18,8 +18,6 @@ import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.MasterInfoField;
 import alluxio.grpc.OpenFilePOptions;
-import alluxio.grpc.RenamePOptions;
-import alluxio.grpc.S3SyntaxOptions;
 import alluxio.grpc.SetAttributePOptions;
 import alluxio.grpc.WritePType;
 import alluxio.grpc.XAttrPropagationStrategy;
@@ -72,6 +70,8 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
+    private final MountPoints mountPoints;
+    private final Renames renames;
     private final RecentStatuses recent;
     /** Are there files that no local worker has? */
     private volatile boolean streams;
@@ -96,6 +96,8 @@ public final class AlluxioStore implements Store {
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(context, files);
+        this.mountPoints = new MountPoints(this::mountTable, clock);
+        this.renames = new Renames(files, this::attempt, mountPoints, firstListings);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
@@ -125,12 +127,7 @@ public final class AlluxioStore implements Store {
         }
     }
 
-    /** One call to Alluxio. */
-    private interface Call<T> {
-        T run() throws IOException, AlluxioException;
-    }
-
-    private <T> T attempt(String what, String path, Call<T> call) throws StoreException {
+    private <T> T attempt(String what, String path, MasterCaller.Call<T> call) throws StoreException {
         settings.await();
         try {
             return call.run();
@@ -270,21 +267,24 @@ public final class AlluxioStore implements Store {
     public void rename(String from, String to, boolean overFile) throws StoreException {
         AlluxioURI source = uri(from);
         AlluxioURI target = uri(to);
-        RenamePOptions.Builder options = RenamePOptions.newBuilder();
-        if (overFile) {
-            options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
-        }
         open.moved(from);
         try {
-            firstListings.take(
-                    List.of(from, to),
-                    () -> attempt("rename to " + to, from, () -> {
-                        files.rename(source, target, options.build());
-                        return to;
-                    }));
+            renames.rename(source, target, overFile);
         } finally {
             open.moved(from);
         }
+    }
+
+    @Override
+    public boolean copiesOnRename(String path) throws StoreException {
+        return mountPoints.of(path).kind() == UfsKind.OBJECT_STORE;
+    }
+
+    private Map<String, String> mountTable() throws StoreException {
+        Map<String, String> table = new LinkedHashMap<>();
+        attempt("mount table of", "Alluxio", () -> files.getMountTable(false))
+                .forEach((path, mount) -> table.put(path, mount.getUfsUri()));
+        return table;
     }
 
     @Override

@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.FileSystemContext;
+import alluxio.conf.PropertyKey;
 import alluxio.exception.status.AlluxioStatusException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
@@ -13,27 +13,40 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Alluxio's client would do so itself, under a lock that every call takes and without a deadline: one answer that is lost
  * would hold all calls of a volume, where no interrupt reaches them. Here it has a thread of its own, which is given up after
- * a while, and another one asks anew; who waits can be interrupted.
+ * a while, and another one asks anew, with twice the time: a master that is merely slow is heard at last. All of it takes
+ * {@code alluxio.user.rpc.retry.max.duration}, as any other call that is repeated; who waits can be interrupted.
  */
 final class ClusterSettings {
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
-    private static final Duration LIMIT = Duration.ofSeconds(8);
+    private static final long FIRST_TIMEOUT_NANOS = 3_000_000_000L;
     private static final long PAUSE_NANOS = 100_000_000L;
 
     private final FileSystemContext context;
     private final Clock clock;
+    private final long limitNanos;
+
+    // Guarded by this.
     private @Nullable Question question;
+    private long timeoutNanos = FIRST_TIMEOUT_NANOS;
+
     private volatile boolean known;
 
     ClusterSettings(FileSystemContext context, Clock clock) {
         this.context = context;
         this.clock = clock;
+        this.limitNanos = context.getClusterConf()
+                .getDuration(PropertyKey.USER_RPC_RETRY_MAX_DURATION)
+                .toNanos();
     }
 
     private final class Question {
         private final CountDownLatch over = new CountDownLatch(1);
         private final Thread thread = new Thread(this::ask, "alluxio-settings");
+        private final long timeoutNanos;
         private volatile @Nullable Exception failure;
+
+        Question(long timeoutNanos) {
+            this.timeoutNanos = timeoutNanos;
+        }
 
         Question start() {
             thread.setDaemon(true);
@@ -54,7 +67,7 @@ final class ClusterSettings {
 
         /** Returns when it is over, at the latest when nobody should wait for it any longer. */
         void await() throws InterruptedException {
-            if (!clock.await(over, PATIENCE.toNanos())) {
+            if (!clock.await(over, timeoutNanos)) {
                 thread.interrupt();
                 over.countDown();
             }
@@ -81,7 +94,7 @@ final class ClusterSettings {
                 if (known) {
                     return;
                 }
-                if (clock.nanos() - began > LIMIT.toNanos()) {
+                if (clock.nanos() - began > limitNanos) {
                     throw failure(asked.failure);
                 }
                 clock.sleep(PAUSE_NANOS);
@@ -95,8 +108,9 @@ final class ClusterSettings {
     private synchronized Question ask() {
         Question current = question;
         if (current == null || current.isOver()) {
-            current = new Question().start();
+            current = new Question(timeoutNanos).start();
             question = current;
+            timeoutNanos = Math.max(timeoutNanos, Math.min(2 * timeoutNanos, limitNanos));
         }
         return current;
     }

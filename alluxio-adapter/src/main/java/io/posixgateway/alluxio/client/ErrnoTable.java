@@ -56,11 +56,14 @@ final class ErrnoTable {
     }
 
     private static int ofOne(Throwable failure) {
+        String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
+        if (message.contains("is a cross mount operation")) {
+            return Errno.EXDEV;
+        }
         Integer known = BY_CLASS.get(failure.getClass());
         if (known != null) {
             return known;
         }
-        String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
         if (message.contains("no space left")
                 || message.contains("not enough space")
                 || message.contains("out of space")) {

@@ -149,6 +149,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public boolean copiesOnRename(String path) throws StoreException {
+        return store.copiesOnRename(path);
+    }
+
+    @Override
     public void change(String path, Change change) throws StoreException {
         done(Method.CHANGE, () -> store.change(path, change));
     }

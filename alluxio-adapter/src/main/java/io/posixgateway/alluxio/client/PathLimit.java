@@ -3,8 +3,6 @@ package io.posixgateway.alluxio.client;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.nio.charset.StandardCharsets;
-import java.util.Locale;
-import java.util.Map;
 
 /** How long paths may be. The one place that knows. */
 public final class PathLimit {
@@ -27,28 +25,6 @@ public final class PathLimit {
     private static final int HIDDEN_NAME_BYTES = 48;
     /** No limit is near as long as a path is no longer. */
     private static final int SAFE_CHARS = 512;
-
-    private static final Map<String, Integer> BY_SCHEME = Map.of(
-            "file",
-            LOCAL_BYTES,
-            "s3",
-            KEY_BYTES,
-            "s3a",
-            KEY_BYTES,
-            "gs",
-            KEY_BYTES,
-            "gcs",
-            KEY_BYTES,
-            "oss",
-            KEY_BYTES,
-            "cos",
-            KEY_BYTES,
-            "cosn",
-            KEY_BYTES,
-            "obs",
-            KEY_BYTES,
-            "kodo",
-            KEY_BYTES);
 
     private PathLimit() {}
 
@@ -98,14 +74,15 @@ public final class PathLimit {
      * @param ufsPath of the same in the under file system, such as {@code /data/dir} or {@code s3://bucket/dir}; empty: nowhere
      */
     public static int ofUfs(String path, String ufsPath) {
-        int colon = ufsPath.indexOf("://");
-        String scheme = colon < 0 ? "file" : ufsPath.substring(0, colon).toLowerCase(Locale.ROOT);
-        Integer most = ufsPath.isEmpty() ? null : BY_SCHEME.get(scheme);
-        if (most == null) {
+        UfsKind kind = UfsKind.of(ufsPath);
+        if (ufsPath.isEmpty() || kind == UfsKind.OTHER) {
             return NONE;
         }
+        int colon = ufsPath.indexOf("://");
         String inUfs = colon < 0 ? ufsPath : ufsPath.substring(colon + 3);
-        if (most == KEY_BYTES) {
+        int most = LOCAL_BYTES;
+        if (kind == UfsKind.OBJECT_STORE) {
+            most = KEY_BYTES;
             inUfs = inUfs.substring(inUfs.indexOf('/') + 1); // without the bucket
         }
         return most - inUfs.getBytes(StandardCharsets.UTF_8).length + path.getBytes(StandardCharsets.UTF_8).length;

@@ -67,6 +67,15 @@ public interface Store extends AutoCloseable {
     void rename(String from, String to, boolean overFile) throws StoreException;
 
     /**
+     * Whether a rename over a file of this path deletes that file in the under file system, with all that is below it if it is a
+     * directory by then, and puts a copy in its place: an object store cannot rename. Never waits for long; false where a rename is
+     * one step of the under file system.
+     */
+    default boolean copiesOnRename(String path) throws StoreException {
+        return false;
+    }
+
+    /**
      * What to change; null: leave.
      *
      * @param xattrs put beside, or over, those that are there

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.embedded;
 
+import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -12,10 +13,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running Alluxio: one master, some workers and, once they are asked for, job servers as child JVMs on free ports of the loopback interface,
- * with a local folder as UFS.
+ * with a local folder, or a bucket of an {@link S3Server}, as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
  * and removes a temporary folder. Methods are for one thread at a time.
@@ -34,6 +36,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final String classPath;
     private final Map<String, String> properties;
     private final List<String> jvmOptions;
+    private final @Nullable S3Server s3;
     private final ServerProcess master;
     private final List<ServerProcess> workers = new ArrayList<>();
     private final List<ServerProcess> jobServers = new ArrayList<>();
@@ -51,7 +54,11 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         this.ports = PortRange.take();
         int masterPort = ports.next();
         this.jvmOptions = options.jvmOptions();
+        this.s3 = options.underStore() == UnderStore.S3 ? new S3Server(folder.resolve("s3"), logs(), ports) : null;
         this.properties = commonProperties(masterPort);
+        if (s3 != null) {
+            this.properties.putAll(s3.alluxioProperties());
+        }
         this.properties.putAll(options.properties());
         this.master = server("master", masterPort, properties);
         for (int i = 1; i <= options.workers(); i++) {
@@ -74,20 +81,22 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     }
 
     private void startServers() throws IOException {
-        boolean fresh = isEmpty(folder.resolve("journal"));
+        if (s3 != null) {
+            s3.start(deadlineNanos());
+        }
         for (ServerProcess server : servers()) {
-            if (fresh && server == master) {
-                server.startFresh();
-            } else {
-                server.start();
-            }
+            server.start();
         }
         awaitReady();
     }
 
+    private static long deadlineNanos() {
+        return Clock.system().nanos() + START_LIMIT.toNanos();
+    }
+
     /** Waits until the master serves and the workers started since are registered with it, at most three minutes. */
     public void awaitReady() throws IOException {
-        long deadline = Clock.system().nanos() + START_LIMIT.toNanos();
+        long deadline = deadlineNanos();
         for (ServerProcess server : servers()) {
             server.awaitPort(deadline);
         }
@@ -117,9 +126,14 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         return "127.0.0.1:" + master.address().getPort();
     }
 
-    /** The folder that Alluxio's root shows. */
+    /** The folder that Alluxio's root shows; on S3 an empty one of the caller's. */
     public Path ufs() {
         return folder.resolve("ufs");
+    }
+
+    /** The server whose bucket Alluxio's root shows; null: it shows a folder. */
+    public @Nullable S3Server s3() {
+        return s3;
     }
 
     /** What was written by the servers. */
@@ -185,6 +199,9 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     public void close() {
         for (ServerProcess server : servers()) {
             server.kill();
+        }
+        if (s3 != null) {
+            s3.process().kill();
         }
         ports.close();
         for (Path path : temporary ? List.of(blockStore, folder) : List.<Path>of()) {
@@ -252,8 +269,11 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         String host =
                 name.startsWith("worker") ? own.getOrDefault("alluxio.worker.bind.host", "127.0.0.1") : "127.0.0.1";
         Path log = folder.resolve("logs").resolve(name + ".out");
-        String leftover = temporary && name.equals("master") ? folder.toString() : "-";
-        return new ServerProcess(name, command, log, new InetSocketAddress(host, port), leftover);
+        boolean isMaster = name.equals("master");
+        command.add(name.startsWith("worker") ? "worker" : name);
+        command.add(isMaster ? folder.resolve("journal").toString() : ServerLauncher.NONE);
+        command.add(temporary && isMaster ? folder.toString() : ServerLauncher.NONE);
+        return new ServerProcess(name, command, log, new InetSocketAddress(host, port));
     }
 
     private Map<String, String> commonProperties(int masterPort) throws IOException {
@@ -297,12 +317,6 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         command.add("-cp");
         command.add(classPath);
         return command;
-    }
-
-    private static boolean isEmpty(Path folder) throws IOException {
-        try (var entries = Files.list(folder)) {
-            return entries.findAny().isEmpty();
-        }
     }
 
     static void pauseMillis(long millis) throws IOException {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockStore where the workers' blocks go, such as a tmpfs; null: below the folder
  * @param storageFolders in how many folders each worker keeps its blocks, as on so many disks
  * @param properties Alluxio properties for master and workers, over those that are set anyway
+ * @param underStore what Alluxio's root stands on
  * @param jvmOptions of master and workers, over those that are set anyway: a small heap and quick starts
  */
 public record EmbeddedOptions(
@@ -24,40 +25,60 @@ public record EmbeddedOptions(
         @Nullable Path blockStore,
         int storageFolders,
         Map<String, String> properties,
+        UnderStore underStore,
         List<String> jvmOptions) {
+
+    /** The kinds of under file systems (UFS) that can be had. */
+    public enum UnderStore {
+        /** A folder. */
+        LOCAL,
+        /** A bucket of an {@link S3Server}. */
+        S3
+    }
 
     /** One worker of 1 GiB in a temporary folder. */
     public static EmbeddedOptions defaults() {
-        return new EmbeddedOptions(null, 1, 1L << 30, null, 1, Map.of(), List.of());
+        return new EmbeddedOptions(null, 1, 1L << 30, null, 1, Map.of(), UnderStore.LOCAL, List.of());
     }
 
     /** The same with another folder, which is kept. */
     public EmbeddedOptions inFolder(Path path) {
-        return new EmbeddedOptions(path, workers, workerBytes, blockStore, storageFolders, properties, jvmOptions);
+        return new EmbeddedOptions(
+                path, workers, workerBytes, blockStore, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with this many workers of this size. */
     public EmbeddedOptions withWorkers(int count, long bytes) {
-        return new EmbeddedOptions(folder, count, bytes, blockStore, storageFolders, properties, jvmOptions);
+        return new EmbeddedOptions(
+                folder, count, bytes, blockStore, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with the blocks in this folder. */
     public EmbeddedOptions withBlockStore(Path store) {
-        return new EmbeddedOptions(folder, workers, workerBytes, store, storageFolders, properties, jvmOptions);
+        return new EmbeddedOptions(
+                folder, workers, workerBytes, store, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with workers that each keep their blocks in so many folders, which share its size. */
     public EmbeddedOptions withStorageFolders(int count) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, count, properties, jvmOptions);
+        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, count, properties, underStore, jvmOptions);
     }
 
     /** The same with these properties. */
     public EmbeddedOptions withProperties(Map<String, String> given) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, storageFolders, given, jvmOptions);
+        return new EmbeddedOptions(
+                folder, workers, workerBytes, blockStore, storageFolders, given, underStore, jvmOptions);
+    }
+
+    /** The same on such an under file system. */
+    public EmbeddedOptions on(UnderStore kind) {
+        return new EmbeddedOptions(
+                folder, workers, workerBytes, blockStore, storageFolders, properties, kind, jvmOptions);
     }
 
     /** The same with these options of the servers' JVMs. */
     public EmbeddedOptions withJvmOptions(List<String> options) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, storageFolders, properties, options);
+        return new EmbeddedOptions(
+                folder, workers, workerBytes, blockStore, storageFolders, properties, underStore, options);
     }
 }

@@ -12,8 +12,8 @@ import java.util.Random;
  */
 final class PortRange implements AutoCloseable {
     private static final int FIRST = 20_000;
-    private static final int RANGES = 600;
-    private static final int PORTS = 20;
+    private static final int RANGES = 400;
+    private static final int PORTS = 30;
     private static final int MOST_TRIES = 100;
 
     private final ServerSocket held;

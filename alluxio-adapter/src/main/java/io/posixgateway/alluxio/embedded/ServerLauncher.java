@@ -16,17 +16,20 @@ import java.util.stream.Stream;
  * The main class of a child JVM: runs an Alluxio server until standard input ends, that is, until the parent closes it or
  * dies in whatever way.
  *
- * <p>Arguments: {@code master}, {@code worker}, {@code job-master} or {@code job-worker}, then {@code format} (a master's journal) or
- * {@code keep}, then a folder to remove when the parent has died ({@code -}: none).
+ * <p>Arguments: {@code master}, {@code worker}, {@code job-master} or {@code job-worker}, then the folder of a master's journal, which is
+ * formatted if it is empty ({@code -}: none), then a folder to remove when the parent has died ({@code -}: none).
  */
 public final class ServerLauncher {
+    /** In place of a folder. */
+    static final String NONE = "-";
+
     private ServerLauncher() {}
 
     /** Starts the server; ends only with the process. */
     public static void main(String[] arguments) throws Exception {
         String role = arguments[0];
         endWithParent(arguments[2]);
-        if (arguments[1].equals("format")) {
+        if (!arguments[1].equals(NONE) && isEmpty(Path.of(arguments[1]))) {
             formatJournal();
         }
         String main =
@@ -43,7 +46,7 @@ public final class ServerLauncher {
         Thread watch = new Thread(
                 () -> {
                     awaitEndOfInput();
-                    if (!folder.equals("-")) {
+                    if (!folder.equals(NONE)) {
                         removeWhileOthersEnd(Path.of(folder));
                     }
                     Runtime.getRuntime().halt(0);
@@ -66,6 +69,12 @@ public final class ServerLauncher {
             System.in.transferTo(OutputStream.nullOutputStream());
         } catch (IOException e) {
             complain("The pipe from the parent failed", e);
+        }
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.findAny().isEmpty();
         }
     }
 

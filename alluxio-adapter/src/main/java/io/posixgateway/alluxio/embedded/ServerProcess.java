@@ -21,22 +21,18 @@ public final class ServerProcess {
 
     private final String name;
     private final List<String> command;
-    private final String mode;
-    private final String leftover;
     private final Path log;
     private final InetSocketAddress address;
     private @Nullable Process process;
 
-    ServerProcess(String name, List<String> command, Path log, InetSocketAddress address, String leftover) {
+    ServerProcess(String name, List<String> command, Path log, InetSocketAddress address) {
         this.name = name;
         this.command = List.copyOf(command);
-        this.mode = name.startsWith("worker") ? "worker" : name;
         this.log = log;
         this.address = address;
-        this.leftover = leftover;
     }
 
-    /** "master", "worker1", …, "job-master", "job-worker". */
+    /** "master", "worker1", …, "job-master", "job-worker", "s3". */
     public String name() {
         return name;
     }
@@ -55,23 +51,12 @@ public final class ServerProcess {
         return process != null && process.isAlive();
     }
 
-    /** Starts a master with an empty journal. */
-    void startFresh() throws IOException {
-        launch("format");
-    }
-
-    /** Starts it again with what it had. Returns at once: see {@link EmbeddedAlluxio#awaitReady}. */
+    /** Starts it, or starts it again with what it had. Returns at once: see {@link EmbeddedAlluxio#awaitReady}. */
     public void start() throws IOException {
-        launch("keep");
-    }
-
-    private void launch(String format) throws IOException {
         if (isAlive()) {
             throw new IllegalStateException(name + " runs already");
         }
-        List<String> whole = new java.util.ArrayList<>(command);
-        whole.addAll(List.of(mode, format, leftover));
-        process = new ProcessBuilder(whole)
+        process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
@@ -146,8 +131,7 @@ public final class ServerProcess {
     void awaitPort(long deadlineNanos) throws IOException {
         while (true) {
             if (!isAlive()) {
-                throw new IOException(
-                        "Alluxio's " + name + " ended while starting; " + log + " ends with:\n" + logTail());
+                throw new IOException(name + " ended while starting; " + log + " ends with:\n" + logTail());
             }
             try (Socket socket = new Socket()) {
                 socket.connect(address, 1000);
@@ -156,8 +140,7 @@ public final class ServerProcess {
                 }
             } catch (IOException e) {
                 if (Clock.system().nanos() - deadlineNanos > 0) {
-                    throw new IOException(
-                            "Alluxio's " + name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
+                    throw new IOException(name + " is not ready in time; " + log + " ends with:\n" + logTail(), e);
                 }
             }
             EmbeddedAlluxio.pauseMillis(POLL_MILLIS);

@@ -21,6 +21,7 @@ final class GatewayCollector implements MultiCollector {
         samples.add(GatewayMetric.BUILD, 1, List.of(service.version()));
         samples.add(GatewayMetric.READY, service.ready() ? 1 : 0, List.of());
         samples.add(GatewayMetric.VOLUMES, volumes.size(), List.of());
+        samples.add(GatewayMetric.UNKEPT_SESSIONS, service.unkeptSessions(), List.of());
         samples.add(GatewayMetric.BYPASS_STRANGERS, service.bypassStrangers(), List.of());
         for (Volume volume : volumes) {
             new VolumeSamples(volume, samples).collect();

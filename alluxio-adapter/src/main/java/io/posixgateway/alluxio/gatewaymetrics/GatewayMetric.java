@@ -13,6 +13,10 @@ public enum GatewayMetric {
             Type.COUNTER,
             "bypass_strangers",
             "Questions at the bypass socket about files of no volume with bypass, or more than a program may ask."),
+    UNKEPT_SESSIONS(
+            Type.GAUGE,
+            "unkept_sessions",
+            "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
     VOLUME(
             Type.INFO,

@@ -135,21 +135,22 @@ public final class InodeTable {
         return (node & ((1L << SPLIT_SHIFT) - 1)) - BASE;
     }
 
-    /** The inode of a file wherever it is, made if need be; not yet in the tree if it is new. */
-    public Inode of(long fileId, boolean directory) {
+    /** The inode of a file, if there is one. */
+    public @Nullable Inode known(long fileId) {
         Inode later = laterIds.get(fileId + BASE);
         if (later != null) {
             return later;
         }
-        if (fileId == root.fileId()) {
-            return root;
-        }
-        long node = nodeOf(fileId);
-        Inode known = nodes.get(node);
+        return fileId == root.fileId() ? root : nodes.get(nodeOf(fileId));
+    }
+
+    /** The inode of a file wherever it is, made if need be; not yet in the tree if it is new. */
+    public Inode of(long fileId, boolean directory) {
+        Inode known = known(fileId);
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(node, fileId, directory, bytes);
+        Inode fresh = new Inode(nodeOf(fileId), fileId, directory, bytes);
         numbers.entered(fresh);
         Inode other = nodes.putIfAbsent(fresh);
         if (other != null) {

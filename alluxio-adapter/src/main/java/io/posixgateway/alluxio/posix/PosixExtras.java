@@ -23,6 +23,9 @@ public final class PosixExtras {
     /** Name of the attribute in Alluxio. */
     public static final String XATTR = "io.posixgateway.posix";
 
+    /** Name of the attribute of a directory into which the files of another one are being moved: that one's file id, in digits. */
+    public static final String MOVED_FROM = "io.posixgateway.moved_from";
+
     public static final int TYPE = 1;
     public static final int SPECIAL = 1 << 1;
     public static final int OWNER = 1 << 2;

@@ -159,6 +159,18 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    /**
+     * From now on it is used.
+     *
+     * @param goesOn does the kernel still know what an earlier process told it?
+     */
+    public void begin(boolean goesOn) {
+        pages.begin(goesOn);
+        if (!goesOn) {
+            passthrough.clear();
+        }
+    }
+
     public PassthroughLog passthrough() {
         return passthrough;
     }

@@ -29,6 +29,9 @@ public interface Gateway {
     /** Questions at the bypass socket about files of others, or more than allowed. */
     long bypassStrangers();
 
+    /** Volumes served here, out of a keeper's sessions, that no keeper holds: they end with this process. */
+    int unkeptSessions();
+
     /** All metrics in Prometheus's text format. */
     String metrics() throws IOException;
 }

@@ -58,6 +58,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private final Lead lead;
     private final Addresses addresses;
     private final Watchdog watchdog;
+    private final KeeperWatch keeperWatch;
     /** Guarded by this; made when somebody asks. */
     private @Nullable MetricsPage metrics;
 
@@ -74,6 +75,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.bypass = new BypassEndpoint(addresses.bypassSocket(), clock);
         this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
         this.watchdog = new Watchdog(volumes::all, clock);
+        this.keeperWatch = KeeperWatch.start(keeper, volumes, clock);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
@@ -207,6 +209,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     @Override
+    public int unkeptSessions() {
+        return keeperWatch.unkept();
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metricsPage().text();
     }
@@ -249,6 +256,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     @Override
     public void close() {
         drain();
+        keeperWatch.close();
         watchdog.close();
         bypass.close();
         HttpPages open = pages;

@@ -7,6 +7,7 @@ import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread; every call but {@link #notify} blocks for at most the time-out. A connection that ends without an answer (the keeper is being
  * replaced by its successor) is tried once more: all questions may be repeated.
  */
-public final class KeeperClient {
-    private static final int TAKEN_FDS = 2;
+public final class KeeperClient implements Takeover.Kept {
+    private static final int MOST_TAKEN_FDS = 4;
     private static final int CHUNK_BYTES = 32 << 10;
 
     /** What is sent, and what comes, piece by piece. */
@@ -53,6 +54,7 @@ public final class KeeperClient {
     public record Session(String id, String target, boolean mounted, boolean hasRecord) {}
 
     /** The sessions it holds. */
+    @Override
     public List<Session> list() throws KeeperException {
         List<Session> sessions = new ArrayList<>();
         if (socket.toString().isEmpty()) {
@@ -94,6 +96,10 @@ public final class KeeperClient {
         question.addProperty("read_only", mount.readOnly());
         question.addProperty("allow_other", mount.allowOther());
         question.addProperty("default_permissions", mount.defaultPermissions());
+        if (Native.pageBytes() > 4096) {
+            // A kernel that knows no max_pages would ask for more at once than a reply has room for.
+            question.addProperty("max_read", SessionOptions.defaults().maxWriteBytes());
+        }
         JsonArray flags = new JsonArray();
         mount.flags().forEach(flags::add);
         question.add("flags", flags);
@@ -112,8 +118,10 @@ public final class KeeperClient {
 
     /** Duplicates of the session's descriptors, which the caller owns. */
     public KeptSession take(String id) throws KeeperException {
-        int[] fds = new int[TAKEN_FDS];
-        JsonObject answer = ask(question("take", id), fds);
+        int[] fds = new int[MOST_TAKEN_FDS];
+        JsonObject question = question("take", id);
+        question.addProperty("clone", true);
+        JsonObject answer = ask(question, fds);
         if (fds[0] < 0 || fds[1] < 0) {
             closeAll(fds);
             throw new KeeperException("failed", "the keeper at " + socket + " sent no descriptors for session " + id);
@@ -121,12 +129,41 @@ public final class KeeperClient {
         String device = answer.has("device") ? answer.get("device").getAsString() : null;
         return new KeptSession(
                 fds[0],
+                with(answer, "clone", fds),
+                with(answer, "lock", fds),
                 fds[1],
                 answer.get("target").getAsString(),
                 answer.get("read_only").getAsBoolean(),
                 answer.get("takes").getAsInt(),
                 device,
                 new KeeperNotices(this, id, device == null ? "" : device, clock));
+    }
+
+    /** The descriptor of this name, behind the two that always come; -1: none. */
+    private static int with(JsonObject answer, String name, int[] fds) {
+        JsonArray names = answer.has("with") ? answer.getAsJsonArray("with") : new JsonArray();
+        for (int i = 0; i < names.size() && i + 2 < fds.length; i++) {
+            if (names.get(i).getAsString().equals(name)) {
+                return fds[i + 2];
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Gives it a session that this process serves and that an earlier keeper made; one that it has is left as it is.
+     *
+     * @param record what is stored with the session
+     * @throws KeeperException "invalid": it does not know how
+     */
+    void adopt(String id, KeptSession kept, byte[] record) throws KeeperException {
+        JsonObject question = question("adopt", id);
+        question.addProperty("target", kept.target());
+        question.addProperty("device", kept.device());
+        question.addProperty("read_only", kept.readOnly());
+        question.addProperty("takes", kept.takes() + 1);
+        question.addProperty("data", Base64.getEncoder().encodeToString(record));
+        giveAndAsk(question, kept.fuseFd(), kept.memoryFd());
     }
 
     /**
@@ -144,6 +181,7 @@ public final class KeeperClient {
     }
 
     /** What was stored with the session; empty: nothing. */
+    @Override
     public byte[] record(String id) throws KeeperException {
         JsonElement data = ask(question("record", id), new int[0]).get("data");
         return data == null || data.isJsonNull()
@@ -182,14 +220,19 @@ public final class KeeperClient {
         }
     }
 
-    private JsonObject askOnce(JsonObject question, int[] fds, int millis) throws KeeperException {
+    /** Descriptors go with the question, and stay the caller's. */
+    private void giveAndAsk(JsonObject question, int... given) throws KeeperException {
+        askOnce(question, new int[0], timeoutMillis, given);
+    }
+
+    private JsonObject askOnce(JsonObject question, int[] fds, int millis, int... given) throws KeeperException {
         Arrays.fill(fds, -1);
         int connection = Native.connectUnix(Native.pathBytes(socket.toString()), millis);
         if (connection < 0) {
             throw unavailable("cannot be reached (errno " + -connection + "); start posix-gateway-keeper");
         }
         try {
-            send(connection, question + "\n");
+            send(connection, question + "\n", given);
             JsonObject answer =
                     JsonParser.parseString(receiveLine(connection, fds)).getAsJsonObject();
             if (!answer.get("ok").getAsBoolean()) {
@@ -209,15 +252,20 @@ public final class KeeperClient {
         }
     }
 
-    private void send(int connection, String line) throws KeeperException {
+    private void send(int connection, String line, int... given) throws KeeperException {
         byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
         ByteBuffer chunk = CHUNK.get();
-        for (int at = 0; at < bytes.length; at += CHUNK_BYTES) {
+        int at = 0;
+        while (at < bytes.length) {
             int count = Math.min(CHUNK_BYTES, bytes.length - at);
-            int result = Native.send(connection, chunk.put(0, bytes, at, count), count);
+            chunk.put(0, bytes, at, count);
+            int result = at == 0 && given.length > 0
+                    ? Native.sendWithFds(connection, chunk, count, given)
+                    : Native.send(connection, chunk, count);
             if (result < 0) {
                 throw unavailable("does not take requests (errno " + -result + ")");
             }
+            at += result > 0 ? result : count; // 0: all were sent
         }
     }
 

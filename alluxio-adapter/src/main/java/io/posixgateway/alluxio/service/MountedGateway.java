@@ -103,6 +103,11 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     }
 
     @Override
+    public int unkeptSessions() {
+        return 0;
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metrics.text();
     }

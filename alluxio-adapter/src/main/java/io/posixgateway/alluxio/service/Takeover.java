@@ -3,9 +3,10 @@ package io.posixgateway.alluxio.service;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.time.Clock;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,20 +21,24 @@ import org.slf4j.LoggerFactory;
 /**
  * At the start of a process: serves again every session that the keeper holds and an earlier process served.
  *
- * <p>Runs on a thread of its own until all are served (each failure is logged once per session, and tried again) or the
- * process ends; resumes several volumes at a time. {@link #done} may be asked by any thread.
+ * <p>Runs on a thread of its own until all are served or the process ends. Each session is taken over for itself, several at a
+ * time: one that fails, in whatever way, is reported once and tried again after a pause that grows, and holds up no other.
+ * {@link #done} may be asked by any thread.
  */
 final class Takeover implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Takeover.class);
-    /** Between tries: at first, as the earlier process may be about to let go, and at most. */
-    private static final long FIRST_PAUSE_MILLIS = 20;
+    /** Between looks at the attempts, and between tries at first, as the earlier process may be about to let go. */
+    private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private static final long MOST_PAUSE_MILLIS = 500;
+    private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** After what nobody expected, which may cost much each time. */
+    private static final long MOST_PAUSE_AFTER_SURPRISE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     /** How old a session may be, at most, for which nothing is prepared yet. */
     private static final long LOOK_NANOS = 2_000_000_000L;
 
-    private final KeeperClient keeper;
-    private final Volumes volumes;
+    private final Kept keeper;
+    private final Server volumes;
     private final Executor executor;
     private final BooleanSupplier ending;
     private final Clock clock;
@@ -43,7 +48,30 @@ final class Takeover implements Runnable {
     private volatile boolean prepared;
     private volatile boolean done;
 
-    Takeover(KeeperClient keeper, Volumes volumes, Executor executor, BooleanSupplier ending, Clock clock) {
+    /** The sessions that are held. Any thread. */
+    interface Kept {
+        List<KeeperClient.Session> list() throws KeeperException;
+
+        /** What was stored with a session; empty: nothing. */
+        byte[] record(String id) throws KeeperException;
+    }
+
+    /** What serves them. Any thread. */
+    interface Server {
+        /** Serves a session that was served before; success where it is served already. */
+        void resume(AttachRequest request) throws ServiceException;
+
+        /** Gets ready for that. */
+        void prepare(AttachRequest request) throws ServiceException;
+
+        /** Only these may still be served. */
+        void discardAllBut(Set<String> ids);
+
+        /** All are served. */
+        void endPreparation();
+    }
+
+    Takeover(Kept keeper, Server volumes, Executor executor, BooleanSupplier ending, Clock clock) {
         this.clock = clock;
         this.keeper = keeper;
         this.volumes = volumes;
@@ -67,18 +95,72 @@ final class Takeover implements Runnable {
     public void run() {
         begun.countDown();
         long began = clock.nanos();
-        long pauseMillis = FIRST_PAUSE_MILLIS;
+        long listed = began;
+        Set<String> ids = served();
+        Map<String, Attempts> all = new HashMap<>();
         while (!done && !ending.getAsBoolean()) {
-            Set<String> ids = served();
-            done = ids != null && each(ids, volumes::resume, executor);
-            tried.countDown();
+            if (ids == null || clock.nanos() - listed >= MOST_PAUSE_NANOS) {
+                ids = served();
+                listed = clock.nanos();
+            }
+            if (ids != null) {
+                all.keySet().retainAll(ids);
+                ids.forEach(id -> all.computeIfAbsent(id, Attempts::new).proceed());
+                done = all.values().stream().allMatch(Attempts::succeeded);
+            }
+            if (all.values().stream().allMatch(Attempts::triedOnce)) {
+                tried.countDown();
+            }
             if (!done) {
-                clock.pause(TimeUnit.MILLISECONDS.toNanos(pauseMillis));
-                pauseMillis = Math.min(2 * pauseMillis, MOST_PAUSE_MILLIS);
+                clock.pause(STEP_NANOS);
             }
         }
+        tried.countDown();
         LOG.info("Taking over took {} ms", (clock.nanos() - began) / 1_000_000);
         volumes.endPreparation();
+    }
+
+    /** How a try ended. */
+    private enum Outcome {
+        DONE,
+        NOT_YET,
+        SURPRISE
+    }
+
+    /** The tries to serve one session, one after the other. On the thread of {@link #run}. */
+    private final class Attempts {
+        private final String id;
+        private @Nullable CompletableFuture<Outcome> running;
+        private @Nullable Outcome last;
+        private long pauseNanos = STEP_NANOS;
+        private long dueNanos = clock.nanos();
+
+        Attempts(String id) {
+            this.id = id;
+        }
+
+        boolean triedOnce() {
+            return last != null;
+        }
+
+        boolean succeeded() {
+            return last == Outcome.DONE;
+        }
+
+        /** Takes note of a try that has ended, and begins the next when its time has come. */
+        void proceed() {
+            CompletableFuture<Outcome> current = running;
+            if (current != null && current.isDone()) {
+                running = null;
+                last = current.join();
+                dueNanos = clock.nanos() + pauseNanos;
+                long most = last == Outcome.SURPRISE ? MOST_PAUSE_AFTER_SURPRISE_NANOS : MOST_PAUSE_NANOS;
+                pauseNanos = Math.min(2 * pauseNanos, most);
+            }
+            if (running == null && !succeeded() && clock.nanos() - dueNanos >= 0) {
+                running = CompletableFuture.supplyAsync(() -> did(volumes::resume, id), executor);
+            }
+        }
     }
 
     /** What is done with a session that was served before. */
@@ -98,7 +180,7 @@ final class Takeover implements Runnable {
             if (ids != null) {
                 volumes.discardAllBut(ids);
                 // Here: the executor's threads are for taking over, and Alluxio may be away.
-                each(ids, volumes::prepare, Runnable::run);
+                ids.forEach(id -> did(volumes::prepare, id));
             }
             if (!prepared) {
                 prepared = true;
@@ -126,30 +208,30 @@ final class Takeover implements Runnable {
         } catch (KeeperException e) {
             complain("", "No sessions can be taken over yet: " + e.getMessage());
             return null;
+        } catch (RuntimeException | Error e) {
+            LOG.error("No sessions can be taken over yet", e);
+            return null;
         }
     }
 
-    private boolean each(Set<String> ids, Step step, Executor executor) {
-        List<CompletableFuture<Boolean>> attempts = new ArrayList<>();
-        for (String id : ids) {
-            attempts.add(CompletableFuture.supplyAsync(() -> did(step, id), executor));
-        }
-        return attempts.stream().map(CompletableFuture::join).reduce(true, Boolean::logicalAnd);
-    }
-
-    private boolean did(Step step, String id) {
+    private Outcome did(Step step, String id) {
         try {
             byte[] stored = keeper.record(id);
             if (stored.length > 0) {
                 step.run(AttachRequest.parseFrom(stored));
             }
-            return true;
+            return Outcome.DONE;
         } catch (InvalidProtocolBufferException e) {
             LOG.error("Session {} has a record that is none of ours; it is left alone", id);
-            return true;
+            return Outcome.DONE;
         } catch (KeeperException | ServiceException e) {
             complain(id, "Session " + id + " cannot be served yet: " + e.getMessage());
-            return false;
+            return Outcome.NOT_YET;
+        } catch (RuntimeException | Error e) {
+            if (complained.add(id + ' ' + e.getClass().getName())) {
+                LOG.error("Session {} cannot be served, for a reason that nobody expected; trying again", id, e);
+            }
+            return Outcome.SURPRISE;
         }
     }
 

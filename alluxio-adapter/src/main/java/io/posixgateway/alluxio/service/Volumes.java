@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
@@ -10,11 +11,11 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
-import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * a limit; different volumes do not meet. {@code served} holds a volume exactly while its session runs here. Lock order: a
  * volume's lock, nothing else below it.
  */
-public final class Volumes {
+public final class Volumes implements Takeover.Server {
     private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
     private static final long LOCK_SECONDS = 20;
@@ -54,6 +56,7 @@ public final class Volumes {
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
+    private final Set<String> reported = ConcurrentHashMap.newKeySet();
     private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
@@ -88,14 +91,14 @@ public final class Volumes {
 
     /** Serves the keeper's session of this name; the same request again gives the same answer. */
     public Volume attach(AttachRequest request) throws ServiceException {
-        Target target = target(request);
+        Target target = target(request, false);
         return locked(request.getVolume(), () -> {
             Volume there = served.get(request.getVolume());
             if (there != null && !there.session().ended()) {
                 return same(there, request);
             }
             forget(there);
-            Volume volume = serve(request, target, false);
+            Volume volume = serve(request, target, wasServed(request));
             try {
                 keeper.store(request.getVolume(), request.toByteArray());
             } catch (KeeperException e) {
@@ -106,9 +109,27 @@ public final class Volumes {
         });
     }
 
-    /** Goes on with a session that an earlier process served, by the request stored with the keeper. */
-    void resume(AttachRequest request) throws ServiceException {
-        Target target = target(request);
+    /** Did an earlier process serve this place of Alluxio in this session? Then it need not be asked for again. */
+    private boolean wasServed(AttachRequest request) throws ServiceException {
+        try {
+            AttachRequest earlier = AttachRequest.parseFrom(keeper.record(request.getVolume()));
+            return earlier.getVolume().equals(request.getVolume())
+                    && earlier.getAlluxioPath().equals(request.getAlluxioPath())
+                    && earlier.getCluster().equals(request.getCluster());
+        } catch (InvalidProtocolBufferException e) {
+            return false;
+        } catch (KeeperException e) {
+            throw refusal(e);
+        }
+    }
+
+    /**
+     * Goes on with a session that an earlier process served, by the request stored with the keeper. What this version does not
+     * understand of it is reported and left out: programs wait.
+     */
+    @Override
+    public void resume(AttachRequest request) throws ServiceException {
+        Target target = target(request, true);
         locked(request.getVolume(), () -> {
             Volume there = served.get(request.getVolume());
             if (there != null) {
@@ -128,10 +149,11 @@ public final class Volumes {
     private record Prepared(AttachRequest request, Store client) {}
 
     /** Connects to the Alluxio of a volume that another process serves and this one may serve later; once, unless it changes. */
-    void prepare(AttachRequest request) throws ServiceException {
+    @Override
+    public void prepare(AttachRequest request) throws ServiceException {
         Prepared there = prepared.get(request.getVolume());
         if (there == null || !there.request().equals(request)) {
-            Target target = target(request);
+            Target target = target(request, true);
             if (rehearsals.getAndIncrement() < REHEARSALS) {
                 try (AlluxioFileSystem files = source.openBeside(target.place(), target.options())) {
                     Rehearsal.use(files, source.clock());
@@ -170,13 +192,15 @@ public final class Volumes {
     }
 
     /** Lets go of clients that were not needed. */
-    void endPreparation() {
+    @Override
+    public void endPreparation() {
         serving = true;
         prepared.keySet().forEach(name -> discard(prepared.remove(name)));
     }
 
     /** Of what was prepared only these volumes are still there. */
-    void discardAllBut(Set<String> names) {
+    @Override
+    public void discardAllBut(Set<String> names) {
         prepared.values().stream()
                 .map(one -> one.request().getVolume())
                 .filter(name -> !names.contains(name))
@@ -225,7 +249,11 @@ public final class Volumes {
         long began = source.clock().nanos();
         List<Volume> volumes = all();
         CompletableFuture.allOf(volumes.stream()
-                        .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background))
+                        .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background)
+                                .exceptionally(failure -> {
+                                    LOG.error("Volume {} is left by the end of the process", volume.name(), failure);
+                                    return null;
+                                }))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
         long tookMillis = (source.clock().nanos() - began) / 1_000_000;
@@ -243,6 +271,7 @@ public final class Volumes {
         if (goesOn) {
             background.execute(() -> connect(files, request.getAlluxioPath()));
         }
+        boolean serves = false;
         try {
             KeptSession kept = resumed(files, keeper.take(name));
             FuseSession session = FuseSession.serve(
@@ -257,20 +286,22 @@ public final class Volumes {
                     WatchLimits.of(target.options()),
                     kept.takes());
             served.put(name, volume);
+            serves = true;
             bypass.add(volume);
             long tookMillis = (source.clock().nanos() - began) / 1_000_000;
             LOG.info("Volume {} serves {} ({} ms): {}", name, request.getAlluxioPath(), tookMillis, session.line());
             return volume;
         } catch (KeeperException e) {
-            abandon(files);
             throw refusal(e);
         } catch (StoreException e) {
-            abandon(files);
             throw new ServiceException(
                     Kind.UNAVAILABLE, "volume " + name + " cannot be taken over yet: " + e.getMessage(), e);
         } catch (MountException | RuntimeException e) {
-            abandon(files);
             throw new ServiceException(Kind.PRECONDITION, "volume " + name + " cannot be served: " + e.getMessage(), e);
+        } finally {
+            if (!serves) {
+                abandon(files);
+            }
         }
     }
 
@@ -278,9 +309,8 @@ public final class Volumes {
         try {
             files.resume(kept.takes() > 0);
             return kept;
-        } catch (StoreException | RuntimeException e) {
-            Native.close(kept.fuseFd());
-            Native.close(kept.memoryFd());
+        } catch (StoreException | RuntimeException | Error e) {
+            kept.close();
             throw e;
         }
     }
@@ -327,18 +357,51 @@ public final class Volumes {
     /** What to open, and how. */
     private record Target(AlluxioOptions place, OptionValues options) {}
 
-    /** Checks everything in a request that can be checked without asking anybody. */
-    private Target target(AttachRequest request) throws ServiceException {
+    /** Those that pass the check alone; the others, which another version wrote, are reported once. */
+    private Map<String, String> understood(
+            String volume, Map<String, String> given, Consumer<Map<String, String>> check) {
+        Map<String, String> known = new LinkedHashMap<>(given);
+        given.forEach((name, value) -> {
+            try {
+                check.accept(Map.of(name, value));
+            } catch (OptionException e) {
+                known.remove(name);
+                if (reported.add(volume + ' ' + name + '=' + value)) {
+                    LOG.error(
+                            "Volume {} was attached by another version with {}={}, which does nothing here: {}",
+                            volume,
+                            name,
+                            value,
+                            e.getMessage());
+                }
+            }
+        });
+        return known;
+    }
+
+    /**
+     * Checks everything in a request that can be checked without asking anybody.
+     *
+     * @param kept it was stored by whoever served the session before, perhaps of another version
+     */
+    private Target target(AttachRequest request, boolean kept) throws ServiceException {
         checkName(request.getVolume());
         try {
             FileTree.names(request.getAlluxioPath(), NameCodec.ESCAPED);
-            AlluxioVolumes.checkProperties(request.getCluster().getPropertiesMap());
+            Map<String, String> properties = request.getCluster().getPropertiesMap();
+            Map<String, String> options = request.getOptionsMap();
+            if (kept) {
+                properties = understood(request.getVolume(), properties, AlluxioVolumes::checkProperties);
+                options = understood(request.getVolume(), options, source::options);
+            } else {
+                AlluxioVolumes.checkProperties(properties);
+            }
             AlluxioOptions place = new AlluxioOptions(
                     request.getCluster().getMasters(),
                     request.getAlluxioPath(),
                     request.getCluster().getUser(),
-                    request.getCluster().getPropertiesMap());
-            return new Target(place, source.options(request.getOptionsMap()));
+                    properties);
+            return new Target(place, source.options(options));
         } catch (OptionException | TreeException e) {
             throw new ServiceException(Kind.INVALID, String.valueOf(e.getMessage()), e);
         }

@@ -153,6 +153,11 @@ final class Draft {
         reservedNanos = nowNanos;
     }
 
+    /** Is it being streamed, or (if that counts) has it only reserved its name so far? */
+    boolean isNew(boolean evenReserved) {
+        return streamed != null || (evenReserved && reserved != null);
+    }
+
     /** @throws StoreException the content is lost */
     void checkLost() throws StoreException {
         StoreException why = lost;

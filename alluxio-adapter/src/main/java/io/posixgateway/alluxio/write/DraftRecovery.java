@@ -178,10 +178,6 @@ public final class DraftRecovery {
                 LOG.warn("Changed files of an earlier process wait for Alluxio: {}", e.getMessage());
             }
             return false;
-        } catch (RuntimeException e) {
-            refused = true;
-            LOG.error("Recovering changed files failed; it is tried again", e);
-            return false;
         }
     }
 
@@ -210,8 +206,13 @@ public final class DraftRecovery {
                     keep(file, drafts, e);
                 }
             } catch (RuntimeException e) {
-                LOG.error("Recovering {} failed", file, e);
-                keep(file, drafts, e);
+                LOG.error("Recovering {} failed in a way that nobody expected", file, e);
+                if (isFailing(file)) {
+                    keep(file, drafts, e);
+                } else {
+                    again.add(file);
+                    unanswered = new StoreException(Errno.EIO, "Recovering " + file + " failed: " + e, e);
+                }
             }
         }
         left.addAll(again);

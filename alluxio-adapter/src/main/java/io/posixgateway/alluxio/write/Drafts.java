@@ -561,10 +561,10 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    /** While the directory of this path is being moved: what is being streamed below it is completed first. */
-    public void completeStreams(String directory) throws StoreException {
+    /** While the directory of this path is being moved: what is streamed, or where files are copied is new, below it is completed first. */
+    public void completeNew(String directory, boolean copies) throws StoreException {
         for (Draft draft : drafts.all()) {
-            if (draft.streamed != null && draft.record.content().path().startsWith(directory + "/")) {
+            if (draft.isNew(copies) && draft.record.content().path().startsWith(directory + "/")) {
                 publish(draft.inode, true);
             }
         }

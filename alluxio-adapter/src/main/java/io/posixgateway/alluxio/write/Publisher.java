@@ -9,13 +9,14 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
 import java.util.UUID;
@@ -34,11 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class Publisher {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
     private static final int MOST_MOVES = 6;
-    /** So long after a publication began a failure is not yet told. */
-    private static final long PATIENCE_NANOS = 12_000_000_000L;
-
-    private static final long PAUSE_NANOS = 250_000_000L;
-    private static final int MOST_DOUBLINGS = 3;
     /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
     private static final long SURELY_OURS_NANOS = 100_000_000L;
 
@@ -48,9 +44,10 @@ public final class Publisher {
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
+    private final FileReplacer replacer;
     private final LateWrites late;
     private final IncompleteFiles incomplete;
-    private volatile boolean hurries;
+    private final Pauses pauses;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
     public Publisher(
@@ -59,15 +56,18 @@ public final class Publisher {
             InodeTable table,
             FactsReader reader,
             @Nullable NodeLog nodes,
-            HiddenFiles hiddenFiles) {
+            HiddenFiles hiddenFiles,
+            FileReplacer replacer) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
+        this.replacer = replacer;
         this.late = new LateWrites(metadata.clock());
         this.incomplete = new IncompleteFiles(store, metadata.clock());
+        this.pauses = new Pauses(metadata.clock());
     }
 
     /** Where what is published is not safe at once. */
@@ -81,18 +81,18 @@ public final class Publisher {
      */
     void publish(Draft draft) throws StoreException {
         long beganNanos = metadata.nowNanos();
-        int pauses = 0;
+        int waits = 0;
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(draft));
             try {
                 publishThere(draft, attempt);
                 return;
             } catch (StoreException e) {
-                boolean elsewhere = isElsewhere(draft.inode, attempt.path, e);
+                boolean elsewhere = !attempt.unfinished && isElsewhere(draft.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
                 boolean again = (elsewhere || attempt.taken)
                         ? moves++ < MOST_MOVES
-                        : e.isUnanswered() && !draft.failed && mayWaitLonger(beganNanos, pauses++);
+                        : e.isUnanswered() && !draft.failed && pauses.await(beganNanos, waits++);
                 if (!again) {
                     throw e;
                 }
@@ -128,25 +128,8 @@ public final class Publisher {
 
     /** From now on what fails is not tried again: the process ends, or the mount does. */
     void hurry() {
-        hurries = true;
-    }
-
-    /** Waits a moment, if there is time. */
-    private boolean mayWaitLonger(long beganNanos, int pauses) {
-        if (hurries || metadata.nowNanos() - beganNanos >= PATIENCE_NANOS) {
-            return false;
-        }
-        RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        try {
-            metadata.clock().sleep(PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            remote.end();
-        }
+        pauses.hurry();
+        replacer.hurry();
     }
 
     /** One publication. */
@@ -155,6 +138,8 @@ public final class Publisher {
         private Undo undo = moved -> {};
         /** Another client has put its own file there: this one is to replace that, as the last to close wins. */
         private boolean taken;
+        /** What was written lies beside, and is about to take the name. */
+        private boolean unfinished;
 
         private Attempt(String path) {
             this.path = path;
@@ -265,7 +250,7 @@ public final class Publisher {
             };
             throw e;
         }
-        published(draft, attempt.path, sink);
+        published(draft, attempt.path, sink.fileId(), sink);
     }
 
     /**
@@ -281,6 +266,7 @@ public final class Publisher {
 
     private void replace(Draft draft, Attempt attempt) throws StoreException {
         Inode inode = draft.inode;
+        long before = inode.fileId();
         String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(draft.facts, store.user()), inode.number());
@@ -289,28 +275,39 @@ public final class Publisher {
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
-            putInPlace(draft, sink, attempt, hidden);
+            long fileId = putInPlace(draft, sink, attempt, hidden);
+            hiddenFiles.remove(hidden);
+            table.replaced(inode, sink.fileId(), metadata.nowNanos());
+            if (fileId != sink.fileId()) {
+                table.adopt(inode, fileId, metadata.nowNanos());
+            }
         }
-        hiddenFiles.remove(hidden);
-        lookAfterwards(draft, path);
-        table.replaced(inode, sink.fileId(), metadata.nowNanos());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
         draft.attributesDirty = false;
         draft.timesDirty = false;
-        published(draft, path, sink);
+        published(draft, path, inode.fileId(), sink);
+        lookAfterwards(draft, path, before);
     }
 
-    private void putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
+    /** The id that the file has then: Alluxio may have it as another one than the sink made. */
+    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
         Inode inode = draft.inode;
         try {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
             checkStill(draft, attempt.path);
-            store.rename(hidden, attempt.path, true);
+            Facts made = reader.read(
+                    draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
+                    draft.facts.fetchedNanos());
+            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, draft.facts);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
+            attempt.unfinished = replacer.isUnfinished(hidden);
+            if (attempt.unfinished) {
+                throw e;
+            }
             attempt.undo = moved -> {
                 if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
                     hiddenFiles.remove(hidden);
@@ -328,12 +325,12 @@ public final class Publisher {
     }
 
     /** Was it that what was replaced? Another client may have renamed it between the two calls. */
-    private void lookAfterwards(Draft draft, String path) {
+    private void lookAfterwards(Draft draft, String path, long before) {
         if (!draft.again) {
             return;
         }
         try {
-            String left = store.pathOf(draft.inode.fileId());
+            String left = store.pathOf(before);
             LOG.error(
                     "{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
         } catch (StoreException e) {
@@ -376,13 +373,14 @@ public final class Publisher {
         return new Origin(node, sink.fileId(), path, lengthBytes, 0, (int) (sink.madeMillis() / 1000));
     }
 
-    private void published(Draft draft, String path, FileSink sink) {
+    private void published(Draft draft, String path, long fileId, FileSink sink) {
         draft.dirty = false;
         draft.hereOnly = false;
         draft.inode.wrote();
         draft.doubtAt = late.concern(path) ? path : null;
-        draft.isNow(origin(draft.inode.node(), sink, path, draft.spool.lengthBytes()));
-        FileStatus raw = draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes());
+        int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
+        draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));
+        FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
@@ -26,6 +27,18 @@ class DemoIT {
             Mounts.discard(mount);
         }
         assertThat(mount).doesNotExist();
+    }
+
+    @Test
+    void the_check_verifies_a_bucket_of_a_real_s3_server(@TempDir Path folder) throws Exception {
+        Clusters.assumeS3();
+        Path mount = folder.resolve("mnt");
+        try (Program demo = Program.gateway(folder, "demo", mount.toString(), "--check", "--under-store", "s3")) {
+            assertThat(demo.await(LIMIT)).as(demo.output()).isZero();
+            assertThat(demo.output()).containsPattern("demo ok: 1006 files, \\d{8,} bytes verified");
+        } finally {
+            Mounts.discard(mount);
+        }
     }
 
     @Test

@@ -9,6 +9,9 @@ import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.service.KeeperClient;
+import io.posixgateway.alluxio.service.KeeperException;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,6 +54,47 @@ class KeptMountFaultTest {
             assertThat(keeper.isAlive()).isTrue();
         } finally {
             Mounts.discard(mount);
+        }
+    }
+
+    /** The gateway gives its session to the next keeper, or the mount would end with it. */
+    @Test
+    void a_mount_outlives_its_keeper_and_then_its_gateway(@TempDir Path folder) throws Exception {
+        Path keeperProgram = Built.keeper();
+        assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
+        Path mount = Files.createDirectory(folder.resolve("mnt"));
+        Path socket = folder.resolve("keeper.sock");
+        List<String> keeper = List.of(keeperProgram.toString(), "--socket", socket.toString());
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        Files.writeString(own.ufs().resolve("file"), "text");
+        String[] command = command(own, mount, folder, socket);
+        try (Program first = Program.start(folder, keeper)) {
+            Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
+            try (Program gateway = Program.gateway(folder, command)) {
+                gateway.awaitOutput("transport devfuse", LIMIT);
+                first.kill();
+                try (Program second = Program.start(folder, keeper)) {
+                    KeeperClient client = new KeeperClient(socket, 10_000, Clock.system());
+                    Waiting.until("the next keeper has the session", LIMIT, () -> has(client));
+                    assertThat(mount.resolve("file")).hasContent("text");
+                    gateway.kill();
+                    try (Program next = Program.gateway(folder, command)) {
+                        assertThat(read(mount.resolve("file"))).isEqualTo("text");
+                        next.awaitOutput("transport devfuse", LIMIT);
+                    }
+                    assertThat(second.isAlive()).isTrue();
+                }
+            }
+        } finally {
+            Mounts.discard(mount);
+        }
+    }
+
+    private static boolean has(KeeperClient keeper) {
+        try {
+            return keeper.list().stream().anyMatch(KeeperClient.Session::mounted);
+        } catch (KeeperException e) {
+            return false;
         }
     }
 

@@ -11,7 +11,6 @@ import io.posixgateway.alluxio.harness.TestDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -108,16 +107,14 @@ class MountCommandIT {
 
     @Test
     void an_alluxio_that_does_not_answer_is_named() throws Exception {
-        List<String> command = List.of(
-                "/usr/bin/env",
-                "POSIX_GATEWAY_JAVA_OPTS=" + ShortTimeouts.javaOptions(),
-                Built.gateway().toString(),
+        try (Program program = Program.gatewayWith(
+                folder,
+                ShortTimeouts.javaOptions(),
                 "mount",
                 "alluxio://127.0.0.1:1/",
                 mount.toString(),
                 "--log-file",
-                folder.resolve("log").toString());
-        try (Program program = Program.start(folder, command)) {
+                folder.resolve("log").toString())) {
             assertThat(program.await(LIMIT)).as(program.output()).isEqualTo(1);
             assertThat(program.output()).contains("127.0.0.1:1 does not answer");
         }

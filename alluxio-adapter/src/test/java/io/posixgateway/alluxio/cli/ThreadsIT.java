@@ -40,6 +40,8 @@ class ThreadsIT {
     private static final int FILES_EACH = 40;
     private static final int BYTES = 19_000;
     private static final int MOST_THREADS = 64;
+    /** A master that so many readers leave no processor is slow, not away. */
+    private static final String PATIENT = "-Dalluxio.user.rpc.retry.max.duration=60sec";
 
     private static TestDirectory own;
 
@@ -78,8 +80,9 @@ class ThreadsIT {
     @CsvSource({"auto,on", "auto,off", "devfuse,on", "devfuse,off"})
     void theFirstEpochOf64ReadersTakesFewThreads(String transport, String shortCircuit) throws Exception {
         mount = Files.createDirectory(folder.resolve("mnt"));
-        try (Program gateway = Program.gateway(
+        try (Program gateway = Program.gatewayWith(
                 folder,
+                PATIENT,
                 "mount",
                 own.uri(),
                 mount.toString(),

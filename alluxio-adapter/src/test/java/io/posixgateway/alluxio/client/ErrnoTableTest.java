@@ -44,6 +44,7 @@ class ErrnoTableTest {
                 arguments(new BusyException(), Errno.EBUSY),
                 arguments(new OpenDirectoryException("a directory"), Errno.EISDIR),
                 arguments(new InvalidPathException("bad"), Errno.EINVAL),
+                arguments(new InvalidPathException("Renaming /a to /s3/a is a cross mount operation"), Errno.EXDEV),
                 arguments(new InvalidFileSizeException("big"), Errno.EFBIG),
                 arguments(new IOException("No space left on device"), Errno.ENOSPC),
                 arguments(new IOException("Not enough space left on worker"), Errno.ENOSPC),

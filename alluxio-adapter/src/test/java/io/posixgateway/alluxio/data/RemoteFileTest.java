@@ -70,7 +70,7 @@ class RemoteFileTest {
         file.close();
         assertThat(file.join()).isFalse();
         assertThat(open).hasValue(0);
-        Waiting.until("all memory is given back", Duration.ofSeconds(20), () -> budget.usedBytes() == 0);
+        Waiting.until("all memory is given back", Duration.ofSeconds(60), () -> budget.usedBytes() == 0);
     }
 
     private void check(int offset) throws StoreException {

@@ -1,9 +1,13 @@
 package io.posixgateway.alluxio.harness;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.posixgateway.alluxio.client.MasterProperties;
 import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +43,13 @@ public final class Clusters {
             "true");
 
     private static final AtomicInteger DIRECTORIES = new AtomicInteger();
+    /** What {@link #oneWorker} stands on: for the long form of tests that run on each kind. */
+    private static final UnderStore UNDER_STORE =
+            UnderStore.valueOf(System.getProperty("pgw.under.store", "local").toUpperCase(Locale.ROOT));
+
     private static final Cluster ONE_WORKER =
-            new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES));
+            new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES).on(UNDER_STORE));
+    private static final Cluster ON_S3 = new Cluster(EmbeddedOptions.defaults().on(UnderStore.S3));
     private static final Cluster TWO_WORKERS =
             new Cluster(EmbeddedOptions.defaults().withWorkers(2, 1L << 30).withStorageFolders(2));
     private static final Cluster KILLABLE = new Cluster(EmbeddedOptions.defaults());
@@ -49,6 +59,21 @@ public final class Clusters {
     /** One worker of 3 GiB, for tests that kill no server; whoever stops one for a while calls {@link #heal} afterwards. */
     public static EmbeddedAlluxio oneWorker() throws IOException {
         return ONE_WORKER.running();
+    }
+
+    /** One worker on an S3 server, for tests that kill no server. Skips the test as {@link #assumeS3} does. */
+    public static EmbeddedAlluxio onS3() throws IOException {
+        assumeS3();
+        return UNDER_STORE == UnderStore.S3 ? oneWorker() : ON_S3.running();
+    }
+
+    /** Skips the test, with the reason, where no S3 server is built. */
+    public static void assumeS3() {
+        String reason = "there is no S3 server; make setup-s3 builds one";
+        if (!S3Server.isBuilt()) {
+            System.out.println("SKIPPED: " + reason);
+        }
+        assumeTrue(S3Server.isBuilt(), reason);
     }
 
     /** Two workers, each with two storage folders. All servers are alive, and known to the master. */

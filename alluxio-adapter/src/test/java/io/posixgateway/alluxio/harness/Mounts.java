@@ -21,7 +21,7 @@ public final class Mounts {
                     .redirectErrorStream(true)
                     .start();
             try {
-                if (!umount.waitFor(30, TimeUnit.SECONDS)) {
+                if (!umount.waitFor(60, TimeUnit.SECONDS)) {
                     umount.destroyForcibly();
                 }
             } catch (InterruptedException e) {

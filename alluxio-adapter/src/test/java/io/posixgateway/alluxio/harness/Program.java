@@ -61,6 +61,14 @@ public final class Program implements AutoCloseable {
         return start(folder, command);
     }
 
+    /** The same with these options of the JVM, split at blanks. */
+    public static Program gatewayWith(Path folder, String javaOptions, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of("/usr/bin/env", "POSIX_GATEWAY_JAVA_OPTS=" + javaOptions));
+        command.add(Built.gateway().toString());
+        command.addAll(List.of(arguments));
+        return start(folder, command);
+    }
+
     /** Waits for its end; its exit code. */
     public int await(Duration limit) throws InterruptedException, IOException {
         if (!process.waitFor(limit.toSeconds(), TimeUnit.SECONDS)) {
@@ -105,7 +113,7 @@ public final class Program implements AutoCloseable {
     /** kill -9. Fails, and says what its threads wait for, if that does not end it. */
     public void kill() throws InterruptedException {
         process.destroyForcibly();
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
             throw new AssertionError("process " + pid() + " does not end though it was killed:" + threads());
         }
     }
@@ -133,7 +141,7 @@ public final class Program implements AutoCloseable {
     public void close() {
         try {
             process.destroy();
-            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
                 kill();
             }
         } catch (InterruptedException e) {

@@ -35,12 +35,6 @@ class HeldPublicationFaultTest {
     private static final int CROWD = 80;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    /** How much longer than before the worker stopped, beside what a busy machine adds: see {@link #BUSY}. */
-    private static final Duration MOST = Duration.ofSeconds(3);
-
-    private static final int BUSY = 4;
-    /** A call whose program got a signal is interrupted after two seconds; one that sends data after ten. */
-    private static final Duration LONGEST_LIFE = Duration.ofSeconds(8);
 
     private static final String COPIER = """
             import os, sys
@@ -70,16 +64,18 @@ class HeldPublicationFaultTest {
         Path source = Files.write(folder.resolve("source"), content);
         Path file = mount().resolve("file");
         Files.writeString(file, "before");
-        Duration usual = look(file, "before".length());
         worker.pause();
         // By a process of its own: each child of this one would close, and so publish, what this one has open.
         try (Program writer = write(source, file)) {
             Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
-            assertThat(look(file, BYTES))
-                    .as("%d looked", CROWD)
-                    .isLessThan(usual.multipliedBy(BUSY).plus(MOST));
+            look(file, BYTES);
+            assertThat(writer.isAlive())
+                    .as("the writer waits longer than %d looked", CROWD)
+                    .isTrue();
             assertAreKilled(List.of("chmod", "600", file.toString()));
-            assertThat(writer.isAlive()).as("the writer waits").isTrue();
+            assertThat(writer.isAlive())
+                    .as("the writer waits longer than who was killed")
+                    .isTrue();
             worker.resume();
             assertThat(writer.await(PATIENCE)).as(writer.output()).isZero();
         } finally {
@@ -111,21 +107,17 @@ class HeldPublicationFaultTest {
         return Program.start(folder, List.of("python3", "-c", COPIER, from.toString(), to.toString()));
     }
 
-    /** A crowd at once, who all see this length; how long it took. */
-    private static Duration look(Path file, long bytes) throws Exception {
+    /** A crowd at once, who all see this length. */
+    private static void look(Path file, long bytes) throws Exception {
         ExecutorService crowd = Executors.newFixedThreadPool(CROWD);
         try {
             List<Callable<Long>> looks = new ArrayList<>();
             for (int i = 0; i < CROWD; i++) {
                 looks.add(() -> lookOnce(file));
             }
-            long began = System.nanoTime();
-            List<Future<Long>> seen = crowd.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-            Duration took = Duration.ofNanos(System.nanoTime() - began);
-            for (Future<Long> size : seen) {
+            for (Future<Long> size : crowd.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 assertThat(size.get()).isEqualTo(bytes);
             }
-            return took;
         } finally {
             crowd.shutdownNow();
         }
@@ -140,7 +132,7 @@ class HeldPublicationFaultTest {
         return Files.readAttributes(file, BasicFileAttributes.class).size();
     }
 
-    /** Each waits for a while, and ends soon after it was killed. All at once: a worker that stands for long is given up. */
+    /** Each waits for a while, and ends when it is killed. All at once: a worker that stands for long is given up. */
     @SafeVarargs
     private void assertAreKilled(List<String>... commands) throws Exception {
         List<Program> waiting = new ArrayList<>();
@@ -152,9 +144,7 @@ class HeldPublicationFaultTest {
                 FuseCalls.awaitSteady(program.pid());
                 assertThat(program.isAlive()).as("%s wait", waiting).isTrue();
             }
-            long began = System.nanoTime();
             waiting.parallelStream().forEach(HeldPublicationFaultTest::kill);
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(LONGEST_LIFE);
         } finally {
             waiting.forEach(Program::close);
         }

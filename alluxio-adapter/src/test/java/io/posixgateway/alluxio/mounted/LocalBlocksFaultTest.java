@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LocalBlocksFaultTest {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     /** Of one read. Nobody is asked, but machines that run tests are busy. */
-    private static final Duration LONGEST_READ = Duration.ofSeconds(15);
+    private static final Duration LONGEST_READ = Duration.ofSeconds(60);
 
     /** As docs/semantics.md has it of the only worker. */
     private static final Duration LONGEST_FAILURE = Duration.ofSeconds(60);

@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -143,8 +142,7 @@ class NothingMovesIT {
         String folder = SharedAlluxio.folder();
         OffsetClock clock = new OffsetClock();
         List<String> noted;
-        try (AlluxioFileSystem first =
-                        AlluxioMount.open(SharedAlluxio.at(folder), SharedAlluxio.options(OPTIONS), clock);
+        try (AlluxioFileSystem first = SharedAlluxio.open(folder, OPTIONS, clock);
                 MountedFileSystem mounted = MountedFileSystem.mount(first, TransportChoice.AUTO)) {
             make(mounted.root());
             noted = stated(mounted.root());

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.harness.KernelLimits;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.Test;
 /** Each way to the bytes is told beforehand, taken, counted, and can be switched off. */
 class ReadPathsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** After so long the worker hears of what was read. */
+    private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(5);
     /** In one block; large enough to be passed through, and read ahead. */
     private static final int BYTES = 4 << 20;
 
@@ -124,20 +127,27 @@ class ReadPathsIT {
     @Test
     void theWorkerHearsOfMoreThanMayBeOpen() throws Exception {
         writeSmallFiles();
-        AlluxioFileSystem fs =
-                SharedAlluxio.open(folder, Map.of("passthrough", "off", "block_files", Integer.toString(MOST_OPEN)));
+        OffsetClock clock = new OffsetClock();
+        AlluxioFileSystem fs = SharedAlluxio.open(
+                folder, Map.of("passthrough", "off", "block_files", Integer.toString(MOST_OPEN)), clock);
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             readSmallFiles(mounted);
             BlockFiles blocks = fs.details().blocks();
             assertThat(blocks.size()).isLessThanOrEqualTo(MOST_OPEN);
-            Waiting.until("the worker has heard of all of them", PATIENCE, () -> blocks.told() >= FILES);
+            Waiting.until("the worker has heard of all of them", PATIENCE, () -> {
+                clock.advance(BETWEEN_REPORTS);
+                return blocks.told() >= FILES;
+            });
             long told = blocks.told();
             long read = fs.counts().localReadBytes();
             readSmallFiles(mounted);
             assertThat(fs.counts().localReadBytes() - read)
                     .as("the kernel has most of the pages")
                     .isLessThan((long) FILES * SMALL_BYTES / 2);
-            Waiting.until("the worker has heard of all of them again", PATIENCE, () -> blocks.told() >= told + FILES);
+            Waiting.until("the worker has heard of all of them again", PATIENCE, () -> {
+                clock.advance(BETWEEN_REPORTS);
+                return blocks.told() >= told + FILES;
+            });
         }
     }
 
@@ -145,7 +155,8 @@ class ReadPathsIT {
     @Test
     void theWorkerIsAskedOnceWhereItsBlocksAre() throws Exception {
         writeSmallFiles();
-        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("passthrough", "off"));
+        OffsetClock clock = new OffsetClock();
+        AlluxioFileSystem fs = SharedAlluxio.open(folder, Map.of("passthrough", "off"), clock);
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             long before = localBlocksAskedFor();
             readSmallFiles(mounted);
@@ -154,10 +165,10 @@ class ReadPathsIT {
             assertThat(fs.counts().localReadBytes()).isBetween(all, all + all / 10);
             assertThat(fs.details().blocks().told()).as("in so short a time").isZero();
             assertThat(localBlocksAskedFor() - before).isEqualTo(1);
-            Waiting.until(
-                    "the worker has heard of all of them",
-                    PATIENCE,
-                    () -> fs.details().blocks().told() == FILES);
+            Waiting.until("the worker has heard of all of them", PATIENCE, () -> {
+                clock.advance(BETWEEN_REPORTS);
+                return fs.details().blocks().told() == FILES;
+            });
             Waiting.until("and has counted them", PATIENCE, () -> localBlocksAskedFor() - before == 1 + FILES);
         }
     }

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +47,11 @@ final class SharedAlluxio {
 
     static AlluxioFileSystem open(String path, Map<String, String> options) throws StoreException {
         return AlluxioMount.open(at(path), options(options));
+    }
+
+    /** The same with another clock. */
+    static AlluxioFileSystem open(String path, Map<String, String> options, Clock clock) throws StoreException {
+        return AlluxioMount.open(at(path), options(options), clock);
     }
 
     static AlluxioOptions at(String path) {

@@ -154,7 +154,7 @@ class TwoWritersIT {
 
     private static void finish(Process writer) throws Exception {
         writer.getOutputStream().close();
-        assertThat(writer.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(writer.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(writer.exitValue()).isZero();
     }
 

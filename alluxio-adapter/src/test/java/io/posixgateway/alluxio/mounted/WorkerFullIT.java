@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +37,12 @@ class WorkerFullIT {
     private static final byte[] PART = new byte[8 << 20];
     private static final int PARTS = 6;
 
+    /** After so long the worker hears of what was read. */
+    private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(5);
+
     private static EmbeddedAlluxio alluxio;
 
+    private final OffsetClock clock = new OffsetClock();
     private final Path spool;
 
     WorkerFullIT(@TempDir Path spool) {
@@ -60,7 +65,8 @@ class WorkerFullIT {
         Map<String, String> options = Map.of(name, value, "spool", spool.toString());
         return AlluxioMount.open(
                 AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"),
-                AdapterOptions.of(AdapterOptions.TABLE.read(options)));
+                AdapterOptions.of(AdapterOptions.TABLE.read(options)),
+                clock);
     }
 
     @Test
@@ -111,10 +117,10 @@ class WorkerFullIT {
             }
             long before = files.details().blocks().told();
             assertThat(mounted.root().resolve("f0")).hasBinaryContent(PART);
-            Waiting.until(
-                    "the worker hears of it",
-                    PATIENCE,
-                    () -> files.details().blocks().told() > before);
+            Waiting.until("the worker hears of it", PATIENCE, () -> {
+                clock.advance(BETWEEN_REPORTS);
+                return files.details().blocks().told() > before;
+            });
             for (int i = PARTS; blocks().contains(second); i++) {
                 assertThat(i).as("more than the worker has room for").isLessThan(4 * PARTS);
                 write(mounted.root(), i);

@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is killed between two of its calls, and the next goes on with what it kept. */
@@ -86,6 +91,35 @@ class KeptMountTest {
                 next.inherited(file).close();
                 assertThat(next.read("/file")).isEqualTo("new content");
                 assertThat(cluster.ufs().read("/file")).asString().isEqualTo("new content");
+            }
+        }
+    }
+
+    /** What nobody expected is tried again, as what Alluxio refuses is: calls do not wait at a gate that nobody opens. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void recovery_thatThrowsUnexpectedly_isTriedAgain() throws Exception {
+        try (MemoryMount killed = first()) {
+            OpenFile file = killed.create("/file").write("text");
+            killed.kill();
+            MemoryStore store = cluster.connect();
+            AtomicBoolean thrown = new AtomicBoolean();
+            for (StoreCall call : List.of(StoreCall.STATUS, StoreCall.PATH_OF, StoreCall.CREATE)) {
+                StoreFaults.Fault fault = store.faults().on(call).always();
+                (call == StoreCall.STATUS ? fault.at("/file") : fault).before(() -> {
+                    if (!thrown.getAndSet(true)) {
+                        throw new IllegalStateException("nobody expects this");
+                    }
+                });
+            }
+            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+                Waiting.until("the recovery's pause", Duration.ofSeconds(60), thrown::get);
+                cluster.clock().awaitWaiting(1);
+                cluster.clock().advance(Duration.ofSeconds(1));
+                try (OpenFile same = next.inherited(file)) {
+                    assertThat(same.readText()).isEqualTo("text");
+                }
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
             }
         }
     }

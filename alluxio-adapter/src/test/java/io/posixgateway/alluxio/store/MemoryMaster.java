@@ -37,6 +37,8 @@ final class MemoryMaster {
     private @Nullable String target;
 
     private @Nullable Thread renaming;
+    /** What is being renamed. */
+    private @Nullable MemoryInode moving;
 
     /** Runs what a test wants done at a moment within a call. */
     interface Moments {
@@ -156,7 +158,8 @@ final class MemoryMaster {
 
     String pathOf(long id) throws StoreException {
         MemoryInode inode = byId.get(id);
-        if (inode == null) {
+        moments.awaitRenamed(() -> inode == moving && inode != null && renaming != Thread.currentThread());
+        if (inode == null || byId.get(id) != inode) {
             throw failure(Errno.ENOENT, "inodeId " + id + " does not exist");
         }
         return inode.path();
@@ -362,13 +365,27 @@ final class MemoryMaster {
         drop(inode);
     }
 
+    /** How far a rename comes. */
+    enum Reach {
+        ALL,
+        /** Only the first entry of the journal survived a change of master. */
+        TARGET_DROPPED,
+        /** No entry did, but the object was deleted. */
+        OBJECT_DELETED
+    }
+
     /**
-     * Renames. Over a file: first what is there is dropped, here alone, whatever it is and with all that is below it; that is not
-     * taken back when the rename fails.
+     * What a rename asks for.
      *
-     * @param onlyDrops the rest is lost, as when only the first entry of the journal survived a change of master
+     * @param overFile first what is there is dropped, whatever it is and with all that is below it; that is not taken back when
+     *     the rename fails
+     * @param persist what is dropped is so in the UFS, too; if not, here alone
      */
-    void rename(String from, String to, boolean overFile, boolean onlyDrops) throws StoreException {
+    record Renaming(String from, String to, boolean overFile, boolean persist, Reach reach) {}
+
+    void rename(Renaming asked) throws StoreException {
+        String from = asked.from;
+        String to = asked.to;
         MemoryInode source = find(from);
         if (source == root || to.startsWith(from + "/")) {
             throw failure(Errno.EINVAL, "Cannot rename " + from + " to " + to);
@@ -378,23 +395,32 @@ final class MemoryMaster {
         }
         target = to;
         renaming = Thread.currentThread();
+        moving = source;
         try {
-            renameLocked(source, to, overFile, onlyDrops);
+            renameLocked(source, asked);
         } finally {
             target = null;
+            moving = null;
             moments.renamed();
         }
     }
 
-    private void renameLocked(MemoryInode source, String to, boolean overFile, boolean onlyDrops)
-            throws StoreException {
+    private void renameLocked(MemoryInode source, Renaming asked) throws StoreException {
+        String to = asked.to;
         MemoryInode directory = find(MemoryUfs.parent(to));
         MemoryInode there = directory.directory ? directory.children.get(name(to)) : null;
-        if (overFile && there != null) {
+        if (asked.overFile && there != null) {
+            if (asked.persist && there.persisted) {
+                ufs.delete(to);
+            }
+            if (asked.reach == Reach.OBJECT_DELETED) {
+                return;
+            }
             drop(there);
+            absent.remove(to);
             moments.reach(Moment.TARGET_DROPPED, to);
         }
-        if (onlyDrops) {
+        if (asked.reach != Reach.ALL) {
             return;
         }
         free(directory, to);
@@ -419,10 +445,6 @@ final class MemoryMaster {
         directory.modifiedMillis = nowMillis();
         attach(directory, source);
         absent.remove(to);
-        if (ufs.kind() == MemoryUfs.Kind.LOCAL || !source.persisted || source.directory) {
-            return;
-        }
-        fingerprint(source);
     }
 
     private static String name(String path) {

@@ -37,6 +37,8 @@ public final class MemoryMount implements AutoCloseable {
     private final RecordingKernel kernel;
     private final AlluxioFileSystem fileSystem;
     private final FuseRequests requests;
+    /** What its folder held when its process was killed. */
+    private volatile @Nullable Path remains;
 
     /** How a mount is to be. */
     public static final class Builder {
@@ -129,7 +131,7 @@ public final class MemoryMount implements AutoCloseable {
             in(folder);
             try {
                 if (earlier != null) {
-                    earlier.copyTo(folder);
+                    earlier.leaveTo(folder);
                 }
                 AlluxioMount.Opening how = new AlluxioMount.Opening(
                         StoreParts.metered(store, store.memory().clock()), kernelGoesOn);
@@ -482,6 +484,25 @@ public final class MemoryMount implements AutoCloseable {
         store.faults().dieNow();
     }
 
+    /**
+     * Its process is killed when it has sent so many more calls; what it keeps stays as it is then.
+     *
+     * @param heard true: when it is about to send the next one; false: before it hears of the last one, which is done
+     * @param left gets a copy of its folder; it is to be new
+     */
+    public void killAfter(int calls, boolean heard, Path left) {
+        store.faults().dieAfter(calls, heard, () -> {
+            copy(folder, left);
+            remains = left;
+        });
+    }
+
+    /** Was it, by {@link #killAfter}? If not, it lives on. */
+    public boolean isKilled() {
+        store.faults().dieAfter(Integer.MAX_VALUE, false, () -> {});
+        return remains != null;
+    }
+
     /** The folder with what it spools and keeps. */
     public Path folder() {
         return folder;
@@ -502,12 +523,33 @@ public final class MemoryMount implements AutoCloseable {
         }
     }
 
-    private void copyTo(Path target) {
-        try (Stream<Path> files = Files.walk(folder)) {
+    /** Copies what it keeps, for the next process: lists that a process locks are of another one then. */
+    public void leaveTo(Path target) {
+        Path left = remains;
+        copy(left == null ? folder : left, target);
+        try (Stream<Path> files = Files.list(target)) {
+            for (Path list : files.filter(MemoryMount::isList).toList()) {
+                Files.move(
+                        list,
+                        list.resolveSibling(
+                                list.getFileName().toString().replaceFirst("^([a-z]+-[0-9a-f]+-)", "$1killed.")));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isList(Path file) {
+        String name = file.getFileName().toString();
+        return name.startsWith("hidden-") || name.startsWith("renames-");
+    }
+
+    private static void copy(Path from, Path to) {
+        try (Stream<Path> files = Files.walk(from)) {
             for (Path file : files.toList()) {
-                Path copy = target.resolve(folder.relativize(file));
-                if (Files.notExists(copy)) {
-                    Files.copy(file, copy, StandardCopyOption.COPY_ATTRIBUTES);
+                Path copied = to.resolve(from.relativize(file));
+                if (Files.notExists(copied)) {
+                    Files.copy(file, copied, StandardCopyOption.COPY_ATTRIBUTES);
                 }
             }
         } catch (IOException e) {

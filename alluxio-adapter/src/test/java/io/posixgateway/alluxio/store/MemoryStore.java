@@ -37,11 +37,19 @@ public final class MemoryStore implements Store {
 
     private final Map<String, LoadState> loads = new ConcurrentHashMap<>();
     private final AtomicLong ufsBytes = new AtomicLong();
+    private volatile boolean persistsRenames;
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
         this.type = type;
         this.faults = new StoreFaults(cluster.clock());
+        this.persistsRenames = cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
+    }
+
+    /** Renames as a client that does not ask the master to persist what it renames. */
+    public MemoryStore withoutPersistOnRename() {
+        persistsRenames = false;
+        return this;
     }
 
     public MemoryCluster memory() {
@@ -168,7 +176,16 @@ public final class MemoryStore implements Store {
     public void rename(String from, String to, boolean overFile) throws StoreException {
         checkName(from);
         checkName(to);
-        tell(StoreCall.RENAME, from, master -> master.rename(from, to, overFile, faults.isPartial()));
+        tell(
+                StoreCall.RENAME,
+                from,
+                master ->
+                        master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach())));
+    }
+
+    @Override
+    public boolean copiesOnRename(String path) {
+        return cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link Kind#LOCAL} is a local folder: a rename is atomic and replaces a file. {@link Kind#OBJECT_STORE} has objects alone:
  * a rename copies and deletes, is refused where the destination exists, and a directory is a prefix of keys, with or without a
- * marker object; without one it cannot be renamed. Objects have no permissions of their own.
+ * marker object; without one it cannot be renamed. Objects have no permissions of their own. What tells one content from another
+ * is the ETag of the object, which a copy keeps, unless it is made in parts.
  */
 public final class MemoryUfs {
     /** What it is made of. */
@@ -32,6 +34,8 @@ public final class MemoryUfs {
     private final ManualClock clock;
     /** By path; directories and markers end in a slash. */
     private final NavigableMap<String, UfsFile> files = new TreeMap<>();
+    /** So long an object must be to be copied in parts. */
+    private volatile long partsFromBytes = Long.MAX_VALUE;
 
     MemoryUfs(Kind kind, ManualClock clock) {
         this.kind = kind;
@@ -43,11 +47,17 @@ public final class MemoryUfs {
         private final byte[] content;
         private final int mode;
         private final long modifiedMillis;
+        private final String etag;
 
         private UfsFile(byte[] content, int mode, long modifiedMillis) {
+            this(content, mode, modifiedMillis, Integer.toHexString(Arrays.hashCode(content)));
+        }
+
+        private UfsFile(byte[] content, int mode, long modifiedMillis, String etag) {
             this.content = content;
             this.mode = mode;
             this.modifiedMillis = modifiedMillis;
+            this.etag = etag;
         }
     }
 
@@ -61,6 +71,11 @@ public final class MemoryUfs {
 
     public Kind kind() {
         return kind;
+    }
+
+    /** From now on objects of so many bytes, and longer ones, are copied in parts, which gives the copy another ETag. */
+    public void copyInPartsFrom(long bytes) {
+        partsFromBytes = bytes;
     }
 
     /** Is the path short enough? */
@@ -77,9 +92,7 @@ public final class MemoryUfs {
         boolean local = kind == Kind.LOCAL;
         String owner = local ? USER : "";
         if (file != null) {
-            String fingerprint = file.content.length + "@" + file.modifiedMillis;
-            return new UfsStatus(
-                    false, file.content.length, local ? file.mode : 0700, owner, file.modifiedMillis, fingerprint);
+            return status(file, owner);
         }
         UfsFile directory = files.get(key(path));
         if (directory == null && !path.equals("/") && !hasBelow(path)) {
@@ -87,6 +100,13 @@ public final class MemoryUfs {
         }
         int mode = directory == null || !local ? (local ? 0755 : 0700) : directory.mode;
         return new UfsStatus(true, 0, mode, owner, directory == null ? clock.millis() : directory.modifiedMillis, "");
+    }
+
+    private UfsStatus status(UfsFile file, String owner) {
+        boolean local = kind == Kind.LOCAL;
+        String fingerprint = local ? file.content.length + "@" + file.modifiedMillis : file.etag;
+        return new UfsStatus(
+                false, file.content.length, local ? file.mode : 0700, owner, file.modifiedMillis, fingerprint);
     }
 
     private static String key(String directory) {
@@ -179,8 +199,13 @@ public final class MemoryUfs {
             return false;
         }
         UfsFile file = files.remove(from);
-        files.put(to, kind == Kind.LOCAL ? file : new UfsFile(file.content, file.mode, clock.millis()));
+        files.put(to, kind == Kind.LOCAL ? file : copied(file));
         return true;
+    }
+
+    private UfsFile copied(UfsFile file) {
+        String etag = file.content.length < partsFromBytes ? file.etag : file.etag + "-parts";
+        return new UfsFile(file.content, file.mode, clock.millis(), etag);
     }
 
     private boolean renameDirectory(String from, String to) {

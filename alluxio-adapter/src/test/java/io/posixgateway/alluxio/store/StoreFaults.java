@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,20 @@ public final class StoreFaults {
     private final ManualClock clock;
     private final List<Fault> faults = new CopyOnWriteArrayList<>();
     private final Map<StoreCall, Integer> counts = new EnumMap<>(StoreCall.class);
-    /** Is the thread's call to be done in part only? */
-    private final ThreadLocal<Boolean> part = ThreadLocal.withInitial(() -> false);
+    /** How far the thread's call comes. */
+    private final ThreadLocal<MemoryMaster.Reach> reach = ThreadLocal.withInitial(() -> MemoryMaster.Reach.ALL);
 
+    private final AtomicInteger sent = new AtomicInteger();
+    private volatile Death death = new Death(Integer.MAX_VALUE, false, () -> {});
     private volatile boolean gone;
+
+    /**
+     * When a client's process is killed.
+     *
+     * @param calls so many are sent before
+     * @param heard true if it got the answer of the last one, and did what it does then
+     */
+    private record Death(int calls, boolean heard, Runnable last) {}
 
     StoreFaults(ManualClock clock) {
         this.clock = clock;
@@ -42,6 +53,7 @@ public final class StoreFaults {
     private enum End {
         DONE,
         ANSWER_LOST,
+        GOES_ON,
         FAILS,
         NOT_DONE
     }
@@ -56,7 +68,7 @@ public final class StoreFaults {
         private int errno;
         private Runnable before = () -> {};
         private Runnable after = () -> {};
-        private volatile boolean partial;
+        private MemoryMaster.Reach comesTo = MemoryMaster.Reach.ALL;
 
         private Fault(StoreCall call) {
             this.call = call;
@@ -97,6 +109,16 @@ public final class StoreFaults {
             return added();
         }
 
+        /**
+         * It is answered with EIO while the cluster still does it.
+         *
+         * @param answered returns when that is to be
+         */
+        public Fault answerTooSoon(Runnable answered) {
+            end = End.GOES_ON;
+            return after(answered);
+        }
+
         /** It is not done, which nobody knows: answered with EIO. */
         public Fault loseRequest() {
             end = End.NOT_DONE;
@@ -105,8 +127,18 @@ public final class StoreFaults {
 
         /** Of a rename over a file: what is there is dropped, and the rest, though answered as done, is not. */
         public Fault keepOnlyFirstEntry() {
-            partial = true;
+            comesTo = MemoryMaster.Reach.TARGET_DROPPED;
             return added();
+        }
+
+        /**
+         * Of a rename over a file: the master is killed when it has deleted what is there, in the UFS as well, and copies.
+         *
+         * @param journaled false: its journal says nothing of that
+         */
+        public Fault dieInTheCopy(boolean journaled) {
+            comesTo = journaled ? MemoryMaster.Reach.TARGET_DROPPED : MemoryMaster.Reach.OBJECT_DELETED;
+            return loseAnswer();
         }
 
         /** So much virtual time passes first. */
@@ -180,6 +212,33 @@ public final class StoreFaults {
         gone = true;
     }
 
+    /**
+     * This client's process is killed when it has sent so many more calls.
+     *
+     * @param heard true: when it is about to send the next one; false: before it hears of the last one, which is done
+     * @param last is run at that moment
+     */
+    public void dieAfter(int calls, boolean heard, Runnable last) {
+        sent.set(0);
+        death = new Death(calls, heard, last);
+    }
+
+    /** Calls since the last {@link #dieAfter}. */
+    public int sent() {
+        return sent.get();
+    }
+
+    private void die() {
+        Death now = death;
+        synchronized (this) {
+            if (gone) {
+                return;
+            }
+            gone = true;
+        }
+        now.last.run();
+    }
+
     /** How often it was called since the beginning, or the last {@link #forgetCounts}. */
     public synchronized int count(StoreCall call) {
         return counts.getOrDefault(call, 0);
@@ -208,8 +267,8 @@ public final class StoreFaults {
     }
 
     /** Asked by a call itself. */
-    boolean isPartial() {
-        return part.get();
+    MemoryMaster.Reach reach() {
+        return reach.get();
     }
 
     <T> T call(StoreCall call, String path, Work<T> work) throws StoreException {
@@ -227,7 +286,12 @@ public final class StoreFaults {
         if (fault.end == End.NOT_DONE) {
             throw unanswered(call, path);
         }
-        part.set(fault.partial);
+        if (fault.end == End.GOES_ON) {
+            AsyncCall.start(() -> reached(call, path, work));
+            fault.after.run();
+            throw unanswered(call, path);
+        }
+        reach.set(fault.comesTo);
         try {
             T result = reached(call, path, work);
             fault.after.run();
@@ -236,15 +300,25 @@ public final class StoreFaults {
             }
             return result;
         } finally {
-            part.set(false);
+            reach.set(MemoryMaster.Reach.ALL);
         }
     }
 
     private <T> T reached(StoreCall call, String path, Work<T> work) throws StoreException {
+        int number = sent.incrementAndGet();
+        Death end = death;
+        if (number > end.calls) {
+            die();
+        }
         if (gone) {
             throw unanswered(call, path);
         }
-        return work.run();
+        T answer = work.run();
+        if (number == end.calls && !end.heard) {
+            die();
+            throw unanswered(call, path);
+        }
+        return answer;
     }
 
     /** Calls to a worker say that nobody answered; to the master they are just EIO. */

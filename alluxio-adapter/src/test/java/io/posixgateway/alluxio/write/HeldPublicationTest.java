@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.store.StoreFaults.Held;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,15 +85,49 @@ class HeldPublicationTest {
         assertThat(mount.read("/file")).isEqualTo("after");
     }
 
+    /** The file stays open: its next publication brings the mode to Alluxio. */
     @Test
-    void chmod_whileFileIsPublished_isDoneAfterwards() throws Exception {
+    void chmod_whileFileIsSynced_isDoneWithTheClose() throws Exception {
         mount.write("/file", "before");
-        Publication publication = publish("/file", "after");
-        FuseNode node = mount.lookup("/file");
+        OpenFile file = mount.openToWrite("/file").write("after!");
+        chmodWhile(file::fsync, file.opened().node());
+        file.close();
+        assertModeElsewhere(0600);
+    }
+
+    /** The file is no dirty one any more when the mode can be changed. */
+    @Test
+    void chmod_whileFileIsPublishedAtItsRelease_isDoneAfterwards() throws Exception {
+        mount.write("/file", "before");
+        OpenFile file = mount.openToWrite("/file").write("after!");
+        chmodWhile(() -> mount.requests().release(file.opened()), file.opened().node());
+        assertModeElsewhere(0600);
+    }
+
+    /** The publication ends when the change of the mode waits for it. */
+    private void chmodWhile(AsyncCall.Work publication, FuseNode node) throws Exception {
+        Held worker = mount.faults().on(StoreCall.WRITE).hold();
+        AsyncCall publishing = AsyncCall.start(publication);
+        worker.await();
         AsyncCall chmod = AsyncCall.start(() -> mount.requests().chmod(node.id(), 0600));
-        publication.finish();
+        Eventually.holds("the change of the mode waits", HeldPublicationTest::somebodyWaitsForFile);
+        worker.open();
+        publishing.await();
         chmod.await();
-        assertThat(mount.stat("/file").mode() & 0777).isEqualTo(0600);
+    }
+
+    private static boolean somebodyWaitsForFile() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals(Draft.class.getName())
+                        && frame.getMethodName().equals("await"));
+    }
+
+    private void assertModeElsewhere(int mode) {
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            assertThat(other.stat("/file").mode() & 0777).isEqualTo(mode);
+            assertThat(other.read("/file")).isEqualTo("after!");
+        }
     }
 
     @Test

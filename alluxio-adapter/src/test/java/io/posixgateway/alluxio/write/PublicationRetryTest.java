@@ -143,10 +143,11 @@ class PublicationRetryTest {
     }
 
     @Test
-    void create_afterWorkerWasLost_takesTheNameAgain() {
+    void create_afterWorkerWasLost_takesTheNameAgain() throws StoreException {
         other.kill();
         near.kill();
         failsWithEio(() -> mount.write("/lost", "x"));
+        assertThat(namesInAlluxio()).as("nothing is left of it").containsExactly("old");
         near.resume();
         mount.write("/lost", "y");
         assertHolds("/lost", "y");

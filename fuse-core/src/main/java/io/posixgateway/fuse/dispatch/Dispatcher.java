@@ -243,7 +243,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private int interrupt(Call call) {
-        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE));
+        // The kernel names a request as it sent it last, with the resend bit where it did so again.
+        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE) & ~Layouts.UNIQUE_RESEND);
         return 0;
     }
 
@@ -265,7 +266,12 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
      */
     @Override
     public void close() {
-        if (!pool.finish(FINISH_SECONDS)) {
+        close(FINISH_SECONDS);
+    }
+
+    /** As {@link #close()}; requests are interrupted after so many seconds. */
+    void close(long seconds) {
+        if (!pool.finish(seconds)) {
             LOG.warn("requests under way for long are interrupted, as the session ends");
             waiting.interruptAll();
             if (!pool.finish(FINISH_SECONDS)) {

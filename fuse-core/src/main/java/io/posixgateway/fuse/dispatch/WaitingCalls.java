@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The requests that may wait, findable by number, so that an interrupt reaches them.
+ * The requests that may wait, findable by number ({@link io.posixgateway.fuse.spi.Request#unique}: without the resend bit), so that
+ * an interrupt reaches them.
  *
  * <p>An interrupt may overtake its request on the way to the pool: the last ones that found nothing are remembered. Guarded
  * by its monitor; only requests that wait come here.

@@ -120,11 +120,22 @@ public final class Native {
     /** Makes a blocking native of that thread return EINTR. May come too early: repeat until it has been seen. */
     public static native int wakeThread(int thread);
 
+    /** The size of a page of memory: 4 KiB on most machines, 64 KiB on some. */
+    public static native int pageBytes();
+
     /** Connects to a Unix socket; every send and receive is bounded by the time-out. */
     public static native int connectUnix(byte[] path, int timeoutMillis);
 
     /** Sends the beginning of a direct buffer, all of it. EAGAIN: time-out. */
     public static native int send(int socket, ByteBuffer data, int bytes);
+
+    /**
+     * Sends some bytes of the beginning of a direct buffer, at least one, and with them descriptors, which stay the caller's.
+     *
+     * @param fds 1 to 8
+     * @return how many bytes; EAGAIN: time-out
+     */
+    public static native int sendWithFds(int socket, ByteBuffer data, int bytes, int[] fds);
 
     /**
      * Receives what there is into the beginning of a direct buffer; 0: the peer has closed.

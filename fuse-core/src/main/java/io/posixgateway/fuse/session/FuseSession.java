@@ -42,6 +42,7 @@ public final class FuseSession implements AutoCloseable {
     private final List<String> refused;
     private final KernelConnection kernelConnection;
     private final int poolThreads;
+    private final @Nullable KeptTransport kept;
     private boolean closed;
 
     /** Makes the transport of a session. */
@@ -57,6 +58,7 @@ public final class FuseSession implements AutoCloseable {
         this.kernel = setup.kernel;
         this.handshake = setup.handshake;
         this.refused = setup.refused;
+        this.kept = setup.kept;
         transport = make(maker);
         SessionOptions options = setup.options;
         poolThreads = options.poolThreads();
@@ -82,7 +84,12 @@ public final class FuseSession implements AutoCloseable {
 
     /** What is there before the connection is. */
     private record Setup(
-            SessionOptions options, KernelLink kernel, Handshake handshake, List<String> refused, Clock clock) {}
+            SessionOptions options,
+            KernelLink kernel,
+            Handshake handshake,
+            List<String> refused,
+            @Nullable KeptTransport kept,
+            Clock clock) {}
 
     /**
      * Mounts, and returns when the mount answers.
@@ -107,12 +114,13 @@ public final class FuseSession implements AutoCloseable {
             String reason = chooser.refusal(choice);
             if (reason == null) {
                 boolean uring = choice == TransportChoice.URING;
-                Handshake handshake = new Handshake(options, uring, fileSystem, kernel::negotiated);
+                Handshake handshake = new Handshake(
+                        options, uring, null, Native.pageBytes(), fileSystem, kernel::negotiated);
                 MountedConnection connection = MountedConnection.mount(mountPoint, options);
                 FuseSession session = new FuseSession(
                         fileSystem,
                         connection,
-                        new Setup(options, kernel, handshake, refused, clock),
+                        new Setup(options, kernel, handshake, refused, null, clock),
                         (fd, metrics) -> chooser.make(choice, fd, metrics));
                 try {
                     session.begin();
@@ -131,7 +139,8 @@ public final class FuseSession implements AutoCloseable {
     }
 
     /**
-     * Serves a session that a keeper mounted; what another process had begun there is asked for again. Closing it later
+     * Serves a session that a keeper mounted; what another process had begun there is asked for again where the kernel can be
+     * ({@link KeptTransport} has the rest). Closing it later
      * leaves the mount as it is, waiting for the next one to serve.
      *
      * @param fileSystem the session's from here on; still the caller's when this throws
@@ -151,22 +160,25 @@ public final class FuseSession implements AutoCloseable {
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
         SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        KeptConnection connection = new KeptConnection(kept.fuseFd(), memory, kept.device());
+        KeptConnection connection = new KeptConnection(kept, memory);
         KeptTransport way;
         try {
             way = KeptTransport.choose(fitting, kept, memory);
         } catch (MountException e) {
             connection.close();
+            if (kept.cloneFd() >= 0) {
+                Native.close(kept.cloneFd());
+            }
             throw e;
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
         KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notices());
-        Handshake handshake = new Handshake(fitting, way.uring(), fileSystem, outcome -> {
+        Handshake handshake = new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
             memory.store(outcome);
             kernel.negotiated(outcome);
         });
         FuseSession session = new FuseSession(
-                journaled, connection, new Setup(fitting, kernel, handshake, List.of(), clock), way::make);
+                journaled, connection, new Setup(fitting, kernel, handshake, List.of(), way, clock), way::make);
         try {
             session.resume(earlier, kept.takes() > 0);
             return session;
@@ -189,8 +201,7 @@ public final class FuseSession implements AutoCloseable {
             }
             return SessionMemory.open(kept.memoryFd());
         } catch (MountException | IllegalArgumentException e) {
-            Native.close(kept.fuseFd());
-            Native.close(kept.memoryFd());
+            kept.close();
             throw e;
         }
     }
@@ -199,7 +210,7 @@ public final class FuseSession implements AutoCloseable {
         if (earlier != null) {
             handshake.resume(earlier);
         }
-        if (servedBefore) {
+        if (servedBefore && kept != null && kept.resends()) {
             int result = kernel.resend();
             if (result < 0) {
                 throw new IOException("asking for the requests under way failed: " + Native.errorText(result));
@@ -232,7 +243,8 @@ public final class FuseSession implements AutoCloseable {
     /** All that is known of how the session is served, in one line. */
     public String line() {
         String line = "transport " + transport.name() + " " + transport.geometry() + " " + handshake.describe();
-        return refused.isEmpty() ? line : line + " refused " + String.join(",", refused);
+        String takeover = kept == null ? "" : " " + kept.describe();
+        return line + takeover + (refused.isEmpty() ? "" : " refused " + String.join(",", refused));
     }
 
     /** "libfuse", "devfuse" or "uring". */
@@ -263,6 +275,25 @@ public final class FuseSession implements AutoCloseable {
     /** How many requests may wait at the same time. */
     public int poolThreads() {
         return poolThreads;
+    }
+
+    /** See {@link #lend}. */
+    @FunctionalInterface
+    public interface Borrower<E extends Exception> {
+        void borrow(KeptSession session) throws E;
+    }
+
+    /**
+     * Lends the descriptors of a kept session that is open; they stay open while the borrower has them, and closing waits for it.
+     *
+     * @return false: the session is closed, or not a kept one
+     */
+    public synchronized <E extends Exception> boolean lend(Borrower<E> borrower) throws E {
+        if (closed || !(connection instanceof KeptConnection keptConnection)) {
+            return false;
+        }
+        borrower.borrow(keptConnection.kept());
+        return true;
     }
 
     /** The kernel's account of the connection. */
@@ -302,7 +333,7 @@ public final class FuseSession implements AutoCloseable {
         if (connection.unmount()) {
             awaitQuietly();
         }
-        if (connection instanceof KeptConnection) {
+        if (kept != null && kept.leavesRequests()) {
             dispatcher.leaveWaiting();
         }
         transport.stop();

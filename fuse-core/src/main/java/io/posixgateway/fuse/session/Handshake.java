@@ -25,7 +25,6 @@ final class Handshake implements InitHandler {
     /** Before it, INIT's reply was shorter. */
     private static final int OLDEST_MINOR = 23;
 
-    private static final int PAGE_BYTES = 4096;
     private static final int REPLY_BYTES = 64;
     private static final int MAX_BACKGROUND = 128;
     private static final int CONGESTION_THRESHOLD = 96;
@@ -35,18 +34,30 @@ final class Handshake implements InitHandler {
     private final boolean locks;
     private final boolean exports;
     private final boolean privileges;
+    private final @Nullable Boolean resends;
+    private final int pageBytes;
     private final Consumer<Negotiated> listener;
     private final List<String> off = new ArrayList<>();
     private volatile @Nullable Negotiated negotiated;
 
     /**
      * @param uring ask for messages over io_uring
+     * @param resends has the kernel been found to send requests again? null: it is what it offers that counts
+     * @param pageBytes in which the kernel counts the largest request
      * @param served what it says of locks, of nodes that the kernel forgot, and of set-id bits
      * @param listener hears of the outcome before the kernel does
      */
-    Handshake(SessionOptions options, boolean uring, FileSystem served, Consumer<Negotiated> listener) {
+    Handshake(
+            SessionOptions options,
+            boolean uring,
+            @Nullable Boolean resends,
+            int pageBytes,
+            FileSystem served,
+            Consumer<Negotiated> listener) {
         this.options = options;
         this.uring = uring;
+        this.resends = resends;
+        this.pageBytes = pageBytes;
         this.locks = served.handlesLocks();
         this.exports = served.findsForgotten();
         this.privileges = served.dropsPrivileges();
@@ -95,7 +106,7 @@ final class Handshake implements InitHandler {
         for (InitFeature feature : InitFeature.values()) {
             String reason = reasonAgainst(feature, offered);
             if (reason == null) {
-                flags |= feature.bits(offered);
+                flags |= feature.bits(feature == InitFeature.RESEND && resends != null ? -1 : offered);
             } else if (!reason.isEmpty()) {
                 off.add(feature.label() + "(" + reason + ")");
             }
@@ -127,14 +138,15 @@ final class Handshake implements InitHandler {
         if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
             return "needs CAP_SYS_ADMIN";
         }
-        return feature.bits(offered) == 0 ? "not in this kernel" : null;
+        boolean there = feature == InitFeature.RESEND && resends != null ? resends : feature.bits(offered) != 0;
+        return there ? null : "not in this kernel";
     }
 
     /**
      * Of what is read ahead the kernel takes the least of this and of what is set for the mount, which the kernel begins with
      * 128 KiB: more than that must be allowed here for {@code read_ahead_kb}, which a keeper sets before, to stay.
      */
-    private static int reply(Exchange exchange, int maxReadahead, Negotiated outcome) {
+    private int reply(Exchange exchange, int maxReadahead, Negotiated outcome) {
         ByteBuffer out = exchange.reply();
         int at = exchange.replyAt();
         for (int i = 0; i < REPLY_BYTES; i += Long.BYTES) {
@@ -148,7 +160,7 @@ final class Handshake implements InitHandler {
         out.putShort(at + 18, (short) CONGESTION_THRESHOLD);
         out.putInt(at + 20, outcome.maxWriteBytes());
         out.putInt(at + 24, 1);
-        out.putShort(at + 28, (short) (outcome.maxWriteBytes() / PAGE_BYTES));
+        out.putShort(at + 28, (short) Math.max(1, outcome.maxWriteBytes() / pageBytes));
         out.putInt(at + 32, (int) (outcome.flags() >>> 32));
         out.putInt(at + 36, outcome.has(InitFeature.PASSTHROUGH) ? 1 : 0);
         return REPLY_BYTES;

@@ -7,13 +7,22 @@ import org.jspecify.annotations.Nullable;
 final class KeptConnection implements Connection {
     private final int fd;
     private final SessionMemory memory;
-    private final @Nullable String device;
+    private final KeptSession kept;
 
-    /** Takes descriptor and memory. */
-    KeptConnection(int fd, SessionMemory memory, @Nullable String device) {
-        this.fd = fd;
+    /**
+     * Takes the session's connection, memory and lock.
+     *
+     * @param memory of kept, mapped
+     */
+    KeptConnection(KeptSession kept, SessionMemory memory) {
+        this.fd = kept.fuseFd();
+        this.kept = kept;
         this.memory = memory;
-        this.device = device;
+    }
+
+    /** What was taken; connection, memory and lock are open until {@link #close}. */
+    KeptSession kept() {
+        return kept;
     }
 
     @Override
@@ -23,7 +32,7 @@ final class KeptConnection implements Connection {
 
     @Override
     public @Nullable String device() {
-        return device;
+        return kept.device();
     }
 
     @Override
@@ -35,5 +44,8 @@ final class KeptConnection implements Connection {
     public void close() {
         Native.close(fd);
         memory.close();
+        if (kept.lockFd() >= 0) {
+            Native.close(kept.lockFd());
+        }
     }
 }

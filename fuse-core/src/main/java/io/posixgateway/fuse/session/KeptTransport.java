@@ -1,41 +1,95 @@
 package io.posixgateway.fuse.session;
 
+import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.RingMemory;
 import io.posixgateway.fuse.transport.Sizes;
 import io.posixgateway.fuse.transport.Transport;
 import io.posixgateway.fuse.transport.UringTransport;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which way the messages of a kept session travel: for a new one as the options say, where auto means devfuse; afterwards as
  * it began, because the kernel does not change that.
+ *
+ * <p>And what becomes of requests that a process had received when it was killed. Either the kernel sends them again to the next
+ * one (Linux 6.9), or it ends them with ECONNABORTED, as they were read from a descriptor that died with it.
  */
 final class KeptTransport {
+    /** Linux 6.15 has it. */
+    private static final Path REQUEST_TIMEOUT = Path.of("/proc/sys/fs/fuse/default_request_timeout");
+
+    private static final long LONG_TAKEOVER_SECONDS = 60;
+
     private final boolean negotiated;
+    private final boolean resends;
+    private final int cloneFd;
     private final Sizes sizes;
     private final @Nullable RingMemory rings;
 
-    private KeptTransport(boolean negotiated, Sizes sizes, @Nullable RingMemory rings) {
+    private KeptTransport(
+            boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
         this.negotiated = negotiated;
+        this.resends = resends;
+        this.cloneFd = cloneFd;
         this.sizes = sizes;
         this.rings = rings;
     }
 
-    /** @param options as they fit the session */
+    /**
+     * @param options as they fit the session
+     * @param kept whose clone is this object's when this returns
+     */
     static KeptTransport choose(SessionOptions options, KeptSession kept, SessionMemory memory) throws MountException {
+        boolean resends = resends(options, kept, memory.negotiated());
+        KeptTransport way = choose(options, kept, memory, resends);
+        if (!resends && !way.uring() && kept.cloneFd() < 0) {
+            int clone = Native.cloneDevice(kept.fuseFd());
+            if (clone < 0) {
+                throw new MountException(
+                        "the session at " + kept.target() + " needs a descriptor of its own, as this kernel sends no"
+                                + " requests again, and /dev/fuse cannot be opened for it (" + Native.errorText(clone)
+                                + ")",
+                        "update the keeper, or give this process the device /dev/fuse");
+            }
+            return new KeptTransport(way.negotiated, false, clone, way.sizes, null);
+        }
+        return way;
+    }
+
+    /**
+     * Does the kernel send again what another process had received? Of a new session it is asked to, since it has nothing to
+     * send yet: a kernel may refuse though its protocol has it.
+     */
+    private static boolean resends(SessionOptions options, KeptSession kept, @Nullable Negotiated earlier) {
+        if (earlier != null) {
+            return earlier.has(InitFeature.RESEND);
+        }
+        ByteBuffer message = ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
+        return !options.off().contains(Feature.RESEND)
+                && Native.write(kept.fuseFd(), message, NoticeFormat.resend(message)) >= 0;
+    }
+
+    private static KeptTransport choose(
+            SessionOptions options, KeptSession kept, SessionMemory memory, boolean resends) throws MountException {
         TransportChooser chooser = new TransportChooser(options);
         Negotiated earlier = memory.negotiated();
         Sizes sizes = chooser.sizes();
         if (earlier != null) {
             return earlier.has(InitFeature.OVER_IO_URING)
-                    ? taken(sizes.withDepth(memory.ringDepth()), memory)
-                    : new KeptTransport(true, sizes, null);
+                    ? taken(sizes.withDepth(memory.ringDepth()), memory, kept, resends)
+                    : new KeptTransport(true, resends, kept.cloneFd(), sizes, null);
         }
         if (options.transport() != TransportChoice.URING) {
-            return new KeptTransport(false, sizes, null);
+            return new KeptTransport(false, resends, kept.cloneFd(), sizes, null);
         }
         String refusal = chooser.refusal(TransportChoice.URING);
         if (refusal != null) {
@@ -45,21 +99,61 @@ final class KeptTransport {
                     "do what is said here, or choose devfuse for it");
         }
         long address = memory.newRings(sizes.queueDepth(), UringTransport.memoryBytes(sizes));
-        return new KeptTransport(false, sizes, RingMemory.kept(address, false, memory::files));
+        RingMemory rings = RingMemory.kept(address, false, memory::files);
+        return new KeptTransport(false, resends, kept.cloneFd(), sizes, rings);
     }
 
-    private static KeptTransport taken(Sizes sizes, SessionMemory memory) throws MountException {
+    private static KeptTransport taken(Sizes sizes, SessionMemory memory, KeptSession kept, boolean resends)
+            throws MountException {
         long address = memory.earlierRings(UringTransport.memoryBytes(sizes));
-        return new KeptTransport(true, sizes, RingMemory.kept(address, true, memory::files));
+        RingMemory rings = RingMemory.kept(address, true, memory::files);
+        return new KeptTransport(true, resends, kept.cloneFd(), sizes, rings);
+    }
+
+    /** Does the kernel send again what this process will not have answered? */
+    boolean resends() {
+        return resends;
+    }
+
+    /** Does the next process find what this one does not answer: sent again by the kernel, or in the ring entries? */
+    boolean leavesRequests() {
+        return resends || uring();
+    }
+
+    /** For the session's line. */
+    String describe() {
+        return "takeover "
+                + (resends ? "resend" : uring() ? "rings" : "clone(calls in flight fail when this process is killed)")
+                + requestTimeout(REQUEST_TIMEOUT);
+    }
+
+    /** A warning where the kernel gives up a request, and with it the connection, sooner than a takeover may be over. */
+    static String requestTimeout(Path setting) {
+        try {
+            long seconds = Long.parseLong(Files.readString(setting).strip());
+            return seconds == 0 || seconds >= LONG_TAKEOVER_SECONDS
+                    ? ""
+                    : " request_timeout " + seconds
+                            + "s(a takeover may take longer and end the mount: set fs.fuse.default_request_timeout to 0)";
+        } catch (IOException | NumberFormatException e) {
+            return "";
+        }
     }
 
     boolean uring() {
         return rings != null;
     }
 
+    /** Once. */
     Transport make(int fd, SessionMetrics metrics) {
+        if (rings == null && !resends) {
+            return DevFuseTransport.kept(fd, cloneFd, negotiated, sizes, metrics);
+        }
+        if (cloneFd >= 0) {
+            Native.close(cloneFd);
+        }
         return rings == null
-                ? new DevFuseTransport(fd, true, negotiated, sizes, metrics)
+                ? DevFuseTransport.kept(fd, -1, negotiated, sizes, metrics)
                 : new UringTransport(fd, sizes, metrics, rings);
     }
 }

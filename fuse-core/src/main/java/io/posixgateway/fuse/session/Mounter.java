@@ -21,6 +21,7 @@ final class Mounter {
     private static final Logger LOG = LoggerFactory.getLogger(Mounter.class);
     private static final Path FUSE_CONF = Path.of("/etc/fuse.conf");
     private static final String DEVICE = "/dev/fuse";
+    private static final int KERNEL_PAGE_BYTES = 4096;
     private static final int COMPLAINT_BYTES = 512;
 
     private Mounter() {}
@@ -141,8 +142,14 @@ final class Mounter {
     }
 
     private static String kernelOptions(SessionOptions options) {
-        return (options.allowOther() ? ",allow_other" : "")
+        return maxRead(options.maxWriteBytes(), Native.pageBytes())
+                + (options.allowOther() ? ",allow_other" : "")
                 + (options.defaultPermissions() ? ",default_permissions" : "");
+    }
+
+    /** Where pages are large, a kernel that knows no max_pages asks for more at once than a reply has room for. */
+    static String maxRead(int maxWriteBytes, int pageBytes) {
+        return pageBytes > KERNEL_PAGE_BYTES ? ",max_read=" + maxWriteBytes : "";
     }
 
     private static int mountThroughFusermount(Path target, SessionOptions options) throws MountException {

@@ -70,7 +70,7 @@ final class TransportChooser {
         return switch (choice) {
             case URING -> new UringTransport(fd, sizes(), metrics, null);
             case LIBFUSE -> new LibfuseTransport(fd, sizes(), metrics);
-            case DEVFUSE, AUTO -> new DevFuseTransport(fd, false, false, sizes(), metrics);
+            case DEVFUSE, AUTO -> DevFuseTransport.own(fd, sizes(), metrics);
         };
     }
 

@@ -27,6 +27,7 @@ final class DeviceReaders {
     private final InitListener initListener;
     private final List<Reader> readers = new ArrayList<>();
     private final CountDownLatch running;
+    private volatile boolean started;
     private volatile boolean stopping;
 
     /** Hears that INIT was answered; the reply still lies in the slot. On the thread that took it. */
@@ -54,6 +55,7 @@ final class DeviceReaders {
     }
 
     void start(RequestHandler handler) {
+        started = true;
         for (int i = 0; i < readers.size(); i++) {
             Reader reader = readers.get(i);
             Thread thread = new Thread(() -> reader.run(handler), name + "-" + i);
@@ -70,9 +72,12 @@ final class DeviceReaders {
         return running.await(timeoutNanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Ends the threads; false: one of them is still busy with a request when the time is over. */
+    /** Ends the threads, if they were started; false: one of them is still busy with a request when the time is over. */
     boolean stop(long timeoutNanos) throws InterruptedException {
         stopping = true;
+        if (!started) {
+            return true;
+        }
         long end = metrics.clock().nanos() + timeoutNanos;
         do {
             readers.forEach(Reader::wake);

@@ -2,6 +2,7 @@ package io.posixgateway.fuse.transport;
 
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.time.Clock;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * out first. Any thread.
  */
 final class MessageSlots {
+    private static final int LEAST_PAGE_BYTES = 4096;
+
     /** The kernel wants room for the largest write and its header; the reply lies behind the first page. */
     private static final int EXTRA_BYTES = 8192;
 
@@ -33,6 +36,19 @@ final class MessageSlots {
         for (int i = count - 1; i >= 0; i--) {
             long at = address + (long) i * stride;
             give(new MessageSlot(this, i, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder())));
+        }
+    }
+
+    /**
+     * Makes the pages be there that nearly every request needs, before the kernel copies into them: a thread that is being killed
+     * gets no new ones, and the request that was on its way to it would fail with EIO. Before the first slot is in use.
+     */
+    synchronized void touch() {
+        for (long slot = 0; slot < free.length; slot++) {
+            ByteBuffer memory = Native.buffer(address + slot * stride, EXTRA_BYTES);
+            for (int at = 0; at < EXTRA_BYTES; at += LEAST_PAGE_BYTES) {
+                memory.put(at, (byte) 0);
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** A program that mounts with a guard and waits to be killed: MOUNT_POINT. */
+/** A program that mounts with a guard and waits to be killed: MOUNT_POINT [a file to write and keep open]. */
 final class GuardedServer {
     private GuardedServer() {}
 
@@ -27,9 +29,21 @@ final class GuardedServer {
                 true,
                 plain.off());
         try (FuseSession session = FuseSession.mount(new TinyFileSystem(), Path.of(args[0]), guarded)) {
-            System.out.print("mounted");
-            System.out.flush();
-            session.await(Duration.ofMinutes(2));
+            if (args.length == 1) {
+                beKilled(session);
+                return;
+            }
+            try (OutputStream open = Files.newOutputStream(Path.of(args[0], args[1]))) {
+                open.write(new byte[5000]);
+                beKilled(session);
+            }
         }
+    }
+
+    @SuppressWarnings("SystemOut")
+    private static void beKilled(FuseSession session) throws InterruptedException {
+        System.out.print("mounted");
+        System.out.flush();
+        session.await(Duration.ofMinutes(2));
     }
 }

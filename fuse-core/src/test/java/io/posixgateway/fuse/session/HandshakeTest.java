@@ -8,7 +8,10 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.wire.Opcode;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is taken of what a kernel offers. */
 class HandshakeTest {
@@ -16,7 +19,19 @@ class HandshakeTest {
     private static final long BEFORE_6_9 = (1L << 38) - 1;
 
     private static Negotiated negotiate(FileSystem served, long offered) {
-        Handshake handshake = new Handshake(SessionOptions.defaults(), false, served, outcome -> {});
+        return negotiate(served, offered, null);
+    }
+
+    private static Negotiated negotiate(FileSystem served, long offered, @Nullable Boolean resends) {
+        Handshake handshake = new Handshake(SessionOptions.defaults(), false, resends, 4096, served, outcome -> {});
+        answer(handshake, offered);
+        Negotiated outcome = handshake.negotiated();
+        assertThat(outcome).isNotNull();
+        return java.util.Objects.requireNonNull(outcome);
+    }
+
+    /** The exchange with the answer to INIT. */
+    private static MemoryExchange answer(Handshake handshake, long offered) {
         MemoryExchange exchange = MemoryExchange.of(MemoryExchange.Shape.CONTIGUOUS, MemoryExchange.HandOver.SAME);
         byte[] arguments = new Message()
                 .int32(7)
@@ -28,9 +43,30 @@ class HandshakeTest {
                 .done();
         exchange.ask(Opcode.INIT.code(), 2, 0, arguments, Message.NOTHING);
         assertThat(handshake.init(exchange)).isPositive();
-        Negotiated outcome = handshake.negotiated();
-        assertThat(outcome).isNotNull();
-        return java.util.Objects.requireNonNull(outcome);
+        return exchange;
+    }
+
+    /** Also where a page is 64 KiB, as on some machines of arm64: a longer request would not fit into its slot. */
+    @ParameterizedTest
+    @ValueSource(ints = {4096, 16384, 65536})
+    void theLargestRequestIsCountedInPagesOfThisMachine(int pageBytes) {
+        SessionOptions options = SessionOptions.defaults();
+        Handshake handshake = new Handshake(options, false, null, pageBytes, new NullFileSystem(1, 1), outcome -> {});
+        MemoryExchange exchange = answer(handshake, EVERYTHING);
+        int maxPages = exchange.reply().getShort(exchange.replyAt() + 28);
+        assertThat(maxPages * pageBytes).isEqualTo(options.maxWriteBytes());
+        assertThat(Mounter.maxRead(options.maxWriteBytes(), pageBytes))
+                .isEqualTo(pageBytes == 4096 ? "" : ",max_read=1048576");
+    }
+
+    /** What the kernel did when it was asked counts more than what it offers. */
+    @Test
+    void requestsAreSentAgainWhereTheKernelWasFoundToDoIt() {
+        FileSystem served = new NullFileSystem(1, 1);
+        assertThat(negotiate(served, EVERYTHING, null).has(InitFeature.RESEND)).isTrue();
+        assertThat(negotiate(served, BEFORE_6_9, null).has(InitFeature.RESEND)).isFalse();
+        assertThat(negotiate(served, EVERYTHING, false).has(InitFeature.RESEND)).isFalse();
+        assertThat(negotiate(served, BEFORE_6_9, true).has(InitFeature.RESEND)).isTrue();
     }
 
     @Test

@@ -13,6 +13,8 @@ final class KeptServer {
     public static void main(String[] args) throws Exception {
         KeptSession kept = new KeptSession(
                 Integer.parseInt(args[0]),
+                -1,
+                -1,
                 Integer.parseInt(args[1]),
                 args[2],
                 false,

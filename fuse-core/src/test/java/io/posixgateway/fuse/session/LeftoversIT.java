@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -114,12 +115,23 @@ class LeftoversIT {
 
     @Test
     void theGuardUnmountsWhenTheServerIsKilled(@TempDir Path mountPoint) throws Exception {
-        Process server = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        GuardedServer.class.getName(),
-                        mountPoint.toString())
+        killGuarded(mountPoint, mountPoint.toString());
+    }
+
+    /** The kernel asks the killed server itself to flush that file, and waits for the answer before it closes its pipe. */
+    @Test
+    void theGuardUnmountsWhenTheKilledServerHasAFileOfItsOwnMountOpen(@TempDir Path mountPoint) throws Exception {
+        killGuarded(mountPoint, mountPoint.toString(), "data");
+    }
+
+    private static void killGuarded(Path mountPoint, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                GuardedServer.class.getName()));
+        command.addAll(List.of(arguments));
+        Process server = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
@@ -128,9 +140,17 @@ class LeftoversIT {
             assertThat(MountTable.at(mountPoint.toRealPath())).isNotNull();
         } finally {
             server.destroyForcibly();
-            server.waitFor();
         }
-        Eventually.holds("the guard to unmount " + mountPoint, () -> !mounted(mountPoint));
+        try {
+            Eventually.holds("the guard to unmount " + mountPoint, () -> !mounted(mountPoint));
+            assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            if (mounted(mountPoint)) {
+                new ProcessBuilder("umount", "-f", "-l", mountPoint.toString())
+                        .start()
+                        .waitFor();
+            }
+        }
     }
 
     private static boolean mounted(Path mountPoint) throws IOException {

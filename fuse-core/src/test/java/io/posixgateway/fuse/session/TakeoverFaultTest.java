@@ -32,6 +32,23 @@ class TakeoverFaultTest {
         serveByTurns(transport, signal, Map.of(), work);
     }
 
+    /** What Linux 5.4 to 6.6 lack, one by one and all together: at most calls in flight fail, and none hangs. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ' ',
+            value = {
+                "resend KILL",
+                "has_resend KILL",
+                "resend,has_resend,uring,passthrough,readdirplus,max_pages KILL",
+                "resend,has_resend,uring,passthrough,readdirplus,max_pages TERM"
+            })
+    void anOlderKernelLosesNoMoreThanTheCallsInFlight(String lacks, String signal, @TempDir Path work)
+            throws Exception {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
+        assumeTrue(root(), "only root can mount as a keeper does");
+        serveByTurns("devfuse", signal, Map.of("KERNEL_LACKS", lacks, "READERS", "8"), work);
+    }
+
     /** What comes while nobody serves is fetched though nothing else comes by that would bring it along. */
     @Test
     void whoIsAloneGoesOnAfterTheServerEnded(@TempDir Path work) throws Exception {

@@ -2,6 +2,7 @@ package io.posixgateway.fuse.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
@@ -43,12 +44,17 @@ class ManualClockTest {
 
     @Test
     void aSleep_endsWhenTheClockIsAdvancedToItsEndAndNotBefore() throws Exception {
+        CompletableFuture<Thread> sleeper = new CompletableFuture<>();
         CompletableFuture<Boolean> over = begun(() -> {
+            sleeper.complete(Thread.currentThread());
             clock.sleep(2 * SECOND_NANOS);
             return true;
         });
         clock.awaitWaiting(1);
         clock.advanceNanos(2 * SECOND_NANOS - 1);
+        Thread thread = sleeper.get();
+        Eventually.holds("it sleeps, or is over", () -> thread.getState() == Thread.State.WAITING || !thread.isAlive());
+        assertThat(over).isNotDone();
         assertThat(clock.waiting()).isEqualTo(1);
         clock.advanceNanos(1);
         assertThat(over.get(60, TimeUnit.SECONDS)).isTrue();

@@ -6,16 +6,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The machine's clock, which a test can set forward: for what talks to a kernel or a server that goes by the machine's. Waits
- * take their time. Any thread.
+ * The machine's clock, which a test can set forward: for what talks to a kernel or a server that goes by the machine's. That ends
+ * the sleeps that are over by then; other waits take their time. Any thread.
  */
 public final class OffsetClock implements Clock {
     private final Clock machine = Clock.system();
     private final AtomicLong offsetNanos = new AtomicLong();
 
     /** From now on it is so much later. */
-    public void advance(Duration duration) {
+    public synchronized void advance(Duration duration) {
         offsetNanos.addAndGet(duration.toNanos());
+        notifyAll();
     }
 
     @Override
@@ -39,7 +40,10 @@ public final class OffsetClock implements Clock {
     }
 
     @Override
-    public void sleep(long nanos) throws InterruptedException {
-        machine.sleep(nanos);
+    public synchronized void sleep(long nanos) throws InterruptedException {
+        long end = nanos() + nanos;
+        for (long left = nanos; left > 0; left = end - nanos()) {
+            machine.waitOn(this, left);
+        }
     }
 }

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
@@ -203,13 +204,14 @@ class RecordedTracesTest {
     }
 
     /**
-     * Alluxio 2.9.3 over an S3 server: ObjectUnderFileSystem.renameFile answers false where the destination exists, after the old
-     * file was dropped in Alluxio; it comes back with mode 0700 and without attributes. Publisher.replace fails there.
+     * Alluxio 2.9.3 over an S3 server, not asked to persist what is renamed: ObjectUnderFileSystem.renameFile answers false where the
+     * destination exists, after the old file was dropped in Alluxio; it comes back with mode 0700 and without attributes.
+     * FileReplacer gives them back.
      */
     @Test
     void objectStore_refusesARenameOverAFile_whichLosesItsAttributes() throws Exception {
         MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
-        MemoryStore client = objects.connect();
+        MemoryStore client = objects.connect().withoutPersistOnRename();
         long old = ContractCase.write(client, "/file", "old");
         client.change("/file", ContractCase.change(0640, Map.of("user.a", ContractCase.bytes("1"))));
         long id = ContractCase.write(client, "/new", "new content");
@@ -239,6 +241,94 @@ class RecordedTracesTest {
         ContractCase.write(client, "/marked/file", "x");
         client.rename("/marked", "/moved", false);
         assertThat(objects.ufs().exists("/moved/file")).isTrue();
+    }
+
+    /**
+     * The same server, asked to persist what is renamed: one call deletes the object, copies and deletes, the attributes go with the
+     * file, and a later comparison leaves them. Others do not miss the name in Alluxio: who asks for it, or where the file is, waits.
+     */
+    @Test
+    void objectStore_replacesAFileByDeletingCopyingAndDeleting() throws Exception {
+        MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryStore client = objects.connect();
+        long id = replaceable(client);
+        List<Boolean> there = new ArrayList<>();
+        List<AsyncCall> waiting = new ArrayList<>();
+        objects.at(Moment.TARGET_DROPPED, path -> {
+            there.add(objects.ufs().exists("/file"));
+            there.add(objects.ufs().exists("/new"));
+            waiting.add(AsyncCall.start(() -> assertThat(client.pathOf(id)).isEqualTo("/file")));
+            waiting.add(AsyncCall.start(
+                    () -> assertThat(client.status("/file").id()).isEqualTo(id)));
+        });
+        client.rename("/new", "/file", true);
+        assertThat(there).containsExactly(false, true);
+        for (AsyncCall call : waiting) {
+            call.await();
+        }
+        objects.clock().advance(Duration.ofSeconds(1));
+        FileStatus after = client.compared("/file");
+        assertThat(after.id()).isEqualTo(id);
+        assertThat(after.mode()).isEqualTo(0640);
+        assertThat(after.xattrs()).containsKey("user.a");
+        assertThat(objects.ufs().list("/")).containsExactly("file");
+    }
+
+    /** A file to be replaced, and one beside it; the id of that. */
+    private static long replaceable(MemoryStore client) throws StoreException {
+        ContractCase.write(client, "/file", "old");
+        long id = ContractCase.write(client, "/new", "new content");
+        client.change("/new", ContractCase.change(0640, Map.of("user.a", ContractCase.bytes("1"))));
+        return id;
+    }
+
+    /** The same where a directory is by then: checkForOverwriteSyntax does not ask. FileReplacer.checkIsNoDirectory. */
+    @Test
+    void objectStore_replacesADirectory_withAllThatIsBelowIt() throws Exception {
+        MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryStore client = objects.connect();
+        long id = ContractCase.write(client, "/new", "new content");
+        client.makeDirectory("/dir", 0755, Map.of());
+        ContractCase.write(client, "/dir/below", "x");
+        objects.ufs().write("/dir/unknown", ContractCase.bytes("x"));
+        client.rename("/new", "/dir", true);
+        assertThat(client.status("/dir").id()).isEqualTo(id);
+        assertThat(objects.ufs().list("/")).containsExactly("dir");
+        assertThat(objects.ufs().read("/dir")).asString().isEqualTo("new content");
+    }
+
+    /** The same when the master is killed while it copies: the name is missing in both, the other file whole. FileReplacer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void objectStore_whoseMasterIsKilledInTheCopy_hasNeitherFileAtTheName(boolean journaled) throws Exception {
+        MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryStore client = objects.connect();
+        long id = replaceable(client);
+        client.faults().on(StoreCall.RENAME).dieInTheCopy(journaled);
+        fails(Errno.EIO, () -> client.rename("/new", "/file", true));
+        assertThat(objects.ufs().list("/")).containsExactly("new");
+        fails(Errno.ENOENT, () -> client.compared("/file"));
+        assertThat(client.pathOf(id)).isEqualTo("/new");
+        client.rename("/new", "/file", false);
+        assertThat(objects.ufs().read("/file")).asString().isEqualTo("new content");
+        assertThat(client.status("/file").mode()).isEqualTo(0640);
+    }
+
+    /** A copy in parts has another ETag: the next comparison takes it for another file, which has no attributes. */
+    @Test
+    void objectStore_thatCopiesInParts_losesAttributesWithAComparison() throws Exception {
+        MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        objects.ufs().copyInPartsFrom(5);
+        MemoryStore client = objects.connect();
+        long id = replaceable(client);
+        client.rename("/new", "/file", true);
+        assertThat(client.status("/file").mode()).isEqualTo(0640);
+        FileStatus after = client.compared("/file");
+        assertThat(after.id()).isNotEqualTo(id);
+        assertThat(after.mode()).isEqualTo(0700);
+        assertThat(after.xattrs()).isEmpty();
+        client.change("/file", ContractCase.change(0640, Map.of()));
+        assertThat(client.compared("/file").mode()).as("it stays from then on").isEqualTo(0640);
     }
 
     /** Work that cannot fail in the test. */

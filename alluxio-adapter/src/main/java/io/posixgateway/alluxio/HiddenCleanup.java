@@ -13,38 +13,56 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Removes hidden files that nobody needs any more. For {@link Volume#later} and the end of the mount; waits. */
-final class HiddenRemoval {
-    private static final Logger LOG = LoggerFactory.getLogger(HiddenRemoval.class);
+/** Removes hidden files that nobody needs any more: at the start those that earlier processes left, at the end this one's. Waits. */
+final class HiddenCleanup {
+    private static final Logger LOG = LoggerFactory.getLogger(HiddenCleanup.class);
 
     /** So many are listed at once. */
     private static final int MOST_HIDDEN = 1000;
 
     private final Volume volume;
 
-    HiddenRemoval(Volume volume) {
+    HiddenCleanup(Volume volume) {
         this.volume = volume;
     }
 
-    /** What earlier processes hid and did not remove, in the very Alluxio that answers now. */
-    void ofEarlierProcesses(KnownAlluxio alluxio) {
+    /**
+     * After a look at what they were to replace; one that the kernel has open stays until it forgets it.
+     *
+     * @param alluxio in another one than before they stay
+     * @param mayBeOpen the kernel was served by an earlier process
+     */
+    void removeInherited(KnownAlluxio alluxio, boolean mayBeOpen) {
         try {
             alluxio.record(false);
-            if (alluxio.difference() == null) {
-                of(volume.hidden.inherit(), volume.takenOver());
+            if (alluxio.difference() != null) {
+                return;
             }
         } catch (StoreException e) {
             LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
+            return;
         }
+        if (volume.replacer.inherit()) {
+            volume.replacer.settle();
+        }
+        remove(volume.hidden.inherit(), mayBeOpen);
     }
 
-    /** @param mayBeOpen may the kernel know some of an earlier process? */
-    void of(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+    /** Nothing of the mount is open any more. */
+    void removeAll() {
+        volume.replacer.settle();
+        remove(volume.hidden.present(), false);
+    }
+
+    private void remove(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
         for (HiddenFiles.Hidden one : all) {
+            if (volume.replacer.isUnfinished(one.path())) {
+                continue;
+            }
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
             if (open) {
                 awaitForget(one.node());
-            } else if (isGone(one)) {
+            } else if (isRemoved(one)) {
                 volume.hidden.remove(one.path());
             }
         }
@@ -63,8 +81,8 @@ final class HiddenRemoval {
         }
     }
 
-    /** Removes it where it is by now. */
-    private boolean isGone(HiddenFiles.Hidden one) {
+    /** Removes it where it is by now; true when it is gone. */
+    private boolean isRemoved(HiddenFiles.Hidden one) {
         try {
             String path = one.fileId() == 0 ? one.path() : volume.store.pathOf(one.fileId());
             if (HiddenNames.isOf(path)) {

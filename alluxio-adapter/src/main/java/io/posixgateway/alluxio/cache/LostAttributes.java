@@ -1,0 +1,73 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives files back the attributes that Alluxio lost: a file whose object has another ETag than Alluxio knows is loaded anew from the
+ * object store, which has neither modes nor owners nor extended attributes. So it is after a copy in parts, and where the object was
+ * replaced by others. Any thread; waits.
+ */
+public final class LostAttributes {
+    private static final Logger LOG = LoggerFactory.getLogger(LostAttributes.class);
+
+    private final Store store;
+
+    public LostAttributes(Store store) {
+        this.store = store;
+    }
+
+    /** Where it is. */
+    interface Place {
+        String path() throws StoreException;
+    }
+
+    /**
+     * What Alluxio says of a file, with what is known to be lost of it, which Alluxio has again then. Its times are the object's: whether
+     * the content is the same is not known.
+     *
+     * @param known what had the name before; null: nothing
+     */
+    FileStatus repaired(@Nullable Inode known, FileStatus now, Place place) throws StoreException {
+        Facts before = known == null || known.isDirectory() ? null : known.facts();
+        if (before == null || before.fileId() == now.id() || !isLoadedAnew(before.raw(), now)) {
+            return now;
+        }
+        String path = place.path();
+        if (!store.copiesOnRename(path)) {
+            return now;
+        }
+        try {
+            return giveBack(path, now, AttributeEdit.untimed(AttributeEdit.ownedBy(before, now.owner())));
+        } catch (StoreException e) {
+            LOG.warn("{} lost its mode, owner and extended attributes in Alluxio: {}", path, e.getMessage());
+            return now;
+        }
+    }
+
+    /** As the under file system has it: our attributes are gone, which every file of ours has, and so are the owners. */
+    private static boolean isLoadedAnew(FileStatus before, FileStatus now) {
+        return !now.directory()
+                && now.complete()
+                && now.xattrs().isEmpty()
+                && !before.xattrs().isEmpty()
+                && !now.owner().equals(before.owner());
+    }
+
+    /** Gives back all of it, times included, to a file that was loaded anew with the same content. */
+    public void restore(String path, FileStatus now, Facts before) throws StoreException {
+        giveBack(path, now, AttributeEdit.ownedBy(before, now.owner()));
+    }
+
+    private FileStatus giveBack(String path, FileStatus now, FileStatus lost) throws StoreException {
+        LOG.info("Alluxio loaded {} anew from the object store; it gets its attributes back", path);
+        store.change(path, new Store.Change(lost.mode(), null, null, lost.xattrs()));
+        return now.with(lost.mode(), lost.xattrs());
+    }
+}

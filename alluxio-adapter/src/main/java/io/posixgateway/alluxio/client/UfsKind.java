@@ -1,0 +1,27 @@
+package io.posixgateway.alluxio.client;
+
+import java.util.Locale;
+import java.util.Set;
+
+/** The kinds of under file systems (UFS), as far as they differ for what is done here. */
+enum UfsKind {
+    /** A folder of the masters and workers: rename(2) replaces a file, and moves a directory in one step. */
+    LOCAL,
+    /** Files are copied and deleted to be renamed, a directory is a prefix of keys, and nothing is replaced by a rename. */
+    OBJECT_STORE,
+    /** HDFS and what is like it: a directory moves in one step, but no rename replaces a file. */
+    OTHER;
+
+    private static final Set<String> OBJECT_STORES =
+            Set.of("s3", "s3a", "gs", "gcs", "oss", "cos", "cosn", "obs", "kodo", "swift");
+
+    /** @param uri of the UFS, or of a path in it: {@code /data/dir}, {@code s3://bucket/dir} */
+    static UfsKind of(String uri) {
+        int colon = uri.indexOf("://");
+        String scheme = colon < 0 ? "file" : uri.substring(0, colon).toLowerCase(Locale.ROOT);
+        if (scheme.equals("file")) {
+            return LOCAL;
+        }
+        return OBJECT_STORES.contains(scheme) ? OBJECT_STORE : OTHER;
+    }
+}

@@ -1,0 +1,207 @@
+package io.posixgateway.alluxio.recovery;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one process has left to do in Alluxio, as a list of entries in a file beside the spool files.
+ *
+ * <p>The file is locked as long as the process lives; one without a lock, of the same Alluxio, is inherited by the next process that
+ * uses the folder. So nobody touches what a living process, or another node, has to do. Guarded by its own monitor.
+ */
+final class ProcessList<E> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProcessList.class);
+    private static final AtomicLong COUNT = new AtomicLong();
+    private static final String PROCESS =
+            Long.toHexString(ProcessHandle.current().pid()) + "."
+                    + Long.toHexString(ThreadLocalRandom.current().nextLong());
+
+    private final Path folder;
+    private final String prefix;
+    private final String inherits;
+    private final Path file;
+    private final Codec<E> codec;
+    private final Map<String, E> present = new LinkedHashMap<>();
+    private @Nullable FileChannel channel;
+
+    /** How entries are stored; the format of a kind never changes, as an older version may read the file. */
+    interface Codec<E> {
+        /** Different for each entry of a list. */
+        String key(E entry);
+
+        void write(E entry, DataOutputStream out) throws IOException;
+
+        E read(DataInputStream in) throws IOException;
+    }
+
+    /**
+     * Makes nothing yet.
+     *
+     * @param kind the beginning of the file's name
+     * @param cluster names the Alluxio
+     * @param own is the folder one volume's own, so that all lists of this kind in it are of the same Alluxio?
+     */
+    ProcessList(Path folder, String kind, String cluster, boolean own, Codec<E> codec) {
+        this.folder = folder;
+        this.prefix = kind + "-" + Integer.toHexString(cluster.hashCode()) + "-";
+        this.inherits = own ? kind + "-" : prefix;
+        this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
+        this.codec = codec;
+    }
+
+    /** Returns false, and logs, if the file cannot be written: then the next process does not learn of it. */
+    synchronized boolean add(E entry) {
+        try {
+            FileChannel open = channel;
+            if (open == null) {
+                StateFolder.makeIfMissing(folder);
+                open = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                channel = open;
+                open.lock();
+            }
+            present.put(codec.key(entry), entry);
+            append(open, entry, true);
+            return true;
+        } catch (IOException e) {
+            LOG.warn("Writing {} failed: {}", file, e.toString());
+            return false;
+        }
+    }
+
+    /** It is done. */
+    synchronized void remove(String key) {
+        E entry = present.remove(key);
+        FileChannel open = channel;
+        if (entry == null || open == null) {
+            return;
+        }
+        try {
+            if (present.isEmpty()) {
+                open.truncate(0);
+            } else {
+                append(open, entry, false);
+            }
+        } catch (IOException e) {
+            LOG.warn("Writing {} failed: {}", file, e.toString());
+        }
+    }
+
+    private void append(FileChannel open, E entry, boolean there) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeBoolean(there);
+            codec.write(entry, out);
+        }
+        open.write(ByteBuffer.wrap(bytes.toByteArray()), open.size());
+    }
+
+    synchronized List<E> present() {
+        return List.copyOf(present.values());
+    }
+
+    synchronized boolean has(String key) {
+        return present.containsKey(key);
+    }
+
+    /** Takes over the lists of processes that are no more; returns what stands in them. */
+    List<E> inherit() {
+        List<E> inherited = new ArrayList<>();
+        if (!Files.isDirectory(folder)) {
+            return inherited;
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path other : files.toList()) {
+                String name = other.getFileName().toString();
+                if (name.startsWith(inherits) && !name.contains("-" + PROCESS)) {
+                    inherited.addAll(inheritIfPossible(other));
+                }
+            }
+        } catch (IOException e) {
+            LOG.warn("What an earlier process left to do waits: {}", e.toString());
+        }
+        return inherited;
+    }
+
+    private List<E> inheritIfPossible(Path other) {
+        try {
+            return inherit(other);
+        } catch (IOException e) {
+            LOG.info("What {} lists waits: {}", other, e.toString());
+            return List.of();
+        }
+    }
+
+    private List<E> inherit(Path other) throws IOException {
+        try (FileChannel left = FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                FileLock lock = left.tryLock()) {
+            if (lock == null || !Files.exists(other)) {
+                return List.of();
+            }
+            List<E> found = read(left);
+            for (E entry : found) {
+                if (!add(entry)) {
+                    return List.of();
+                }
+            }
+            Files.delete(other);
+            return found;
+        }
+    }
+
+    /** What was not taken off; a last entry that is cut short was never answered. */
+    private List<E> read(FileChannel left) throws IOException {
+        Map<String, E> entries = new LinkedHashMap<>();
+        DataInputStream in = new DataInputStream(Channels.newInputStream(left));
+        try {
+            while (true) {
+                boolean there = in.readBoolean();
+                E entry = codec.read(in);
+                if (there) {
+                    entries.put(codec.key(entry), entry);
+                } else {
+                    entries.remove(codec.key(entry));
+                }
+            }
+        } catch (EOFException end) {
+            return new ArrayList<>(entries.values());
+        }
+    }
+
+    /** Releases the file, which is removed if nothing stands in it. */
+    @Override
+    public synchronized void close() {
+        FileChannel open = channel;
+        channel = null;
+        if (open == null) {
+            return;
+        }
+        try {
+            if (present.isEmpty()) {
+                Files.deleteIfExists(file);
+            }
+            open.close();
+        } catch (IOException e) {
+            LOG.warn("Closing {} failed: {}", file, e.toString());
+        }
+    }
+}

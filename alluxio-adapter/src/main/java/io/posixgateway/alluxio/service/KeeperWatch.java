@@ -1,0 +1,162 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.fuse.time.Clock;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives sessions that this process serves to a keeper that does not hold them: the next one after a keeper that crashed. Without
+ * it, their mounts would end with this process.
+ *
+ * <p>Looks every 2 s on a thread of its own until it is closed. {@link #unkept} may be asked by any thread.
+ */
+public final class KeeperWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(KeeperWatch.class);
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final Keeper keeper;
+    private final Clock clock;
+    private final Set<String> complained = new HashSet<>();
+    private final Thread thread;
+    private volatile int unkept;
+    private volatile boolean closed;
+
+    /** A session that this process serves. */
+    interface Served {
+        String name();
+
+        /** Gives it to the keeper; false: it has ended meanwhile. */
+        boolean give() throws KeeperException;
+    }
+
+    /** What is held, and what is served. Any thread. */
+    interface Keeper {
+        /** The names of the sessions that the keeper holds. */
+        Set<String> held() throws KeeperException;
+
+        List<Served> served();
+    }
+
+    private KeeperWatch(Keeper keeper, Clock clock) {
+        this.keeper = keeper;
+        this.clock = clock;
+        thread = new Thread(this::run, "keeper-watch");
+        thread.setDaemon(true);
+    }
+
+    static KeeperWatch start(Keeper keeper, Clock clock) {
+        KeeperWatch watch = new KeeperWatch(keeper, clock);
+        watch.thread.start();
+        return watch;
+    }
+
+    /** Of the volumes that are served here. */
+    public static KeeperWatch start(KeeperClient keeper, Volumes volumes, Clock clock) {
+        return start(
+                new Keeper() {
+                    @Override
+                    public Set<String> held() throws KeeperException {
+                        return keeper.list().stream()
+                                .map(KeeperClient.Session::id)
+                                .collect(Collectors.toSet());
+                    }
+
+                    @Override
+                    public List<Served> served() {
+                        return volumes.all().stream()
+                                .filter(volume -> !volume.session().ended())
+                                .<Served>map(volume -> new ServedVolume(keeper, volume))
+                                .toList();
+                    }
+                },
+                clock);
+    }
+
+    private record ServedVolume(KeeperClient keeper, Volume volume) implements Served {
+        @Override
+        public String name() {
+            return volume.name();
+        }
+
+        @Override
+        public boolean give() throws KeeperException {
+            return volume.session()
+                    .lend(kept -> keeper.adopt(
+                            volume.name(), kept, volume.request().toByteArray()));
+        }
+    }
+
+    /** How many of the sessions that are served here no keeper held at the last look. */
+    int unkept() {
+        return unkept;
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                look();
+            } catch (RuntimeException | Error e) {
+                LOG.error("Looking whether the keeper holds all sessions failed; trying again", e);
+            }
+            clock.pause(LOOK_NANOS);
+        }
+    }
+
+    private void look() {
+        List<Served> served = keeper.served();
+        if (served.isEmpty()) {
+            unkept = 0;
+            return;
+        }
+        Set<String> held;
+        try {
+            held = keeper.held();
+        } catch (KeeperException e) {
+            unkept = served.size();
+            complain("", "No keeper holds the sessions served here, which end with this process: " + e.getMessage());
+            return;
+        }
+        complained.remove("");
+        int missing = 0;
+        for (Served one : served) {
+            if (!held.contains(one.name()) && !given(one)) {
+                missing++;
+            }
+        }
+        unkept = missing;
+    }
+
+    /** True as well of one that has ended. */
+    private boolean given(Served one) {
+        try {
+            if (one.give()) {
+                LOG.warn("Session {} was given to the keeper, which did not hold it", one.name());
+            }
+            complained.remove(one.name());
+            return true;
+        } catch (KeeperException e) {
+            complain(
+                    one.name(),
+                    "The keeper does not hold session " + one.name() + ", which ends with this process: "
+                            + e.getMessage());
+            return false;
+        }
+    }
+
+    private void complain(String about, String text) {
+        if (complained.add(about)) {
+            LOG.error("{}; trying again", text);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,302 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renames a directory in an object store, entry by entry. Called while nobody here goes by a path below it; waits, for as long as its
+ * files take to be copied. Any thread.
+ *
+ * <p>Alluxio's own rename copies a whole tree within one call, which nobody can end, and fails where a directory is but a prefix of
+ * keys. Here the directory is made anew under the new name, the files move one by one, some at a time, and what is left of the old one
+ * is deleted. The new directory has an attribute meanwhile that names the old one. So each file is at the old or at the new name at every
+ * moment, a program that is killed ends it between two files, and the same rename, asked for again, continues where it ended.
+ */
+public final class DirectoryRename {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
+    private static final int PAGE = 1000;
+    private static final int THREADS = 8;
+    private static final long REPORT_NANOS = 10_000_000_000L;
+    private static final long CHECK_NANOS = 1_000_000_000L;
+
+    private final Store store;
+    private final Metadata metadata;
+    private final InodeTable table;
+    private final FactsReader reader;
+    private final KernelNotices notices;
+
+    public DirectoryRename(
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices) {
+        this.store = store;
+        this.metadata = metadata;
+        this.table = table;
+        this.reader = reader;
+        this.notices = notices;
+    }
+
+    /** Did a rename of the one to the other begin that did not end? Waits. */
+    public boolean isUnfinished(String from, String to) throws StoreException {
+        return isBegun(store.status(from), store.status(to));
+    }
+
+    private static boolean isBegun(FileStatus source, FileStatus target) {
+        return target.directory() && Arrays.equals(mark(source), target.xattrs().get(PosixExtras.MOVED_FROM));
+    }
+
+    private static byte[] mark(FileStatus source) {
+        return Long.toString(source.id()).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * Renames it to a name that nobody has, or continues where an earlier rename ended.
+     *
+     * @throws StoreException EEXIST; EINTR where the program was killed that asked for it
+     */
+    public void run(String from, String to) throws StoreException {
+        Progress progress = new Progress(from, to);
+        try {
+            move(from, to, store.status(from), progress);
+            progress.end("done");
+        } catch (StoreException e) {
+            progress.end("not finished (the same rename continues it): " + e.getMessage());
+            throw e;
+        }
+    }
+
+    private void move(String from, String to, FileStatus source, Progress progress) throws StoreException {
+        Inode known = table.known(source.id());
+        Facts before = known != null ? metadata.facts(known) : reader.read(source, metadata.nowNanos());
+        boolean begins = make(to, source);
+        try {
+            moveContent(from, to, progress);
+            finish(to, source, before);
+        } catch (StoreException e) {
+            forgetNames(known);
+            throw e;
+        }
+        if (!begins) {
+            forgetNames(known); // those that moved in an earlier attempt were missed here
+        }
+    }
+
+    private void moveContent(String from, String to, Progress progress) throws StoreException {
+        do {
+            List<FileStatus> page = store.list(from, "", PAGE).entries();
+            while (!page.isEmpty()) {
+                moveAll(page, from, to, progress);
+                page = store.list(from, "", PAGE).entries();
+            }
+        } while (!delete(from));
+    }
+
+    /** Which names the directory has is to be asked again, by the kernel too. */
+    private void forgetNames(@Nullable Inode known) {
+        if (known != null) {
+            known.dentries().snapshot().forEach(metadata::doubt);
+            notices.moved(known, known.dentries().dropListing());
+        }
+    }
+
+    /** False: it was there, of an earlier attempt. */
+    private boolean make(String to, FileStatus source) throws StoreException {
+        Map<String, byte[]> xattrs = new HashMap<>(source.xattrs());
+        xattrs.put(PosixExtras.MOVED_FROM, mark(source));
+        try {
+            store.makeDirectory(to, source.mode() | 0700, xattrs);
+            return true;
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EEXIST || !isBegun(source, store.status(to))) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    /** False: another client has made something in it meanwhile. */
+    private boolean delete(String directory) throws StoreException {
+        try {
+            store.delete(directory);
+            return true;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOTEMPTY) {
+                return false;
+            }
+            if (e.errno() == Errno.ENOENT) {
+                return true;
+            }
+            throw e;
+        }
+    }
+
+    /** The directory is what the old one was, for everyone, and the same node for this mount. */
+    private void finish(String to, FileStatus source, Facts before) throws StoreException {
+        FileStatus made = store.status(to);
+        long number = before.number() != 0 ? before.number() : InodeTable.nodeOf(source.id());
+        FileStatus same = AttributeEdit.numbered(AttributeEdit.ownedBy(before, made.owner()), number);
+        FileStatus shown = AttributeEdit.shown(same.modified(made.modifiedMillis()), before);
+        store.change(to, new Store.Change(source.mode(), null, null, shown.xattrs()));
+        store.removeXattr(to, PosixExtras.MOVED_FROM);
+        Inode known = table.known(source.id());
+        if (known != null) {
+            metadata.times().gone(known);
+            table.replaced(known, made.id(), metadata.nowNanos());
+            known.forgetFacts();
+        }
+    }
+
+    private void moveAll(List<FileStatus> entries, String from, String to, Progress progress) throws StoreException {
+        List<FileStatus> files =
+                entries.stream().filter(entry -> !entry.directory()).toList();
+        moveFiles(files, from, to, progress);
+        for (FileStatus entry : entries) {
+            if (entry.directory()) {
+                progress.check();
+                move(from + "/" + entry.name(), to + "/" + entry.name(), entry, progress);
+            }
+        }
+    }
+
+    private void moveFiles(List<FileStatus> files, String from, String to, Progress progress) throws StoreException {
+        if (files.isEmpty()) {
+            return;
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(Math.min(THREADS, files.size()), task -> {
+            Thread thread = new Thread(task, "rename-directory");
+            thread.setDaemon(true);
+            return thread;
+        });
+        try {
+            List<Future<?>> moves = new ArrayList<>();
+            for (FileStatus file : files) {
+                moves.add(threads.submit(() -> {
+                    moveFile(from + "/" + file.name(), to + "/" + file.name(), file);
+                    progress.moved();
+                    return file;
+                }));
+            }
+            for (Future<?> move : moves) {
+                await(move);
+                progress.check();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** As in a call to Alluxio: the wait ends when the program is killed. */
+    private static void await(Future<?> move) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            move.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted while a directory was renamed", e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof StoreException failure
+                    ? failure
+                    : new StoreException(Errno.EIO, "A file of the directory was not moved: " + e.getCause(), e);
+        } finally {
+            remote.end();
+        }
+    }
+
+    private void moveFile(String from, String to, FileStatus source) throws StoreException {
+        if (!source.complete()) {
+            throw new StoreException(Errno.EBUSY, from + " is being written by another client", null);
+        }
+        try {
+            store.rename(from, to, false);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return; // another client removed it, or an earlier attempt has moved it since it was listed
+            }
+            if (e.errno() != Errno.EIO || e.isUnanswered() || !isCopied(to, source)) {
+                throw e;
+            }
+            store.rename(from, to, true);
+        }
+    }
+
+    /** Did a master end between the copy and the deletion of the original, so that the store has a file here that Alluxio lacks? */
+    private boolean isCopied(String to, FileStatus source) throws StoreException {
+        try {
+            FileStatus there = store.compared(to);
+            return !there.directory() && there.lengthBytes() == source.lengthBytes();
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** How far it is, for the log; and whether anybody waits for the end. */
+    private final class Progress {
+        private final String what;
+        private final AtomicLong files = new AtomicLong();
+        private long nextReportNanos = metadata.clock().nanos() + REPORT_NANOS;
+        private long nextCheckNanos = metadata.clock().nanos() + CHECK_NANOS;
+        private @Nullable String reported;
+
+        Progress(String from, String to) {
+            this.what = "Renaming " + from + " to " + to + " file by file: ";
+        }
+
+        void moved() {
+            files.incrementAndGet();
+        }
+
+        /** On the thread that waits. */
+        void check() throws StoreException {
+            long now = metadata.clock().nanos();
+            if (now >= nextReportNanos) {
+                nextReportNanos = now + REPORT_NANOS;
+                report(files + " files so far");
+            }
+            if (now >= nextCheckNanos) {
+                nextCheckNanos = now + CHECK_NANOS;
+                if (RemoteCalls.ofThread().callerKilled()) {
+                    throw new StoreException(Errno.EINTR, "the program that waited was killed", null);
+                }
+            }
+        }
+
+        private void report(String text) {
+            reported = text;
+            LOG.info("{}{}", what, text);
+        }
+
+        /** Short ones that succeed are not worth a line. */
+        void end(String how) {
+            if (reported != null || !how.equals("done")) {
+                report(files + " files moved, " + how);
+            }
+        }
+    }
+}

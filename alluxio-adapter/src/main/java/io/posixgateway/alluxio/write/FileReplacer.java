@@ -1,0 +1,304 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.LostAttributes;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renames a file over another. In one step where the under file system does it so; where a rename is a copy, so that the name is not
+ * lost: Alluxio's master then deletes what has the name, copies, and deletes the source. Killed in the copy, it leaves the name
+ * missing and the source whole.
+ *
+ * <pre>
+ *   asked ──answered──────────────────────────► in place
+ *     └─outcome unknown─► old file is there ──► failed, its attributes as they were
+ *                     └─► nothing is there ───► in place, by a rename to the free name
+ *                     └─► Alluxio is away ────► unfinished: resolved as above by a thread of its own, or by the next process
+ * </pre>
+ *
+ * <p>Whoever asks Alluxio for the path of a file that is being renamed waits for that, so a copy in flight is not taken for one that
+ * failed. Any thread; has one of its own while something is unfinished.
+ */
+public final class FileReplacer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FileReplacer.class);
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Shorter objects have one part: it is the least that a part may have but for the last one. */
+    private static final long PARTS_FROM_BYTES = 5 << 20;
+
+    private final Store store;
+    private final Clock clock;
+    private final RenameLog log;
+    private final HiddenFiles hiddenFiles;
+    private final LostAttributes lost;
+    private final Pauses pauses;
+    /** By the path before. Settled under this object's monitor. */
+    private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
+
+    private volatile boolean closed;
+    // Guarded by this.
+    private @Nullable Thread thread;
+
+    public FileReplacer(Store store, Clock clock, RenameLog log, HiddenFiles hiddenFiles) {
+        this.store = store;
+        this.clock = clock;
+        this.log = log;
+        this.hiddenFiles = hiddenFiles;
+        this.lost = new LostAttributes(store);
+        this.pauses = new Pauses(clock);
+    }
+
+    /** What a renamed file is found to have become. */
+    private enum Outcome {
+        IN_PLACE,
+        /** The old file, or another one, has the name, and the renamed one its own. */
+        TARGET_STAYS,
+        TARGET_MISSING,
+        /** The renamed file is gone, or somewhere else: others renamed or deleted it. */
+        SOURCE_GONE
+    }
+
+    /**
+     * Renames the file over what is at the other path, if that is a file, or nothing. Waits.
+     *
+     * @param renamed the file; null: nothing is known of it
+     * @param replaced the file there; null: nothing is known of it
+     * @return the id that the file has from now on
+     * @throws StoreException EISDIR: another client put a directory there, which stays; else the old file stays, unless
+     *     {@link #isUnfinished}
+     */
+    public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
+        if (!store.copiesOnRename(renaming.to())) {
+            store.rename(renaming.from(), renaming.to(), true);
+            return renaming.fileId();
+        }
+        checkIsNoDirectory(renaming.to());
+        log.add(renaming);
+        try {
+            store.rename(renaming.from(), renaming.to(), true);
+        } catch (StoreException e) {
+            resolve(renaming, replaced, e);
+        }
+        log.remove(renaming);
+        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES
+                ? renaming.fileId()
+                : compared(renaming, renamed);
+    }
+
+    /**
+     * After a copy in parts an object has another ETag, by which Alluxio would take it for another file whenever somebody has it
+     * compared, and lose its attributes: so that is done at once, and they are given back. Returns its id then.
+     */
+    private long compared(Renaming renaming, Facts renamed) {
+        long fileId = renaming.fileId();
+        try {
+            FileStatus now = store.compared(renaming.to());
+            fileId = now.id();
+            if (fileId != renaming.fileId()) {
+                lost.restore(renaming.to(), now, renamed);
+            }
+        } catch (StoreException e) {
+            LOG.warn("Whether {} keeps its attributes in Alluxio is not known: {}", renaming.to(), e.getMessage());
+        }
+        return fileId;
+    }
+
+    /** The master would delete it with all that is below it, in the under file system, too. */
+    private void checkIsNoDirectory(String path) throws StoreException {
+        FileStatus there = orNull(() -> store.status(path));
+        if (there != null && there.directory()) {
+            throw new StoreException(
+                    Errno.EISDIR,
+                    path + " is a directory that another client put there; move it away, or write elsewhere",
+                    null);
+        }
+    }
+
+    /** After a failure: returns if the file is in place all the same, or now. */
+    private void resolve(Renaming renaming, @Nullable Facts replaced, StoreException failure) throws StoreException {
+        if (!failure.isOutcomeUnknown()) {
+            log.remove(renaming);
+            throw failure;
+        }
+        long beganNanos = clock.nanos();
+        for (int waits = 0; ; waits++) {
+            try {
+                if (isInPlace(renaming, replaced)) {
+                    LOG.info("{} is in place, though that was not answered: {}", renaming.to(), failure.getMessage());
+                    return;
+                }
+                log.remove(renaming);
+                break;
+            } catch (StoreException e) {
+                LOG.debug("What became of {} is not known: {}", renaming.to(), e.getMessage());
+            }
+            if (!pauses.await(beganNanos, waits)) {
+                throw unfinished(renaming, failure);
+            }
+        }
+        throw failure;
+    }
+
+    private StoreException unfinished(Renaming renaming, StoreException failure) {
+        LOG.error(
+                "{} may be missing in Alluxio, whose master stopped while it replaced it: {} is renamed there when it answers",
+                renaming.to(),
+                renaming.from());
+        unfinished.put(renaming.from(), renaming);
+        settleLater();
+        return failure;
+    }
+
+    /** Finds out, and renames the file to its name if nothing has it; false: something has. EIO while Alluxio is away. */
+    private boolean isInPlace(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        Outcome outcome = outcome(renaming, replaced);
+        if (outcome == Outcome.TARGET_MISSING) {
+            LOG.warn("{} was lost while it was replaced; {} takes its name", renaming.to(), renaming.from());
+            store.rename(renaming.from(), renaming.to(), false);
+            return true;
+        }
+        return outcome == Outcome.IN_PLACE;
+    }
+
+    private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        String at = orNull(() -> store.pathOf(renaming.fileId()));
+        if (renaming.to().equals(at)) {
+            return Outcome.IN_PLACE;
+        }
+        if (!renaming.from().equals(at)) {
+            return Outcome.SOURCE_GONE;
+        }
+        // The master may know of a file whose object it has deleted.
+        FileStatus there = orNull(() -> store.compared(renaming.to()));
+        if (there == null) {
+            return Outcome.TARGET_MISSING;
+        }
+        if (replaced != null
+                && there.id() != replaced.fileId()
+                && !there.directory()
+                && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, replaced);
+        }
+        return Outcome.TARGET_STAYS;
+    }
+
+    private interface Question<T> {
+        T ask() throws StoreException;
+    }
+
+    private static <T> @Nullable T orNull(Question<T> question) throws StoreException {
+        try {
+            return question.ask();
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */
+    public boolean isUnfinished(String from) {
+        return unfinished.containsKey(from);
+    }
+
+    /** Takes over what processes that are no more left unfinished; true if there is something to {@link #settle}. */
+    public boolean inherit() {
+        List<Renaming> inherited = log.inherit();
+        inherited.forEach(renaming -> unfinished.put(renaming.from(), renaming));
+        return !unfinished.isEmpty();
+    }
+
+    /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits. */
+    public void settle() {
+        if (!settledAll()) {
+            settleLater();
+        }
+    }
+
+    private synchronized boolean settledAll() {
+        unfinished.values().removeIf(this::isSettled);
+        return unfinished.isEmpty();
+    }
+
+    private boolean isSettled(Renaming renaming) {
+        String from = renaming.from();
+        try {
+            boolean inPlace = isInPlace(renaming, null);
+            if (!inPlace && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
+                orNull(() -> {
+                    store.delete(from);
+                    return from;
+                });
+            }
+            hiddenFiles.remove(from);
+            log.remove(renaming);
+            return true;
+        } catch (StoreException e) {
+            LOG.debug("What became of {} is not known yet: {}", renaming.to(), e.getMessage());
+            return false;
+        }
+    }
+
+    private synchronized void settleLater() {
+        if (thread == null && !closed) {
+            Thread started = new Thread(this::run, "unfinished-renames");
+            started.setDaemon(true);
+            started.start();
+            thread = started;
+        }
+    }
+
+    private void run() {
+        while (waits()) {
+            settledAll();
+        }
+    }
+
+    /** Waits a moment; false: nothing is left to do. */
+    private synchronized boolean waits() {
+        long end = clock.nanos() + LOOK_NANOS;
+        try {
+            for (long left = LOOK_NANOS; !closed && left > 0; left = end - clock.nanos()) {
+                clock.waitOn(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        boolean any =
+                !closed && !unfinished.isEmpty() && !Thread.currentThread().isInterrupted();
+        if (!any) {
+            thread = null;
+        }
+        return any;
+    }
+
+    /** From now on nobody waits for an Alluxio that is away. */
+    void hurry() {
+        pauses.hurry();
+    }
+
+    /** What is unfinished is left to the next process. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        log.close();
+    }
+}

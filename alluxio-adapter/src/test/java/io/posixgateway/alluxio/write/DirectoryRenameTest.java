@@ -1,0 +1,108 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseNode;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Directories that are renamed in an object store. */
+class DirectoryRenameTest {
+    private static final List<String> FILES = List.of("/a", "/b", "/sub/c", "/sub/d", "/sub/deep/e");
+    private static final int MOST_CALLS = 40;
+
+    private static MemoryCluster tree() {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            Stream.of("/old", "/old/sub", "/old/sub/deep").forEach(mount::mkdir);
+            FILES.forEach(name -> mount.write("/old" + name, "content of " + name));
+        }
+        return cluster;
+    }
+
+    private static String contentUnder(MemoryMount mount, String top, String name) {
+        return mount.exists(top + name) ? mount.read(top + name) : "";
+    }
+
+    @Test
+    void rename_ofDirectory_isTheSameNodeWithAllItsFiles() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            FuseNode before = mount.stat("/old/sub");
+            mount.rename("/old", "/new");
+            assertThat(mount.exists("/old")).isFalse();
+            assertThat(mount.list("/new/sub")).containsExactly("c", "d", "deep");
+            FuseNode after = mount.stat("/new/sub");
+            assertThat(after.id()).isEqualTo(before.id());
+            assertThat(after.inode()).isEqualTo(before.inode());
+            assertThat(after.modifiedMillis()).isEqualTo(before.modifiedMillis());
+            assertThat(after.mode()).isEqualTo(before.mode());
+            FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
+        }
+    }
+
+    @Test
+    void rename_toDirectoryWithNames_isRefused() {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            mount.mkdir("/new");
+            mount.write("/new/mine", "stays");
+            assertThatThrownBy(() -> mount.rename("/old", "/new"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOTEMPTY));
+            assertThat(mount.read("/new/mine")).isEqualTo("stays");
+            assertThat(mount.read("/old/a")).isEqualTo("content of /a");
+        }
+    }
+
+    /** The gateway ends at each of its calls of this kind, one after the other. */
+    @ParameterizedTest
+    @EnumSource(names = {"MAKE_DIRECTORY", "LIST", "RENAME", "DELETE", "CHANGE", "REMOVE_XATTR"})
+    void renameThatEndsAtAnyCall_isContinuedByTheSameRename(StoreCall call) {
+        int calls = 1;
+        while (!isDoneInspiteOf(call, calls)) {
+            assertThat(calls++).isLessThan(MOST_CALLS);
+        }
+        assertThat(calls).as("calls that were tried").isGreaterThan(1);
+    }
+
+    private static boolean isDoneInspiteOf(StoreCall call, int number) {
+        MemoryCluster cluster = tree();
+        MemoryMount killed = MemoryMount.of(cluster);
+        killed.faults().on(call).nth(number).before(killed.faults()::dieNow);
+        boolean done = tryRename(killed);
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).open()) {
+            for (String name : FILES) {
+                assertThat(contentUnder(next, "/old", name) + contentUnder(next, "/new", name))
+                        .as("%s after %s %d", name, call, number)
+                        .isEqualTo("content of " + name);
+            }
+            if (next.exists("/old")) {
+                next.rename("/old", "/new");
+            }
+            FILES.forEach(name -> assertThat(next.read("/new" + name))
+                    .as("%s after %s %d", name, call, number)
+                    .isEqualTo("content of " + name));
+            assertThat(next.exists("/old")).isFalse();
+        }
+        return done;
+    }
+
+    private static boolean tryRename(MemoryMount mount) {
+        try {
+            mount.rename("/old", "/new");
+            return true;
+        } catch (FuseFailure e) {
+            return false;
+        }
+    }
+}

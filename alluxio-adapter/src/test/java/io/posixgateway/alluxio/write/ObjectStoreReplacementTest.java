@@ -1,0 +1,263 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.Moment;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.spi.Errno;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A file is replaced where a rename is a copy: whatever befalls it, the name has the old content or the new, and its attributes. */
+class ObjectStoreReplacementTest {
+    private static final long LIMIT_SECONDS = 60;
+    private static final String OLD = "old";
+    private static final String NEW = "new content";
+    private static final int MODE = 0640;
+
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+    private final MemoryStore other = cluster.connect();
+    private MemoryMount mount;
+
+    /** How it is replaced. */
+    private enum Way {
+        WRITE {
+            @Override
+            void replace(MemoryMount by) {
+                by.write("/dir/file", NEW);
+            }
+        },
+        RENAME {
+            @Override
+            void replace(MemoryMount by) {
+                by.write("/dir/temporary", NEW);
+                by.requests().chmod(by.lookup("/dir/temporary").id(), MODE);
+                by.rename("/dir/temporary", "/dir/file");
+            }
+        };
+
+        abstract void replace(MemoryMount by);
+    }
+
+    @BeforeEach
+    void makeFile() {
+        mount(cluster.connect());
+        mount.mkdir("/dir");
+        mount.write("/dir/file", OLD);
+        mount.requests().chmod(mount.lookup("/dir/file").id(), MODE);
+        mount.faults().forgetCounts();
+    }
+
+    private void mount(MemoryStore store) {
+        mount = MemoryMount.of(store).open();
+    }
+
+    @AfterEach
+    void unmount() {
+        cluster.startMaster();
+        mount.close();
+    }
+
+    private static void fails(int errno, Runnable work) {
+        assertThatThrownBy(work::run).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(errno));
+    }
+
+    private void assertHolds(String content) {
+        assertThat(mount.read("/dir/file")).isEqualTo(content);
+        assertThat(cluster.ufs().read("/dir/file")).asString().isEqualTo(content);
+        assertThat(mount.stat("/dir/file").mode() & 0777).isEqualTo(MODE);
+    }
+
+    /** In Alluxio and in the UFS. */
+    private List<String> hidden() throws StoreException {
+        return Stream.concat(
+                        other.list("/dir", "", 100).entries().stream().map(FileStatus::name),
+                        cluster.ufs().list("/dir").stream())
+                .filter(name -> name.startsWith(".pgw~"))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacedFile_keepsItsAttributes_andNothingIsLeft(Way way) throws StoreException {
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** The master would delete it, and all that is below it, in the bucket as well. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whereAnotherClientPutADirectory_isRefused(Way way) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).always().before(() -> {
+            throw new AssertionError("nothing is renamed over a directory");
+        });
+        try (OpenFile file = mount.openToWrite("/dir/file")) {
+            file.write("its content");
+            other.delete("/dir/file");
+            other.makeDirectory("/dir/file", 0755, Map.of());
+            cluster.ufs().write("/dir/file/below", "of others".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            if (way == Way.WRITE) {
+                fails(Errno.EISDIR, () -> mount.requests().flush(file.opened()));
+            }
+            fails(Errno.EISDIR, () -> mount.requests().flush(file.opened()));
+        } catch (FuseFailure e) {
+            assertThat(e.errno()).isEqualTo(Errno.EISDIR);
+        }
+        if (way == Way.RENAME) {
+            mount.write("/dir/temporary", NEW);
+            fails(Errno.EISDIR, () -> mount.rename("/dir/temporary", "/dir/file"));
+            assertThat(mount.read("/dir/temporary")).isEqualTo(NEW);
+        }
+        assertThat(cluster.ufs().read("/dir/file/below")).asString().isEqualTo("of others");
+        assertThat(other.status("/dir/file").directory()).isTrue();
+        assertThat(hidden()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseAnswerIsLost_isFoundDone(Way way) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).loseAnswer();
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** An object of 10 GB is copied within one call, however long that takes. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseCopyTakesLong_isWaitedFor(Way way) {
+        cluster.at(Moment.TARGET_DROPPED, path -> cluster.clock().advance(Duration.ofMinutes(10)));
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** The master still copies when the connection is lost: that is waited for, and not asked for again. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseAnswerIsLostInTheCopy_isNotSentTwice(Way way) throws Exception {
+        CountDownLatch copies = new CountDownLatch(1);
+        CountDownLatch copied = new CountDownLatch(1);
+        cluster.at(Moment.TARGET_DROPPED, path -> {
+            copies.countDown();
+            await(copied);
+        });
+        mount.faults().on(StoreCall.RENAME).answerTooSoon(() -> await(copies));
+        CountDownLatch asked = new CountDownLatch(1);
+        mount.faults().on(StoreCall.PATH_OF).nth(way == Way.WRITE ? 2 : 1).before(asked::countDown);
+        AsyncCall replacing = AsyncCall.start(() -> way.replace(mount));
+        await(asked);
+        copied.countDown();
+        replacing.await();
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The name is missing then, and what is to have it lies beside. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseMasterDiesInTheCopy_isFinished(Way way) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).dieInTheCopy(true);
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** Longer than a program waits: it hears of a failure, and the name comes back with the master. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseMasterStaysAway_isFinishedWhenItIsBack(Way way) throws Exception {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> way.replace(mount));
+        cluster.startMaster();
+        Eventually.holds("the name is back", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return cluster.ufs().exists("/dir/file") && hidden().isEmpty();
+        });
+        mount.dropCaches();
+        cluster.clock().advance(Duration.ofMinutes(1));
+        assertHolds(NEW);
+        assertThat(mount.list("/dir")).containsExactly("file");
+        way.replace(mount);
+        assertHolds(NEW);
+    }
+
+    /** As a program does that was told of the failure: its file is by then the only one that can have the name. */
+    @Test
+    void unlink_ofFileThatIsToTakeALostName_letsItTakeIt() throws StoreException {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> Way.RENAME.replace(mount));
+        cluster.startMaster();
+        fails(Errno.ENOENT, () -> mount.unlink("/dir/temporary"));
+        assertThat(other.status("/dir/file").complete()).isTrue();
+        assertThat(cluster.ufs().read("/dir/file")).asString().isEqualTo(NEW);
+    }
+
+    /** The process ends while the master is away: nothing that may be the only copy is removed, and the next one finishes it. */
+    @Test
+    void replacement_unfinishedAtTheEnd_isFinishedByTheNextProcess(
+            @org.junit.jupiter.api.io.TempDir java.nio.file.Path folder) throws Exception {
+        try (MemoryMount first =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("first")).open()) {
+            first.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+            fails(Errno.EIO, () -> first.write("/dir/file", NEW));
+            first.kill();
+            cluster.startMaster();
+            first.close();
+            assertThat(hidden()).as("in Alluxio and in the UFS").hasSize(2);
+            first.leaveTo(folder.resolve("next"));
+        }
+        try (MemoryMount next =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("next")).open()) {
+            Eventually.holds("the name is back", () -> cluster.ufs().exists("/dir/file") && hidden().isEmpty());
+            assertThat(next.read("/dir/file")).isEqualTo(NEW);
+            assertHolds(NEW);
+        }
+    }
+
+    /** An Alluxio that refuses to replace objects drops the old file's attributes all the same. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_thatIsRefused_leavesOldContentAndAttributes(Way way) throws StoreException {
+        mount.close();
+        mount(cluster.connect().withoutPersistOnRename());
+        fails(Errno.EIO, () -> way.replace(mount));
+        mount.dropCaches();
+        cluster.clock().advance(Duration.ofMinutes(1));
+        assertHolds(OLD);
+        assertThat(hidden()).isEmpty();
+    }
+}

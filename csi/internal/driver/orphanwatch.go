@@ -1,0 +1,79 @@
+package driver
+
+import (
+	"context"
+	"time"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/orphans"
+)
+
+// OrphanWatch frees a node whose keeper and gateway were killed together: a thread of the dying keeper may wait in the kernel
+// for an answer that nobody gives, hold the connections meanwhile, and so keep its pod, and the next keeper, from coming. A
+// next keeper in the same process namespace does this itself; in a cluster there is none until the dying one is gone.
+type OrphanWatch struct {
+	// KeeperSocket is where the keeper listens, and beside it lies what it holds.
+	KeeperSocket string
+	Parts
+	// Abort ends the connection of a device, "major:minor".
+	Abort func(device string)
+
+	silentSince time.Time
+	// aborted since the keeper was heard last.
+	aborted map[orphans.Record]bool
+}
+
+const (
+	// keeperSilence is how long a keeper may give no answer before its connections count as left.
+	keeperSilence = 6 * time.Second
+	orphanLook    = 2 * time.Second
+)
+
+// Run looks until the context ends.
+func (w *OrphanWatch) Run(ctx context.Context) {
+	for {
+		w.Look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(orphanLook):
+		}
+	}
+}
+
+// Look asks the keeper, and aborts what it left when it has been silent for long.
+func (w *OrphanWatch) Look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, orphanLook)
+	defer cancel()
+	if _, err := w.Keeper.Info(ctx); err == nil {
+		w.silentSince = time.Time{}
+		return
+	}
+	if w.silentSince.IsZero() {
+		w.silentSince, w.aborted = w.Now(), map[orphans.Record]bool{}
+	}
+	if w.Now().Sub(w.silentSince) < keeperSilence {
+		return
+	}
+	records, err := orphans.Load(w.KeeperSocket)
+	if err != nil {
+		w.Log.Warn("what the keeper held is not known", "error", err)
+		return
+	}
+	table, err := w.Mounts.Mounts()
+	if err != nil {
+		w.Log.Warn("the mounts are not known", "error", err)
+		return
+	}
+	for _, record := range records {
+		mounts := table.OfDevice(record.Device, keeperapi.FSType)
+		if len(mounts) == 0 || w.aborted[record] || !orphans.Unserved(w.KeeperSocket, record.ID) {
+			continue
+		}
+		w.Abort(record.Device)
+		w.aborted[record] = true
+		w.Metrics.Repaired("orphaned connection")
+		w.Log.Error("keeper and gateway are gone, and a connection was aborted that nobody can serve any more",
+			"volume", record.ID, "device", record.Device)
+	}
+}

@@ -1,0 +1,65 @@
+package driver
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/orphans"
+)
+
+func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	devices := map[string]string{}
+	for id, device := range map[string]string{"left": "0:1", "served": "0:2", "of-an-older-gateway": "0:3", "unmounted": "0:4", "of-others": "0:5"} {
+		devices[id] = device
+		switch id {
+		case "unmounted":
+		case "of-others":
+			m.mount(device, "/"+id, "fuse.sshfs", false)
+		default:
+			m.mount(device, "/"+id, keeperapi.FSType, false)
+		}
+		if id == "of-an-older-gateway" {
+			continue
+		}
+		lock, err := orphans.Lock(socket, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id == "served" {
+			t.Cleanup(func() { _ = lock.Close() })
+		} else {
+			_ = lock.Close()
+		}
+	}
+	if err := orphans.Save(socket, devices); err != nil {
+		t.Fatal(err)
+	}
+	var aborted []string
+	watch := &OrphanWatch{KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) }}
+	pass := func(time time.Duration) { m.now = m.now.Add(time); watch.Look(t.Context()) }
+	pass(time.Hour)
+	m.fail["keeper info"] = errors.New("no answer")
+	pass(time.Hour)
+	pass(keeperSilence - time.Millisecond)
+	if len(aborted) > 0 {
+		t.Fatal("aborted before the keeper was silent for long:", aborted)
+	}
+	pass(time.Millisecond)
+	pass(time.Second)
+	if !slices.Equal(aborted, []string{"0:1"}) {
+		t.Fatal("aborted:", aborted)
+	}
+	m.fail["keeper info"] = nil
+	pass(time.Hour)
+	m.fail["keeper info"] = errors.New("no answer")
+	pass(time.Second)
+	if len(aborted) != 1 {
+		t.Fatal("aborted before the keeper was silent for long again:", aborted)
+	}
+}

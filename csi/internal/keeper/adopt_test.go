@@ -1,0 +1,105 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/fusetest"
+	"posixgateway.io/csi/internal/keeperapi"
+)
+
+// gateway is what one has of a session.
+type gateway struct {
+	taken                     keeperapi.Taken
+	fuse, memory, clone, lock *os.File
+}
+
+// lost makes a mount, has a gateway take it, and lets the keeper go without a word; the mount stays, as descriptors of it do.
+func lost(t *testing.T, socket, id string) (target string, left *Keeper, g gateway) {
+	t.Helper()
+	first, err := start(t.Context(), Config{Socket: socket, TakeoverSocket: socket, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- first.Serve(ctx) }()
+	client := &keeperapi.Client{Socket: socket}
+	target = t.TempDir()
+	if _, err := client.Mount(t.Context(), keeperapi.Request{ID: id, Target: target, AllowOther: true}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(target, unix.MNT_DETACH) })
+	g.taken, g.fuse, g.memory, g.clone, g.lock, err = client.TakeOwn(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-ended
+	return target, first.keeper, g
+}
+
+func TestAGatewayGivesItsSessionToTheNextKeeper(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	target, left, g := lost(t, socket, "vol-1")
+	left.forgetAll()
+	next := takeover(t, socket)
+	record := []byte("what the gateway needs")
+	request := keeperapi.Request{ID: "vol-1", Target: target, Device: g.taken.Device, Takes: 1, Data: &record}
+	for _, want := range []bool{false, true} {
+		if existing, err := next.client.Adopt(t.Context(), request, g.fuse, g.memory); err != nil || existing != want {
+			t.Fatal(existing, err)
+		}
+	}
+	wrong := request
+	wrong.Device = "0:1"
+	_, err := next.client.Adopt(t.Context(), wrong, g.fuse, g.memory)
+	wantCode(t, err, keeperapi.Exists)
+	wrong.ID = "vol-2"
+	_, err = next.client.Adopt(t.Context(), wrong, g.fuse, g.memory)
+	wantCode(t, err, keeperapi.NotFound)
+	keeperapi.CloseAll([]*os.File{g.fuse, g.memory, g.clone, g.lock}) // the gateway ends
+	attach(t, next.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	list, err := next.client.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Takes != 2 || !list[0].HasRecord || !list[0].Mounted {
+		t.Fatal(list, err)
+	}
+	if _, err := next.client.Unmount(t.Context(), "vol-1", false); err != nil {
+		t.Fatal(err)
+	}
+	mustNotBeMounted(t, target)
+}
+
+// A task that is dying in the kernel holds a descriptor of the connection: here, the test does.
+func TestTheNextKeeperAbortsWhatNobodyCanServe(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	target, left, g := lost(t, socket, "vol-1")
+	defer left.forgetAll()
+	hanging := make(chan error, 1)
+	go func() {
+		var stat unix.Stat_t
+		hanging <- unix.Stat(filepath.Join(target, "new"), &stat)
+	}()
+	next := takeover(t, socket) // while the gateway lives
+	select {
+	case err := <-hanging:
+		t.Fatal("aborted, though a gateway has it:", err)
+	default:
+	}
+	keeperapi.CloseAll([]*os.File{g.fuse, g.memory, g.clone, g.lock})
+	if err := await(t, hanging); err == nil {
+		t.Fatal("nobody served, and there was an answer")
+	}
+	next.stop()
+	mustEnd(t, next)
+}

@@ -1,0 +1,153 @@
+// Package orphans ends FUSE connections that nobody can serve any more and that do not end by themselves: a task which is
+// dying in the kernel may hold the last descriptor of a connection while it waits for an answer over that connection. Every
+// access of such a mount hangs until the connection is aborted.
+//
+// A keeper writes down which connections it holds, beside its socket, and gives each gateway a file with a shared lock along
+// with a session. The kernel lets go of the lock when the gateway has ended, however it ended. So whoever finds the keeper
+// gone knows which connections were its own, and whether a gateway that lives still has one.
+package orphans
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Record is one connection that a keeper holds.
+type Record struct {
+	ID string `json:"id"`
+	// Device is "major:minor" of its mounts.
+	Device string `json:"device"`
+	// BootID tells records of an earlier boot, whose device numbers are others' now.
+	BootID string `json:"boot_id"`
+}
+
+// bootID is a variable for tests.
+var bootID = func() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
+}
+
+func recordsOf(socket string) string { return socket + ".sessions" }
+
+// lockOf is the file whose lock says that a gateway lives which has the session.
+func lockOf(socket, id string) string {
+	return filepath.Join(socket+".served", strings.ReplaceAll("s-"+id, string(filepath.Separator), "_"))
+}
+
+// Save writes down what the keeper at the socket holds now: devices by session id.
+func Save(socket string, devices map[string]string) error {
+	boot, err := bootID()
+	if err != nil {
+		return err
+	}
+	list := make([]Record, 0, len(devices))
+	for id, device := range devices {
+		list = append(list, Record{ID: id, Device: device, BootID: boot})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	temporary := fmt.Sprintf("%s.%d", recordsOf(socket), os.Getpid())
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, recordsOf(socket))
+}
+
+// Load reads what the last keeper at the socket held, of this boot; nothing where there was none.
+func Load(socket string) ([]Record, error) {
+	text, err := os.ReadFile(recordsOf(socket))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list, current []Record
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", recordsOf(socket), err)
+	}
+	boot, err := bootID()
+	for _, record := range list {
+		if record.BootID == boot {
+			current = append(current, record)
+		}
+	}
+	return current, err
+}
+
+// Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.
+func Lock(socket, id string) (*os.File, error) {
+	path := lockOf(socket, id)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock of %s: %w", path, err), file.Close())
+	}
+	return file, nil
+}
+
+// Unserved: a gateway had a lock of the session, and none has it any more. False where no gateway had one, as those of
+// earlier versions have none.
+func Unserved(socket, id string) bool {
+	file, err := os.OpenFile(lockOf(socket, id), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+// Dying says that a process was killed and waits in the kernel to finish its exit: its first thread has ended, and no other can
+// do anything.
+func Dying(pid int) bool {
+	first := taskState(pid, pid)
+	if first != 'Z' && first != 'X' {
+		return false
+	}
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks {
+		id, err := strconv.Atoi(task.Name())
+		if state := taskState(pid, id); err == nil && !strings.ContainsRune("ZXD\x00", state) {
+			return false
+		}
+	}
+	return true
+}
+
+// taskState is the letter that /proc has for it; 0: there is no such task.
+func taskState(pid, task int) rune {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, task))
+	_, state, found := strings.Cut(string(text), ") ")
+	if err != nil || !found || state == "" {
+		return 0
+	}
+	return rune(state[0])
+}
+
+// connections is where fusectl belongs.
+const connections = "/sys/fs/fuse/connections"
+
+// AbortConnection ends a connection whatever its server does; best effort. Mounts fusectl for a moment where it is not.
+func AbortConnection(device string) {
+	_, minor, _ := strings.Cut(device, ":")
+	path := filepath.Join(connections, minor, "abort")
+	if os.WriteFile(path, []byte("1"), 0) == nil || unix.Mount("fusectl", connections, "fusectl", 0, "") != nil {
+		return
+	}
+	_ = os.WriteFile(path, []byte("1"), 0) // the connection may have ended
+	_ = unix.Unmount(connections, unix.MNT_DETACH)
+}
