@@ -13,8 +13,9 @@ AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
 # What tests of a built tree need built first; empty where `make test` has built it.
 BUILT ?= java-build
 
-# Lanes run side by side, each target of a lane after the other: the Java parts in one, all else in the other. What must run alone
-# (tests of faults, of takeovers and of time) comes last. The parts add theirs in the fragments included below.
+# Lanes run side by side, each target of a lane after the other. The adapter's tests take the longest: those on mounts in this JVM
+# are in one lane, the others, with gateways of their own, in the other. What must run alone (tests of faults, of takeovers and of
+# time) comes last. The parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check
 TEST_TARGETS := native-test jcstress-short
@@ -26,7 +27,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -58,24 +59,29 @@ demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt 
 	@bin/posix-gateway demo $(ARGS)
 
 test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
-	@$(LANES) --tests test java=core-test,adapter-test other=$(call list,$(TEST_TARGETS)) --alone $(call list,$(ALONE_TARGETS))
+	@$(LANES) --tests test java=core-test,adapter-mounted-test other=$(call list,$(TEST_TARGETS) adapter-test) --alone $(call list,$(ALONE_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
 FAULT_TESTS := **/*FaultTest.java
+MOUNTED_TESTS := **/alluxio/mounted/*Test.java,**/alluxio/mounted/*IT.java
 MVN_TEST := $(MVN) -Dquick -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
   $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) test
 CORE := -pl fuse-core
 ADAPTER := -Dpgw.skip.core=true
 
-java-test: core-test adapter-test core-fault-test adapter-fault-test
+java-test: core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test
 
 core-test: $(BUILT)
 	@echo "==> testing fuse-core"
 	@$(MVN_TEST) $(CORE) -Dpgw.tests.not='$(FAULT_TESTS)' $(ARGS)
 
+adapter-mounted-test: $(BUILT)
+	@echo "==> testing mounts of alluxio-adapter"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests='$(MOUNTED_TESTS)' -Dpgw.tests.not='$(FAULT_TESTS)' $(ARGS)
+
 adapter-test: $(BUILT)
-	@echo "==> testing alluxio-adapter"
-	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests.not='$(FAULT_TESTS)' $(ARGS)
+	@echo "==> testing the other parts of alluxio-adapter, and its programs"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests.not='$(FAULT_TESTS),$(MOUNTED_TESTS)' $(ARGS)
 
 core-fault-test: $(BUILT)
 	@echo "==> testing takeovers of fuse-core"
