@@ -178,7 +178,7 @@ final class Volume implements AutoCloseable {
             readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = replacer.inherit() | recovery.begin(goesOn, drafts);
+        boolean waits = Boolean.logicalOr(replacer.inherit(), recovery.begin(goesOn, drafts));
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {

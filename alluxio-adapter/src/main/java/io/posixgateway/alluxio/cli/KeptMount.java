@@ -107,8 +107,13 @@ final class KeptMount {
     /** Takes orders until the mount has ended; false: interrupted. */
     private boolean steered(Volume volume, Volumes volumes) {
         MountedSession.Steered steered = MountSocket.steer(volume, target, bypass);
-        try (KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system())) {
-            return ended(volume);
+        try {
+            KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system());
+            try {
+                return ended(volume);
+            } finally {
+                watch.close();
+            }
         } finally {
             steered.close();
         }
