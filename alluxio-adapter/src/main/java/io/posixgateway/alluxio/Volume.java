@@ -136,9 +136,8 @@ final class Volume implements AutoCloseable {
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
-        this.hidden = kept == null
-                ? new HiddenFiles(lists, store.cluster())
-                : HiddenFiles.ofVolume(lists, store.cluster());
+        this.hidden =
+                kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
         this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);

@@ -47,9 +47,7 @@ final class PathInfoReplies {
     private static void add(PathInfoReply.Builder reply, String path, List<SetAside.Item> aside) {
         String below = path.equals("/") ? "/" : path + "/";
         for (SetAside.Item item : aside) {
-            if (item.path().isEmpty()
-                    || item.path().equals(path)
-                    || item.path().startsWith(below)) {
+            if (item.path().isEmpty() || item.path().equals(path) || item.path().startsWith(below)) {
                 reply.addSetAside(PathInfoReply.SetAside.newBuilder()
                         .setPath(item.path())
                         .setContent(item.content().toString())
