@@ -957,8 +957,9 @@ type PathInfoReply struct {
 	// Was its metadata in the cache when this was asked?
 	Cached bool `protobuf:"varint,15,opt,name=cached,proto3" json:"cached,omitempty"`
 	// How an open would be read now, and why.
-	ReadPath      string `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
-	Reason        string `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	ReadPath      string                    `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
+	Reason        string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	SetAside      []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1110,6 +1111,13 @@ func (x *PathInfoReply) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *PathInfoReply) GetSetAside() []*PathInfoReply_SetAside {
+	if x != nil {
+		return x.SetAside
+	}
+	return nil
 }
 
 type SetAccessLogRequest struct {
@@ -2010,6 +2018,77 @@ func (x *PathInfoReply_Block) GetWorkers() []string {
 	return nil
 }
 
+// Content of this volume that a recovery set aside.
+type PathInfoReply_SetAside struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In Alluxio; empty: not known.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The file that holds it now.
+	Content       string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	Bytes         int64  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoReply_SetAside) Reset() {
+	*x = PathInfoReply_SetAside{}
+	mi := &file_control_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoReply_SetAside) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoReply_SetAside) ProtoMessage() {}
+
+func (x *PathInfoReply_SetAside) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoReply_SetAside.ProtoReflect.Descriptor instead.
+func (*PathInfoReply_SetAside) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{15, 1}
+}
+
+func (x *PathInfoReply_SetAside) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PathInfoReply_SetAside) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+func (x *PathInfoReply_SetAside) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *PathInfoReply_SetAside) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type ListDirectoryReply_Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2020,7 +2099,7 @@ type ListDirectoryReply_Entry struct {
 
 func (x *ListDirectoryReply_Entry) Reset() {
 	*x = ListDirectoryReply_Entry{}
-	mi := &file_control_proto_msgTypes[39]
+	mi := &file_control_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2111,7 @@ func (x *ListDirectoryReply_Entry) String() string {
 func (*ListDirectoryReply_Entry) ProtoMessage() {}
 
 func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[39]
+	mi := &file_control_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2138,7 +2217,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"\xe3\x04\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\x93\x06\n" +
 	"\rPathInfoReply\x12!\n" +
 	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
@@ -2159,11 +2238,17 @@ const file_control_proto_rawDesc = "" +
 	"\fopen_handles\x18\x0e \x01(\x05R\vopenHandles\x12\x16\n" +
 	"\x06cached\x18\x0f \x01(\bR\x06cached\x12\x1b\n" +
 	"\tread_path\x18\x10 \x01(\tR\breadPath\x12\x16\n" +
-	"\x06reason\x18\x11 \x01(\tR\x06reason\x1aT\n" +
+	"\x06reason\x18\x11 \x01(\tR\x06reason\x12L\n" +
+	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x1aT\n" +
 	"\x05Block\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
-	"\aworkers\x18\x03 \x03(\tR\aworkers\"=\n" +
+	"\aworkers\x18\x03 \x03(\tR\aworkers\x1a`\n" +
+	"\bSetAside\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"=\n" +
 	"\x13SetAccessLogRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x0e\n" +
 	"\x02on\x18\x02 \x01(\bR\x02on\"'\n" +
@@ -2247,7 +2332,7 @@ func file_control_proto_rawDescGZIP() []byte {
 	return file_control_proto_rawDescData
 }
 
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_control_proto_goTypes = []any{
 	(*InfoRequest)(nil),              // 0: posixgateway.control.v1.InfoRequest
 	(*InfoReply)(nil),                // 1: posixgateway.control.v1.InfoReply
@@ -2287,8 +2372,9 @@ var file_control_proto_goTypes = []any{
 	nil,                              // 35: posixgateway.control.v1.AttachRequest.OptionsEntry
 	nil,                              // 36: posixgateway.control.v1.AttachRequest.LabelsEntry
 	(*PathInfoReply_Block)(nil),      // 37: posixgateway.control.v1.PathInfoReply.Block
-	nil,                              // 38: posixgateway.control.v1.DiagnoseReply.TextsEntry
-	(*ListDirectoryReply_Entry)(nil), // 39: posixgateway.control.v1.ListDirectoryReply.Entry
+	(*PathInfoReply_SetAside)(nil),   // 38: posixgateway.control.v1.PathInfoReply.SetAside
+	nil,                              // 39: posixgateway.control.v1.DiagnoseReply.TextsEntry
+	(*ListDirectoryReply_Entry)(nil), // 40: posixgateway.control.v1.ListDirectoryReply.Entry
 }
 var file_control_proto_depIdxs = []int32{
 	34, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
@@ -2297,51 +2383,52 @@ var file_control_proto_depIdxs = []int32{
 	36, // 3: posixgateway.control.v1.AttachRequest.labels:type_name -> posixgateway.control.v1.AttachRequest.LabelsEntry
 	8,  // 4: posixgateway.control.v1.ListReply.volumes:type_name -> posixgateway.control.v1.Volume
 	37, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
-	38, // 6: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
-	2,  // 7: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	2,  // 8: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	39, // 9: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
-	0,  // 10: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
-	3,  // 11: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
-	5,  // 12: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
-	7,  // 13: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
-	10, // 14: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
-	12, // 15: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
-	24, // 16: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
-	26, // 17: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
-	28, // 18: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
-	14, // 19: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
-	16, // 20: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
-	18, // 21: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
-	20, // 22: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
-	22, // 23: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
-	30, // 24: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	30, // 25: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	32, // 26: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
-	30, // 27: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	1,  // 28: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
-	4,  // 29: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
-	6,  // 30: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
-	9,  // 31: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
-	11, // 32: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
-	13, // 33: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
-	25, // 34: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
-	27, // 35: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
-	29, // 36: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
-	15, // 37: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
-	17, // 38: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
-	19, // 39: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
-	21, // 40: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
-	23, // 41: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
-	31, // 42: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 43: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 44: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	33, // 45: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
-	28, // [28:46] is the sub-list for method output_type
-	10, // [10:28] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	38, // 6: posixgateway.control.v1.PathInfoReply.set_aside:type_name -> posixgateway.control.v1.PathInfoReply.SetAside
+	39, // 7: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
+	2,  // 8: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	2,  // 9: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	40, // 10: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
+	0,  // 11: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
+	3,  // 12: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
+	5,  // 13: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
+	7,  // 14: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
+	10, // 15: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
+	12, // 16: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
+	24, // 17: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
+	26, // 18: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
+	28, // 19: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
+	14, // 20: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
+	16, // 21: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
+	18, // 22: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
+	20, // 23: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
+	22, // 24: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
+	30, // 25: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	30, // 26: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	32, // 27: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
+	30, // 28: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	1,  // 29: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
+	4,  // 30: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
+	6,  // 31: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
+	9,  // 32: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
+	11, // 33: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
+	13, // 34: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
+	25, // 35: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
+	27, // 36: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
+	29, // 37: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
+	15, // 38: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
+	17, // 39: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
+	19, // 40: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
+	21, // 41: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
+	23, // 42: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
+	31, // 43: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 44: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 45: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 46: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
+	29, // [29:47] is the sub-list for method output_type
+	11, // [11:29] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_control_proto_init() }
@@ -2355,7 +2442,7 @@ func file_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

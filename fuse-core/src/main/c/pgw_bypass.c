@@ -66,8 +66,13 @@ struct pgw_bypass_server *pgw_bypass_listen(const char *path, int *error) {
     *error = errno;
     if (server->listener >= 0 && server->events >= 0 && server->wake >= 0) {
         *error = -bind_and_listen(server->listener, path);
-        if (*error == 0 && watch(server, server->listener) == 0 &&
-            watch(server, server->wake) == 0) {
+        if (*error == 0) {
+            *error = -watch(server, server->listener);
+        }
+        if (*error == 0) {
+            *error = -watch(server, server->wake);
+        }
+        if (*error == 0) {
             return server;
         }
     }

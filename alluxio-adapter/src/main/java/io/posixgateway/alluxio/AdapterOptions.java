@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -168,8 +169,9 @@ public record AdapterOptions(
                             "spool",
                             new Option.Text("a folder"),
                             "",
-                            "Where changed files are kept until they are published; by default posix-gateway-spool in"
-                                    + " the folder for temporary files."),
+                            "Where changed files are kept until they are published; by default"
+                                    + " /var/lib/posix-gateway/spool for root, and posix-gateway/spool in XDG_STATE_HOME"
+                                    + " (~/.local/state) for others."),
                     new Option(
                             "spool_size",
                             new Option.Size(1 << 20, 1L << 50),
@@ -225,7 +227,7 @@ public record AdapterOptions(
                         ? values.bytes("cache_size")
                         : values.number("cache_entries") * DEFAULT_BYTES_AN_ENTRY,
                 (int) values.number("block_files"),
-                spool.isEmpty() ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool") : Path.of(spool),
+                spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
                 values.given("stream_from") ? values.bytes("stream_from") : -1,
                 values.given("uid") ? (int) values.number("uid") : -1,

@@ -84,6 +84,7 @@ public final class AlluxioFileSystem implements FileSystem {
     /** The kernel holds no handle of the node any more, but for those whose RELEASE this overtook. */
     private void forgotten(Inode inode) {
         try {
+            volume.drafts.withheld().forgotten(inode.node());
             if (!inode.unlinked()) {
                 volume.drafts.lastWriterClosed(inode, false);
             } else if (!volume.mayBeOpenUnseen(inode) || !volume.notices.isKnown(inode.node())) {

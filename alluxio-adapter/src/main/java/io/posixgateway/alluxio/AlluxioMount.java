@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** Opens paths of Alluxio as file systems. */
@@ -92,12 +93,10 @@ public final class AlluxioMount {
             throws StoreException {
         String path = options.names().storedPath(alluxio.path());
         try {
-            long rootId = kept != null && goesOn ? kept.rootId() : 0;
-            if (rootId == 0) {
-                rootId = askForRoot(store, path);
-                if (kept != null) {
-                    kept.rootIs(rootId);
-                }
+            OptionalLong known = kept != null && goesOn ? kept.rootId() : OptionalLong.empty();
+            long rootId = known.isPresent() ? known.getAsLong() : askForRoot(store, path);
+            if (kept != null && known.isEmpty()) {
+                kept.rootIs(rootId);
             }
             Volume.Place place = new Volume.Place(store, path, rootId);
             Volume volume = new Volume(place, options, clock, kept);

@@ -305,6 +305,7 @@ final class FileOperations {
 
     private int readOpened(Request request, FileHandle open, long offset, ByteBuffer into) throws StoreException {
         volume.pages.read(open);
+        checkWithheld(open);
         int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
         if (drafted != Drafts.NO_DRAFT) {
             return drafted;
@@ -350,6 +351,7 @@ final class FileOperations {
         if (!open.allowsWrite()) {
             return -Errno.EBADF;
         }
+        checkWithheld(open);
         if (open.inherited) {
             volume.pages.changes(open.inode);
         }
@@ -385,6 +387,7 @@ final class FileOperations {
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
+        checkWithheld(open);
         if (open.inherited) {
             volume.pages.changes(open.inode);
         }
@@ -395,6 +398,12 @@ final class FileOperations {
         } while (done == Drafts.NO_DRAFT);
         volume.privileges.changed(request, open.inode);
         return done;
+    }
+
+    /** EIO: an earlier process wrote what this one cannot go on with, to this file or to one that nobody knows. */
+    private void checkWithheld(FileHandle open) throws StoreException {
+        boolean unknownCounts = open.inherited && !volume.drafts.has(open.inode);
+        volume.drafts.withheld().check(open.inode.node(), unknownCounts);
     }
 
     /** A part of an open file. */
@@ -424,7 +433,11 @@ final class FileOperations {
         if (open == null && absent(request, handle) == FileSystem.WOULD_WAIT) {
             return FileSystem.WOULD_WAIT;
         }
-        if (open == null || !(evenUntouched || open.mayWrite()) || !volume.drafts.has(open.inode)) {
+        if (open == null || !(evenUntouched || open.mayWrite())) {
+            return 0;
+        }
+        checkWithheld(open);
+        if (!volume.drafts.has(open.inode)) {
             return 0;
         }
         if (!request.mayWait()) {

@@ -1,10 +1,14 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,6 +16,9 @@ import org.slf4j.LoggerFactory;
 /** Removes hidden files that nobody needs any more: at the start those that earlier processes left, at the end this one's. Waits. */
 final class HiddenCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(HiddenCleanup.class);
+
+    /** So many are listed at once. */
+    private static final int MOST_HIDDEN = 1000;
 
     private final Volume volume;
 
@@ -22,9 +29,19 @@ final class HiddenCleanup {
     /**
      * After a look at what they were to replace; one that the kernel has open stays until it forgets it.
      *
+     * @param alluxio in another one than before they stay
      * @param mayBeOpen the kernel was served by an earlier process
      */
-    void removeInherited(boolean mayBeOpen) {
+    void removeInherited(KnownAlluxio alluxio, boolean mayBeOpen) {
+        try {
+            alluxio.record(false);
+            if (alluxio.difference() != null) {
+                return;
+            }
+        } catch (StoreException e) {
+            LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
+            return;
+        }
         if (volume.replacer.inherit()) {
             volume.replacer.settle();
         }
@@ -75,5 +92,32 @@ final class HiddenCleanup {
         } catch (StoreException e) {
             return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
         }
+    }
+
+    /** Moves all that is hidden in a directory into the one above; false: it shows names. */
+    boolean movedUp(Inode parent, String path) throws StoreException {
+        boolean more = true;
+        while (more) {
+            Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
+            if (!movedUp(parent, path, page)) {
+                return false;
+            }
+            more = page.more() && !page.entries().isEmpty();
+        }
+        return true;
+    }
+
+    private boolean movedUp(Inode parent, String path, Store.Page page) throws StoreException {
+        for (FileStatus status : page.entries()) {
+            if (!HiddenNames.is(status.name())) {
+                return false;
+            }
+        }
+        for (FileStatus status : page.entries()) {
+            Name hidden = Name.of(status.name());
+            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
+            volume.metadata.place(parent, hidden, status);
+        }
+        return true;
     }
 }

@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.NameChange;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
-    private static final int MOST_HIDDEN = 1000;
 
     private final Volume volume;
     private final NewFiles newFiles;
@@ -414,28 +412,13 @@ final class NameOperations {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !moveHiddenUp(parent, path)) {
+            if (e.errno() != Errno.ENOTEMPTY || !new HiddenCleanup(volume).movedUp(parent, path)) {
                 throw e;
             }
             volume.store.delete(path);
         }
         child.markUnlinked();
         volume.metadata.times().gone(child);
-    }
-
-    private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
-        Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
-        for (FileStatus status : page.entries()) {
-            if (!HiddenNames.is(status.name())) {
-                return false;
-            }
-        }
-        for (FileStatus status : page.entries()) {
-            Name hidden = Name.of(status.name());
-            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
-            volume.metadata.place(parent, hidden, status);
-        }
-        return !page.more();
     }
 
     /** A directory and a name in it. */

@@ -24,6 +24,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
@@ -88,6 +89,7 @@ final class Volume implements AutoCloseable {
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
+    private final KnownAlluxio alluxio;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
@@ -130,10 +132,12 @@ final class Volume implements AutoCloseable {
                 kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
+        this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         this.spool =
                 new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
-        this.hidden = new HiddenFiles(lists, store.cluster());
+        this.hidden =
+                kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
         this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
@@ -167,13 +171,13 @@ final class Volume implements AutoCloseable {
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
-        folder.pages().begin(goesOn);
+        folder.begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
-        DraftRecovery recovery = new DraftRecovery(store, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = replacer.inherit() | recovery.begin(goesOn, drafts);
+        DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
+        boolean waits = Boolean.logicalOr(replacer.inherit(), recovery.begin(goesOn, drafts));
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
@@ -191,7 +195,7 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        later(() -> hiddenCleanup.removeInherited(takenOver));
+        later(() -> hiddenCleanup.removeInherited(alluxio, takenOver));
         later(this::buryUnknown);
     }
 
@@ -350,7 +354,11 @@ final class Volume implements AutoCloseable {
     /** Is there nothing here that the end of a handle of an earlier process could concern? */
     boolean knowsNothingOf(long node) {
         Recovering recovery = recovering;
-        return (recovery == null || !recovery.recovery.concerns(node)) && table.get(node) == null && !drafts.has(node);
+        boolean recovers = recovery != null && recovery.recovery.concerns(node);
+        return !recovers
+                && table.get(node) == null
+                && !drafts.has(node)
+                && !drafts.withheld().concerns(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */

@@ -63,7 +63,7 @@ public final class BypassServer implements AutoCloseable {
     public static BypassServer start(Path socket, Supplier<List<BypassVolume>> volumes, Clock clock)
             throws IOException {
         long server = Bypass.listen(Native.pathBytes(socket.toString()));
-        if (server < 0) {
+        if (server <= 0) {
             throw new IOException("cannot listen at " + socket + ": " + Native.errorText(server));
         }
         BypassServer started = new BypassServer(server, volumes, clock);

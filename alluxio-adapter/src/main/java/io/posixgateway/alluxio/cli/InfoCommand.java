@@ -62,6 +62,14 @@ final class InfoCommand implements Callable<Integer> {
         return 0;
     }
 
+    private static void showAside(PrintWriter out, PathInfoReply info) {
+        for (PathInfoReply.SetAside one : info.getSetAsideList()) {
+            out.println("set aside   " + one.getBytes() + " bytes of "
+                    + (one.getPath().isEmpty() ? "a file" : one.getPath()) + " in " + one.getContent() + ", as "
+                    + one.getWhy());
+        }
+    }
+
     private static void show(PrintWriter out, PathInfoReply info) {
         out.println("path        " + info.getAlluxioPath() + " in Alluxio");
         out.println("type        " + info.getType());
@@ -87,5 +95,6 @@ final class InfoCommand implements Callable<Integer> {
         if (info.getBlocksCount() > MOST_BLOCKS) {
             out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
         }
+        showAside(out, info);
     }
 }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.Volume;
@@ -46,9 +47,7 @@ final class MountSocket {
             return Path.of("/run/posix-gateway/mounts");
         }
         String runtime = System.getenv("XDG_RUNTIME_DIR");
-        return runtime == null
-                ? Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-" + System.getProperty("user.name"))
-                : Path.of(runtime, "posix-gateway");
+        return runtime == null ? StateFolder.standard().resolve("run") : Path.of(runtime, "posix-gateway");
     }
 
     private static String digest(String text) {

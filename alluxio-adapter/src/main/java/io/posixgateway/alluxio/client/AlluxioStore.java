@@ -7,6 +7,7 @@ import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
+import alluxio.client.meta.RetryHandlingMetaMasterClient;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
@@ -15,6 +16,7 @@ import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.MasterInfoField;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.SetAttributePOptions;
 import alluxio.grpc.WritePType;
@@ -38,6 +40,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -425,6 +428,16 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
+    public String clusterId() throws StoreException {
+        return attempt("cluster id", "", () -> {
+            try (RetryHandlingMetaMasterClient master =
+                    new RetryHandlingMetaMasterClient(context.getMasterClientContext())) {
+                return master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId();
+            }
+        });
+    }
+
+    @Override
     public boolean persists() {
         return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
     }
@@ -513,7 +526,8 @@ public final class AlluxioStore implements Store {
                 status.getGroup(),
                 status.getLastModificationTimeMs(),
                 status.getLastAccessTimeMs(),
-                xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs));
+                xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs),
+                (int) (status.getCreationTimeMs() / 1000));
     }
 
     private static alluxio.grpc.PMode permissions(int mode) {

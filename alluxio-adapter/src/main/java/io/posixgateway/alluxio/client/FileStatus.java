@@ -10,6 +10,7 @@ import java.util.Map;
  * @param complete false while another client writes the file
  * @param lengthBytes of a directory: the number of names in it, those that the gateway hides included
  * @param xattrs extended attributes as Alluxio holds them
+ * @param createdSeconds when Alluxio made the file, since the epoch; 0: not known
  */
 public record FileStatus(
         long id,
@@ -23,7 +24,38 @@ public record FileStatus(
         String group,
         long modifiedMillis,
         long accessedMillis,
-        Map<String, byte[]> xattrs) {
+        Map<String, byte[]> xattrs,
+        int createdSeconds) {
+    /** One of which is not known when it was made. */
+    public FileStatus(
+            long id,
+            String name,
+            boolean directory,
+            boolean complete,
+            long lengthBytes,
+            long blockBytes,
+            int mode,
+            String owner,
+            String group,
+            long modifiedMillis,
+            long accessedMillis,
+            Map<String, byte[]> xattrs) {
+        this(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                xattrs,
+                0);
+    }
+
     /** The same with other permissions and attributes. */
     public FileStatus with(int otherMode, Map<String, byte[]> otherXattrs) {
         return new FileStatus(
@@ -38,7 +70,8 @@ public record FileStatus(
                 group,
                 modifiedMillis,
                 accessedMillis,
-                otherXattrs);
+                otherXattrs,
+                createdSeconds);
     }
 
     /** The same, modified then. */
@@ -55,7 +88,8 @@ public record FileStatus(
                 group,
                 millis,
                 accessedMillis,
-                xattrs);
+                xattrs,
+                createdSeconds);
     }
 
     /** Of a directory: the same with so many names in it. */
@@ -89,6 +123,7 @@ public record FileStatus(
                 group,
                 modifiedMillis,
                 accessedMillis,
-                xattrs);
+                xattrs,
+                0);
     }
 }

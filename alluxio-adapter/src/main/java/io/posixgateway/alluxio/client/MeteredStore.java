@@ -94,6 +94,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public String clusterId() throws StoreException {
+        return timed(Method.CLUSTER_ID, store::clusterId);
+    }
+
+    @Override
     public FileStatus status(String path) throws StoreException {
         return timed(Method.STATUS, () -> store.status(path));
     }

@@ -31,7 +31,8 @@ public final class RpcMetrics {
         READ,
         READ_ONCE,
         WRITE,
-        COMPLETE;
+        COMPLETE,
+        CLUSTER_ID;
 
         /** As it is told in metrics. */
         public String label() {

@@ -123,6 +123,9 @@ public interface Store extends AutoCloseable {
     /** The same text for the same Alluxio. */
     String cluster();
 
+    /** What no other Alluxio has, nor this one after it was formatted; empty: Alluxio does not say. Asked each time. */
+    String clusterId() throws StoreException;
+
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;
 

@@ -118,9 +118,12 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
-        run(
-                observer,
-                () -> PathInfoReplies.of(service.named(request.getVolume()).inspect(request.getPath())));
+        run(observer, () -> {
+            Volume volume = service.named(request.getVolume());
+            return PathInfoReplies.of(
+                    volume.inspect(request.getPath()),
+                    volume.details().spool().aside().items());
+        });
     }
 
     @Override

@@ -3,13 +3,16 @@ package io.posixgateway.alluxio.control;
 import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.client.FileDetails;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.List;
 
 /** Puts what is known of a path into a message. */
 final class PathInfoReplies {
     private PathInfoReplies() {}
 
-    static PathInfoReply of(PathFacts path) {
+    /** @param aside of the whole volume: shown is what was at or below the path, or nobody knows where */
+    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside) {
         Facts facts = path.facts();
         FileDetails details = path.details();
         PathInfoReply.Builder reply = PathInfoReply.newBuilder()
@@ -37,7 +40,21 @@ final class PathInfoReplies {
             }
             reply.addBlocks(told);
         }
+        add(reply, path.alluxioPath(), aside);
         return reply.build();
+    }
+
+    private static void add(PathInfoReply.Builder reply, String path, List<SetAside.Item> aside) {
+        String below = path.equals("/") ? "/" : path + "/";
+        for (SetAside.Item item : aside) {
+            if (item.path().isEmpty() || item.path().equals(path) || item.path().startsWith(below)) {
+                reply.addSetAside(PathInfoReply.SetAside.newBuilder()
+                        .setPath(item.path())
+                        .setContent(item.content().toString())
+                        .setBytes(item.bytes())
+                        .setWhy(item.why()));
+            }
+        }
     }
 
     private static String type(int mode) {

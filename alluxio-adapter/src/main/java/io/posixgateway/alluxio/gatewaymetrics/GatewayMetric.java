@@ -51,6 +51,12 @@ public enum GatewayMetric {
     CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet published to Alluxio.", Scope.VOLUME),
     SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Room that changed files take in the spool folder.", Scope.VOLUME),
     SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most room that changed files may take there.", Scope.VOLUME),
+    SET_ASIDE(
+            Type.GAUGE,
+            "set_aside_files",
+            "Changed content of ended mounts and nodes that was not published and waits for an operator.",
+            Scope.VOLUME),
+    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Room that such content takes.", Scope.VOLUME),
     CACHE_HITS(
             Type.COUNTER,
             "cache_hits",

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.bypass.Verdict;
 import io.posixgateway.alluxio.cache.CacheCounts;
 import io.posixgateway.alluxio.client.RpcMetrics;
 import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.alluxio.service.Volume;
 import io.posixgateway.alluxio.service.VolumeStats;
 import io.posixgateway.fuse.metrics.Latencies;
@@ -95,6 +96,11 @@ final class VolumeSamples {
                 counts.blocks().most(),
                 counts.blocks().evicted());
         add(GatewayMetric.SPOOL_LIMIT, counts.spool().mostBytes());
+        List<SetAside.Item> aside = counts.spool().aside().items();
+        add(GatewayMetric.SET_ASIDE, aside.size());
+        add(
+                GatewayMetric.SET_ASIDE_BYTES,
+                aside.stream().mapToLong(SetAside.Item::bytes).sum());
         add(GatewayMetric.BUFFER_BYTES, counts.buffers().usedBytes());
         add(GatewayMetric.BUFFER_LIMIT, counts.buffers().totalBytes());
         add(GatewayMetric.READ_AHEAD, counts.buffers().readAheadBytes());

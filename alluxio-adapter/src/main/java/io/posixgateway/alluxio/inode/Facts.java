@@ -25,6 +25,7 @@ public final class Facts {
     private final long contentBytes;
     private final long modifiedMillis;
     private final long accessedMillis;
+    private final int createdSeconds;
     private final Kind kind;
     private final @Nullable Extra extra;
 
@@ -39,6 +40,7 @@ public final class Facts {
         this.contentBytes = status.lengthBytes();
         this.modifiedMillis = status.modifiedMillis();
         this.accessedMillis = status.accessedMillis();
+        this.createdSeconds = status.createdSeconds();
         this.kind = kind;
         this.extra = extra;
     }
@@ -162,7 +164,8 @@ public final class Facts {
                 kind.group,
                 modifiedMillis,
                 accessedMillis,
-                extra == null ? Map.of() : extra.xattrs);
+                extra == null ? Map.of() : extra.xattrs,
+                createdSeconds);
     }
 
     /** Of the last change of the content, as stat(2) shows it. */

@@ -7,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -49,6 +50,8 @@ public final class DraftRecord {
     private static final int VERSION = 1;
     private static final int STATE_AT = 4;
     private static final int NODE_AT = 8;
+    private static final int HEAD_BYTES = NODE_AT + 2 * Long.BYTES;
+    private static final int KNOWN = (DOUBTFUL << 1) - 1;
     private static final int LONGEST = 1 << 24;
 
     /**
@@ -77,25 +80,76 @@ public final class DraftRecord {
     /** A new record, which does not count yet. */
     public static DraftRecord make(Path file, Content content) throws StoreException {
         DraftRecord record = new DraftRecord(file, content, 0);
-        attempt(file, () -> Files.write(file, encode(content, 0), StandardOpenOption.CREATE_NEW));
+        attempt(file, () -> {
+            try {
+                Files.write(file, encode(content, 0), StandardOpenOption.CREATE_NEW);
+            } catch (IOException e) {
+                Files.deleteIfExists(file);
+                throw e;
+            }
+        });
         return record;
     }
 
-    /** A record of an earlier process; null: it never counted. */
+    /**
+     * A record of an earlier process; null: it never counted.
+     *
+     * @throws StoreException it is damaged, of another version, or cannot be read: it is to be kept
+     */
     public static @Nullable DraftRecord read(Path file) throws StoreException {
         try {
             byte[] bytes = Files.readAllBytes(file);
             ByteBuffer head = ByteBuffer.wrap(bytes);
-            if (bytes.length < NODE_AT || head.getInt(0) != VERSION || (head.getInt(STATE_AT) & COUNTS) == 0) {
-                return null;
+            int version = bytes.length < HEAD_BYTES ? 0 : head.getInt(0);
+            if (version != VERSION) {
+                throw new IOException(version == 0 ? "it is damaged" : "it is of version " + version);
+            }
+            int state = head.getInt(STATE_AT);
+            if ((state & ~(COUNTS | KNOWN)) != 0) {
+                throw new IOException("it says what this version does not know");
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes, NODE_AT, bytes.length - NODE_AT));
             Content content = new Content(in.readLong(), in.readLong(), text(in), status(in));
-            return new DraftRecord(file, content, head.getInt(STATE_AT));
+            if (in.available() > 0 || !content.path().startsWith("/")) {
+                throw new IOException("it is damaged");
+            }
+            return (state & COUNTS) == 0 ? null : new DraftRecord(file, content, state);
+        } catch (EOFException e) {
+            throw failure(file, new IOException("it is cut short", e));
         } catch (IOException e) {
             throw failure(file, e);
         }
     }
+
+    /**
+     * The ids of the node and of the file that a record is of, though the record may not be understood: what it begins with means
+     * the same in every version, and what stands beside it says it, too. Null: not known.
+     */
+    public static @Nullable Ids ids(Path file) {
+        Origin origin = Origin.read(Origin.beside(file));
+        if (origin != null) {
+            return new Ids(origin.node(), origin.fileId());
+        }
+        try {
+            ByteBuffer head = ByteBuffer.wrap(Files.readAllBytes(file));
+            boolean known = head.remaining() >= HEAD_BYTES && head.getLong(NODE_AT) > 0;
+            return known ? new Ids(head.getLong(NODE_AT), head.getLong(NODE_AT + Long.BYTES)) : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** Is it too short to be one? */
+    public static boolean isShort(Path file) {
+        try {
+            return Files.size(file) < HEAD_BYTES;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Of a changed file. */
+    public record Ids(long node, long fileId) {}
 
     public Content content() {
         return content;
@@ -108,6 +162,24 @@ public final class DraftRecord {
     /** Will the next process hear of it? */
     public boolean isStored() {
         return file != null;
+    }
+
+    /**
+     * What the file was when this change of it began.
+     *
+     * @throws StoreException it could not be stored; an earlier one then still counts
+     */
+    public void began(Origin origin) throws StoreException {
+        Path target = file;
+        if (target != null) {
+            attempt(target, () -> origin.write(Origin.beside(target)));
+        }
+    }
+
+    /** The same; null: it is not known, as the record is one of an earlier version. */
+    public @Nullable Origin origin() {
+        Path target = file;
+        return target == null ? null : Origin.read(Origin.beside(target));
     }
 
     /** When it was put, or changed, last; 0: it is stored nowhere. */
@@ -181,7 +253,10 @@ public final class DraftRecord {
     public void delete() throws StoreException {
         Path target = file;
         if (target != null) {
-            attempt(target, () -> Files.deleteIfExists(target));
+            attempt(target, () -> {
+                Files.deleteIfExists(target);
+                Files.deleteIfExists(Origin.beside(target));
+            });
         }
     }
 
@@ -209,8 +284,7 @@ public final class DraftRecord {
     }
 
     private static StoreException failure(Path file, IOException e) {
-        boolean full = String.valueOf(e.getMessage()).contains("No space left");
-        return new StoreException(full ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
+        return new StoreException(DiskErrno.isFull(e) ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
     }
 
     private static byte[] encode(Content content, int state) throws IOException {
@@ -266,8 +340,10 @@ public final class DraftRecord {
     private static byte[] bytes(DataInputStream in) throws IOException {
         int count = in.readInt();
         if (count < 0 || count > LONGEST) {
-            throw new IOException("not a record of this version");
+            throw new IOException("it is damaged");
         }
-        return in.readNBytes(count);
+        byte[] bytes = new byte[Math.min(count, in.available() + 1)];
+        in.readFully(bytes);
+        return bytes;
     }
 }

@@ -21,24 +21,45 @@ public final class NodeLog {
     /** As file id: the kernel does not know the node any more. */
     public static final long NOBODY = 0;
 
+    /** So much of what no longer counts is not worth a new file. */
+    private static final int MOST_WASTED_BYTES = 1 << 20;
+
+    private final Reserve reserve;
     private final FileChannel channel;
     private final Map<Long, Long> inherited;
     private final ByteBuffer pair = ByteBuffer.allocate(PAIR_BYTES);
 
-    private NodeLog(FileChannel channel, Map<Long, Long> inherited) {
+    private NodeLog(FileChannel channel, Map<Long, Long> inherited, Reserve reserve) {
+        this.reserve = reserve;
         this.channel = channel;
         this.inherited = inherited;
     }
 
-    /** Reads what an earlier process left, and writes it anew without what no longer counts. */
-    static NodeLog open(Path file) throws IOException {
+    /**
+     * Reads what an earlier process left. Writes it anew, without what no longer counts, only where that is much and there is room;
+     * a disk that is full, or takes nothing any more, keeps nobody from reading.
+     */
+    static NodeLog open(Path file, Reserve reserve) throws IOException {
         Map<Long, Long> pairs = Files.exists(file) ? read(file) : new HashMap<>();
+        if (Files.exists(file) && Files.size(file) > MOST_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
+            compact(file, pairs);
+        }
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        long whole = channel.size() / PAIR_BYTES * PAIR_BYTES;
+        channel.truncate(whole).position(whole);
+        return new NodeLog(channel, pairs, reserve);
+    }
+
+    private static void compact(Path file, Map<Long, Long> pairs) {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         ByteBuffer bytes = ByteBuffer.allocate(pairs.size() * PAIR_BYTES);
         pairs.forEach((node, id) -> bytes.putLong(node).putLong(id));
-        Files.write(fresh, bytes.array());
-        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        return new NodeLog(FileChannel.open(file, StandardOpenOption.APPEND), pairs);
+        try {
+            Files.write(fresh, bytes.array());
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class).info("The log of nodes stays long: {}", e.toString());
+        }
     }
 
     private static Map<Long, Long> read(Path file) throws IOException {
@@ -66,7 +87,8 @@ public final class NodeLog {
         try {
             append(node, fileId);
         } catch (IOException e) {
-            throw new StoreException(Errno.EIO, "Writing the log of nodes failed: " + e, e);
+            throw new StoreException(
+                    DiskErrno.isFull(e) ? Errno.ENOSPC : Errno.EIO, "Writing the log of nodes failed: " + e, e);
         }
     }
 
@@ -92,8 +114,12 @@ public final class NodeLog {
 
     private synchronized void append(long node, long fileId) throws IOException {
         pair.clear().putLong(node).putLong(fileId).flip();
-        while (pair.hasRemaining()) {
-            channel.write(pair);
+        long before = channel.position();
+        try {
+            reserve.write(channel, pair);
+        } catch (IOException e) {
+            channel.truncate(before);
+            throw e;
         }
     }
 

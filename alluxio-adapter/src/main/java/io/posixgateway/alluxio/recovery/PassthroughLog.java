@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.recovery;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -8,6 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,12 +20,13 @@ import java.util.Set;
  */
 public final class PassthroughLog {
     private static final int SLOTS = 16_384;
+    private static final int BYTES = (SLOTS + 1) * Long.BYTES;
 
     private final LongBuffer slots;
     private final int generation;
     private final Map<Long, Integer> used = new HashMap<>();
     private final Deque<Integer> free = new ArrayDeque<>();
-    private final Set<Long> inherited;
+    private volatile Set<Long> inherited;
 
     private PassthroughLog(LongBuffer slots) {
         this.slots = slots;
@@ -40,12 +43,47 @@ public final class PassthroughLog {
         this.inherited = Set.copyOf(used.keySet());
     }
 
+    /** Without room for all of it on the disk, what is there is read, and nothing can be noted. */
     static PassthroughLog open(Path file) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return new PassthroughLog(channel.map(FileChannel.MapMode.READ_WRITE, 0, (SLOTS + 1L) * Long.BYTES)
-                    .asLongBuffer());
+            if (!fill(channel)) {
+                ByteBuffer copy = ByteBuffer.allocate(BYTES);
+                while (copy.hasRemaining() && channel.read(copy) >= 0) {
+                    Thread.onSpinWait();
+                }
+                PassthroughLog log = new PassthroughLog(copy.rewind().asLongBuffer());
+                log.free.clear();
+                return log;
+            }
+            return new PassthroughLog(
+                    channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES).asLongBuffer());
         }
+    }
+
+    /** A store into a mapped hole would find out that the disk is full, and end the process: there are none afterwards. */
+    private static boolean fill(FileChannel channel) {
+        try {
+            ByteBuffer bytes = ByteBuffer.allocate(BYTES);
+            for (int count = 0; bytes.hasRemaining() && count >= 0; ) {
+                count = channel.read(bytes, bytes.position());
+            }
+            bytes.rewind();
+            while (bytes.hasRemaining()) {
+                channel.write(bytes, bytes.position());
+            }
+            return true;
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(PassthroughLog.class)
+                    .warn("Files are not passed through, as what the kernel reads cannot be noted: {}", e.toString());
+            return false;
+        }
+    }
+
+    /** The kernel is a new one, which holds nothing. */
+    public synchronized void clear() {
+        List.copyOf(used.keySet()).forEach(this::remove);
+        inherited = Set.of();
     }
 
     /** How many processes had this log before. */

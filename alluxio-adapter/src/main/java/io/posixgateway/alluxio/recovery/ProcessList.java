@@ -38,6 +38,7 @@ final class ProcessList<E> implements AutoCloseable {
 
     private final Path folder;
     private final String prefix;
+    private final String inherits;
     private final Path file;
     private final Codec<E> codec;
     private final Map<String, E> present = new LinkedHashMap<>();
@@ -58,10 +59,12 @@ final class ProcessList<E> implements AutoCloseable {
      *
      * @param kind the beginning of the file's name
      * @param cluster names the Alluxio
+     * @param own is the folder one volume's own, so that all lists of this kind in it are of the same Alluxio?
      */
-    ProcessList(Path folder, String kind, String cluster, Codec<E> codec) {
+    ProcessList(Path folder, String kind, String cluster, boolean own, Codec<E> codec) {
         this.folder = folder;
         this.prefix = kind + "-" + Integer.toHexString(cluster.hashCode()) + "-";
+        this.inherits = own ? kind + "-" : prefix;
         this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
         this.codec = codec;
     }
@@ -71,7 +74,7 @@ final class ProcessList<E> implements AutoCloseable {
         try {
             FileChannel open = channel;
             if (open == null) {
-                Files.createDirectories(folder);
+                StateFolder.makeIfMissing(folder);
                 open = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
                 channel = open;
                 open.lock();
@@ -129,7 +132,7 @@ final class ProcessList<E> implements AutoCloseable {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
-                if (name.startsWith(prefix) && !name.startsWith(prefix + PROCESS)) {
+                if (name.startsWith(inherits) && !name.contains("-" + PROCESS)) {
                     inherited.addAll(inheritIfPossible(other));
                 }
             }

@@ -50,7 +50,7 @@ public final class RenameLog implements AutoCloseable {
      * @param cluster names the Alluxio
      */
     public RenameLog(Path folder, String cluster) {
-        this.list = new ProcessList<>(folder, "renames", cluster, new Codec());
+        this.list = new ProcessList<>(folder, "renames", cluster, false, new Codec());
     }
 
     /** Before it is asked for. False, and a line in the log, if it cannot be written: then nobody finishes it after this process. */

@@ -10,8 +10,9 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The folder of one kept volume, held by one process at a time. */
@@ -22,6 +23,8 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String PASSTHROUGH = "passthrough";
     private static final String PAGES = "pages";
     private static final String BLOCKS = "blocks";
+    private static final String VOLUME = "volume";
+    private static final String RESERVE = "reserve";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -47,15 +50,18 @@ public final class VolumeFolder implements AutoCloseable {
     public static VolumeFolder open(Path path) throws StoreException {
         FileChannel lock = null;
         try {
-            Files.createDirectories(path);
+            StateFolder.make(path);
             Path file = path.resolve(LOCK);
-            lock = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            lock = StateFolder.open(file);
             if (!locked(file, lock)) {
                 throw new StoreException(
                         Errno.EBUSY, "Another process serves the volume of " + path + "; end it first", null);
             }
-            return new VolumeFolder(
-                    path, lock, NodeLog.open(path.resolve(NODES)), PassthroughLog.open(path.resolve(PASSTHROUGH)));
+            Reserve reserve = new Reserve(path.resolve(RESERVE));
+            NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
+            PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
+            reserve.fill();
+            return new VolumeFolder(path, lock, nodes, passthrough);
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
@@ -93,13 +99,15 @@ public final class VolumeFolder implements AutoCloseable {
         return nodes;
     }
 
-    /** The file id of the volume's root as last seen; 0: never seen. A hint: the root is what is at its path. */
-    public long rootId() {
+    /** The file id of the volume's root as last seen; empty: never seen. A hint: the root is what is at its path. */
+    public OptionalLong rootId() {
         try {
             byte[] bytes = Files.readAllBytes(path.resolve(ROOT));
-            return bytes.length == Long.BYTES ? ByteBuffer.wrap(bytes).getLong() : 0;
+            return bytes.length == Long.BYTES
+                    ? OptionalLong.of(ByteBuffer.wrap(bytes).getLong())
+                    : OptionalLong.empty();
         } catch (IOException missing) {
-            return 0;
+            return OptionalLong.empty();
         }
     }
 
@@ -112,6 +120,22 @@ public final class VolumeFolder implements AutoCloseable {
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
                     .warn("The next process will have to ask for the root of {}: {}", path, e.toString());
+        }
+    }
+
+    /** What the records here are of; null: not known. */
+    @Nullable
+    VolumeIdentity identity() {
+        return VolumeIdentity.read(path.resolve(VOLUME));
+    }
+
+    /** Remembers it for the next process. */
+    void identityIs(VolumeIdentity identity) {
+        try {
+            identity.write(path.resolve(VOLUME));
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                    .warn("The next process will not know what the records of {} are of: {}", path, e.toString());
         }
     }
 
@@ -135,6 +159,18 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    /**
+     * From now on it is used.
+     *
+     * @param goesOn does the kernel still know what an earlier process told it?
+     */
+    public void begin(boolean goesOn) {
+        pages.begin(goesOn);
+        if (!goesOn) {
+            passthrough.clear();
+        }
+    }
+
     public PassthroughLog passthrough() {
         return passthrough;
     }
@@ -154,8 +190,11 @@ public final class VolumeFolder implements AutoCloseable {
     public void discard() {
         nodes.close();
         try {
-            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, LOCK)) {
+            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, LOCK)) {
                 Files.deleteIfExists(path.resolve(own));
+            }
+            if (!hasRecords()) {
+                Files.deleteIfExists(path.resolve(VOLUME));
             }
             Files.deleteIfExists(path);
         } catch (DirectoryNotEmptyException kept) {
@@ -164,6 +203,12 @@ public final class VolumeFolder implements AutoCloseable {
             org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing {} failed: {}", path, e.toString());
         }
         close(lock);
+    }
+
+    private boolean hasRecords() throws IOException {
+        try (Stream<Path> files = Files.list(path)) {
+            return files.anyMatch(file -> file.toString().endsWith(".draft"));
+        }
     }
 
     private static void close(java.io.@Nullable Closeable resource) {

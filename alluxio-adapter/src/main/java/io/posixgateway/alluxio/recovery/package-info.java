@@ -4,14 +4,15 @@
  * ends with the process that holds it.
  *
  * <p>Everything is stored by plain writes before what depends on it is answered. A killed process leaves each of its writes
- * in the page cache, so nothing is synced to disk; a node that loses power loses its mounts anyway.
+ * in the page cache, so nothing is synced to disk but content in doubt; a node that loses power loses its mounts anyway, and what was
+ * acknowledged is in Alluxio. What is not understood is kept, and what does not count any more is set aside.
  *
  * <p>A node id that the kernel knows leads back to its file like this: it is the file's id, unless the file's content was
  * published anew and so has another id; then the log says which. A pair is appended before the new content takes the name,
- * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; the log is written
- * anew with only these when the next process opens it.
+ * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; a log that has become
+ * long is written anew with only these when the next process opens it.
  *
- * <p>Any thread, unless a class says otherwise. Imports {@code client} only.
+ * <p>Any thread, unless a class says otherwise. Imports {@code client}, and {@code fuse.jni} for texts of errors.
  */
 @NullMarked
 package io.posixgateway.alluxio.recovery;

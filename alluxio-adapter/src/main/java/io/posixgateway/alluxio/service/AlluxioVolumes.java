@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -143,7 +144,7 @@ public final class AlluxioVolumes {
     AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name, AlluxioMount.Opening how)
             throws ServiceException {
         AlluxioOptions whole = whole(place);
-        Path folder = adapter(whole, values).spoolFolder().resolve(name.replace('.', ','));
+        Path folder = folder(adapter(whole, values).spoolFolder(), name.replace('.', ','), values, how.goesOn());
         try {
             AdapterOptions options = AdapterOptions.of(heeded(whole, values).with("spool", folder.toString()));
             AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, clock);
@@ -152,6 +153,19 @@ public final class AlluxioVolumes {
         } catch (StoreException e) {
             throw failure(e);
         }
+    }
+
+    /**
+     * The volume's folder. A session that a gateway of an earlier version served, without the option, has its records in a folder
+     * of this user's among the temporary ones: they go on there.
+     */
+    private Path folder(Path all, String volume, OptionValues values, boolean goesOn) {
+        Path folder = all.resolve(volume);
+        Path before = Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool");
+        boolean chosen = spool != null || values.given("spool");
+        return goesOn && !chosen && Files.notExists(folder) && StateFolder.isOwn(before)
+                ? before.resolve(volume)
+                : folder;
     }
 
     /**

@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.recovery.StateFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * Which of several processes serves the sessions of one keeper: the one that holds the lock of a file they share. The kernel
@@ -23,7 +23,7 @@ final class Lead implements AutoCloseable {
         if (folder != null) {
             Files.createDirectories(folder);
         }
-        return new Lead(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
+        return new Lead(StateFolder.open(path));
     }
 
     /** False: another process has it. */

@@ -59,6 +59,7 @@ final class Doubtful implements AutoCloseable {
     boolean keep(Draft draft) {
         DraftRecord record = draft.record;
         try {
+            draft.spool.force(); // it may be published again when the node has lost its power
             record.put(DraftRecord.UNOPENED, 0);
         } catch (StoreException e) {
             LOG.warn(
@@ -76,11 +77,8 @@ final class Doubtful implements AutoCloseable {
     synchronized boolean keep(Spool spool, DraftRecord record) {
         String path = record.content().path();
         if (closed) {
-            boolean stays = leaves && record.isStored();
-            if (stays) {
-                spool.close(true);
-            }
-            return stays;
+            spool.close(true);
+            return true;
         }
         LOG.info(
                 "{} stays in {} until a worker that was sent it, and stopped, can no longer undo it",
@@ -191,7 +189,7 @@ final class Doubtful implements AutoCloseable {
         close();
     }
 
-    /** What is still in doubt stays as it was published. Waits for a publication under way, but not for long. */
+    /** What is still in doubt stays as it was published, and its content and record here. Waits for a publication under way, but not for long. */
     @Override
     public void close() {
         Thread looking;
@@ -213,13 +211,14 @@ final class Doubtful implements AutoCloseable {
 
     private void end() {
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
-            if (leaves && kept.record.isStored()) {
-                kept.spool.close(true);
-                continue;
+            if (!leaves) {
+                LOG.warn(
+                        "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount"
+                                + " of the volume here goes on with it",
+                        kept.record.content().path(),
+                        kept.spool.file());
             }
-            String path = kept.record.content().path();
-            LOG.warn("A worker that stopped has not answered: {} may miss in the under file system", path);
-            Draft.remove(kept.spool, kept.record, false);
+            kept.spool.close(true);
         }
     }
 }

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
@@ -60,6 +61,8 @@ final class Draft {
     String doubtAt;
     /** A new file whose name was given up, as its publication failed: Alluxio knows nothing of it until the next one. */
     volatile boolean hereOnly;
+    /** It was published before, and is once more. */
+    boolean again;
     /** Who waits for the publication under way. */
     Waiter waiter = Waiter.PATIENT;
     /** The last publication failed. */
@@ -68,6 +71,9 @@ final class Draft {
     volatile boolean ended;
 
     private final Clock clock;
+    /** What the file is since it was published: what its next change begins from. */
+    private @Nullable Origin next;
+
     private @Nullable Instant changed;
     private volatile Shown shown;
 
@@ -160,8 +166,28 @@ final class Draft {
         }
     }
 
+    /** It was published, and is this now. */
+    void isNow(Origin origin) {
+        next = origin;
+    }
+
+    /** Where it cannot be noted, the next process takes the file for another one, and keeps the content apart. */
+    private void noteOrigin() {
+        Origin origin = next;
+        if (dirty || origin == null) {
+            return;
+        }
+        try {
+            record.began(origin);
+            next = null;
+        } catch (StoreException e) {
+            LOG.debug("{}", e.getMessage());
+        }
+    }
+
     /** The content is about to change. */
     void touch() throws StoreException {
+        noteOrigin();
         record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
         dirty = true;
         changed = clock.instant();
@@ -189,6 +215,19 @@ final class Draft {
         } finally {
             waiter = Waiter.PATIENT;
         }
+    }
+
+    /** The file loses its name by this step; 0. */
+    int unlink(Drafts.Step step) throws StoreException {
+        record.put(DraftRecord.UNLINKED, 0);
+        try {
+            step.run();
+        } catch (StoreException e) {
+            record.put(0, DraftRecord.UNLINKED);
+            throw e;
+        }
+        inode.markUnlinked();
+        return 0;
     }
 
     /** The attributes change. */

@@ -10,14 +10,17 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.spi.Errno;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -30,13 +33,18 @@ import org.slf4j.LoggerFactory;
  * Makes the drafts of an earlier process again, before the first request that could meet one. For one thread, after
  * {@link #begin} perhaps another.
  *
- * <p>A file that the earlier process was making stands incomplete in Alluxio under its name. Publishing replaces it in one
- * step, as it replaces any file, and the node stays what the kernel knows. If the earlier process died while it published,
- * publishing again does no harm. Who closes a file while nobody serves is heard by the next process: the kernel keeps the
- * requests.
+ * <p>While the kernel knows the nodes, an open draft goes on as one. A file that the earlier process was making stands
+ * incomplete in Alluxio under its name. Publishing replaces it in one step, as it replaces any file, and the node stays what the
+ * kernel knows. If the earlier process died while it published, publishing again does no harm. Who closes a file while nobody
+ * serves is heard by the next process: the kernel keeps the requests.
+ *
+ * <p>Without that kernel the writers are gone, and {@link Returned} says what of their drafts still counts.
  */
 public final class DraftRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
+
+    /** So often one is tried while others go on: not as long as calls wait. */
+    private static final int MOST_TRIES = 10;
 
     private final Store store;
     private final Metadata metadata;
@@ -44,6 +52,8 @@ public final class DraftRecovery {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final NodeLog nodes;
+    private final KnownAlluxio alluxio;
+    private final Returned returned;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
     /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
@@ -52,24 +62,34 @@ public final class DraftRecovery {
     /** Restored ones without a name, which somebody may have open. Any thread. */
     private final Queue<Inode> nameless = new ConcurrentLinkedQueue<>();
 
+    /** How often each record failed. */
+    private final Map<Path, Integer> tries = new HashMap<>();
+
     private boolean goesOn;
     private int restored;
     private volatile boolean refused;
 
     public DraftRecovery(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
-        this.store = store;
+            KnownAlluxio alluxio,
+            Metadata metadata,
+            InodeTable table,
+            FactsReader reader,
+            SpoolFolder folder,
+            NodeLog nodes) {
+        this.alluxio = alluxio;
+        this.store = alluxio.store();
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
         this.folder = folder;
         this.nodes = nodes;
+        this.returned = new Returned(store, metadata.clock(), nodes);
     }
 
     /**
      * Restores nodes, without asking Alluxio.
      *
-     * @param kernelGoesOn the kernel still knows the nodes; if not, what was changed is published and all is forgotten
+     * @param kernelGoesOn the kernel still knows the nodes; if not, what still counts is published and all is forgotten
      * @return are there drafts to {@link #restore}?
      */
     public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
@@ -78,21 +98,56 @@ public final class DraftRecovery {
             nodes.inherited().forEach(table::restore);
         }
         for (Path file : folder.records()) {
-            DraftRecord record = DraftRecord.read(file);
-            if (record != null && record.has(DraftRecord.DOUBTFUL)) {
-                drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
-            }
-            if (record != null && isOnlyDoubtful(record)) {
-                left.addLast(file);
-                continue;
-            }
-            left.addFirst(file);
-            if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
-                drafted.add(record.content().node());
-                table.restore(record.content().node(), record.content().fileId());
+            try {
+                begin(file, drafts);
+            } catch (StoreException | RuntimeException e) {
+                keep(file, drafts, e);
             }
         }
         return !left.isEmpty();
+    }
+
+    private void begin(Path file, Drafts drafts) throws StoreException {
+        DraftRecord record = DraftRecord.read(file);
+        if (record != null && record.has(DraftRecord.DOUBTFUL)) {
+            drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
+        }
+        if (record != null && isOnlyDoubtful(record)) {
+            left.addLast(file);
+            return;
+        }
+        left.addFirst(file);
+        if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
+            drafted.add(record.content().node());
+            table.restore(record.content().node(), record.content().fileId());
+        }
+    }
+
+    /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
+    private void keep(Path file, Drafts drafts, Exception failure) {
+        String why = String.valueOf(failure.getMessage());
+        if (goesOn && !isUnborn(file)) {
+            DraftRecord.Ids ids = DraftRecord.ids(file);
+            if (ids != null) {
+                table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()));
+            }
+            drafts.withheld().add(ids == null ? 0 : ids.node(), file, why);
+            return;
+        }
+        try {
+            if (isUnborn(file)) {
+                folder.remove(file);
+            } else {
+                folder.setAside(file, "", why);
+            }
+        } catch (StoreException e) {
+            LOG.error("{} stays where it is, as {}: {}", file, why, e.getMessage());
+        }
+    }
+
+    /** Was its process killed, or its disk full, while it made the record, before there was anything to write down? */
+    private static boolean isUnborn(Path file) {
+        return DraftRecord.ids(file) == null && DraftRecord.isShort(file) && !SpoolFolder.hasContent(file);
     }
 
     /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
@@ -129,23 +184,69 @@ public final class DraftRecovery {
     /**
      * Restores the drafts. Waits.
      *
+     * <p>Each is restored on its own: one that fails stops no other.
+     *
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
     public void restore(Drafts drafts) throws StoreException {
-        for (Path file = left.peek(); file != null; file = left.peek()) {
-            Draft draft = draft(file, drafts);
-            left.remove();
-            if (draft != null) {
-                drafts.adopt(draft);
-                restored++;
-                finish(drafts, draft);
+        String foreign = left.isEmpty() ? null : alluxio.difference();
+        StoreException unanswered = null;
+        Deque<Path> again = new ArrayDeque<>();
+        for (Path file = left.poll(); file != null; file = left.poll()) {
+            try {
+                if (foreign != null) {
+                    throw new StoreException(Errno.ESTALE, foreign, null);
+                }
+                restore(file, drafts);
+            } catch (StoreException e) {
+                if (e.isOutcomeUnknown() && !isFailing(file)) {
+                    again.add(file);
+                    unanswered = e;
+                } else {
+                    keep(file, drafts, e);
+                }
+            } catch (RuntimeException e) {
+                LOG.error("Recovering {} failed in a way that nobody expected", file, e);
+                if (isFailing(file)) {
+                    keep(file, drafts, e);
+                } else {
+                    again.add(file);
+                    unanswered = new StoreException(Errno.EIO, "Recovering " + file + " failed: " + e, e);
+                }
             }
+        }
+        left.addAll(again);
+        if (unanswered != null) {
+            throw unanswered;
         }
         if (restored > 0) {
             LOG.info("{} changed files of an earlier process are recovered", restored);
         }
         if (!goesOn) {
             nodes.clear();
+            alluxio.record(true);
+        }
+    }
+
+    private void restore(Path file, Drafts drafts) throws StoreException {
+        Draft draft = draft(file, drafts);
+        if (draft != null) {
+            drafts.adopt(draft);
+            restored++;
+            finish(drafts, draft);
+        }
+    }
+
+    /** Has it failed again and again, though Alluxio answers? */
+    private boolean isFailing(Path file) {
+        if (tries.merge(file, 1, Integer::sum) < (goesOn ? MOST_TRIES : 1)) {
+            return false;
+        }
+        try {
+            store.status(String.valueOf(table.path(table.root())));
+            return true;
+        } catch (StoreException e) {
+            return false;
         }
     }
 
@@ -177,18 +278,17 @@ public final class DraftRecovery {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
-            if (record != null && record.has(DraftRecord.RESERVING)) {
-                Reservations.undo(
-                        store,
-                        record.content(),
-                        Reservations.number(spool, record.content().path()));
-            }
-            remove(spool);
-            remove(file);
+            undo(record, spool);
+            folder.remove(file);
+            return null;
+        }
+        String why = goesOn ? null : returned.refusal(record, spool);
+        if (why != null) {
+            giveUp(record, file, why);
             return null;
         }
         if (isOnlyDoubtful(record)) {
-            adopt(drafts, record, spool, file);
+            adopt(drafts, record, spool);
             return null;
         }
         Inode inode = inode(record);
@@ -207,20 +307,33 @@ public final class DraftRecovery {
         return draft;
     }
 
-    /** Unless nobody knows what the file is by now. */
-    private void adopt(Drafts drafts, DraftRecord record, Path spool, Path file) throws StoreException {
-        DraftRecord.Content published = record.content();
-        if (goesOn) {
-            withdraw(published);
+    private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (record != null && record.has(DraftRecord.RESERVING)) {
+            DraftRecord.Content content = record.content();
+            Reservations.undo(store, content, Reservations.number(spool, content.path()));
         }
-        if (goesOn || published.path().equals(where(published.fileId()))) {
-            record.put(DraftRecord.UNOPENED, 0);
-            drafts.doubtful().keep(folder.open(spool), record);
+    }
+
+    /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
+    private void giveUp(DraftRecord record, Path file, String why) throws StoreException {
+        String path = record.content().path();
+        returned.removeIncomplete(record);
+        if (why.equals(Returned.NOTHING)) {
+            folder.remove(file);
+        } else if (SpoolFolder.hasContent(file)) {
+            folder.setAside(file, path, why);
         } else {
-            LOG.info("{} is another file by now than the one that was in doubt", published.path());
-            remove(spool);
-            remove(file);
+            LOG.warn("{} stays as it is in Alluxio, as {}; nothing of its change was here", path, why);
+            folder.remove(file);
         }
+    }
+
+    private void adopt(Drafts drafts, DraftRecord record, Path spool) throws StoreException {
+        if (goesOn) {
+            withdraw(record.content());
+        }
+        record.put(DraftRecord.UNOPENED, 0);
+        drafts.doubtful().keep(folder.open(spool), record);
     }
 
     /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
@@ -256,9 +369,22 @@ public final class DraftRecovery {
             LOG.warn("{} is gone from Alluxio; its changed content will be published there", content.path());
             table.loose(inode, content.path());
         } else {
+            checkSame(record.origin(), inode.fileId(), path);
             metadata.locations().settle(inode, path);
         }
         return inode;
+    }
+
+    /** An id may be that of another file since Alluxio was restored from a backup. */
+    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
+        if (origin == null || origin.fileId() != fileId) {
+            return;
+        }
+        FileStatus now = returned.at(path);
+        if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
+            throw new StoreException(
+                    Errno.ESTALE, "another file, " + path + ", has the number in Alluxio that it had", null);
+        }
     }
 
     /**
@@ -282,14 +408,6 @@ public final class DraftRecovery {
     private static void failUnlessGone(StoreException e) throws StoreException {
         if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
             throw e;
-        }
-    }
-
-    private static void remove(Path file) throws StoreException {
-        try {
-            Files.deleteIfExists(file);
-        } catch (IOException e) {
-            throw SpoolFolder.failure("Removing " + file, e);
         }
     }
 }

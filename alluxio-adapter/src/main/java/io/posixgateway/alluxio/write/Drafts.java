@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -37,6 +38,7 @@ public final class Drafts implements AutoCloseable {
     private final Doubtful doubtful;
     private final Originals originals;
     private final LongTable<Draft> drafts = new LongTable<>();
+    private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
     public Drafts(
@@ -51,6 +53,7 @@ public final class Drafts implements AutoCloseable {
         this.reader = reader;
         this.folder = folder;
         this.publisher = publisher;
+        this.withheld = new Withheld(folder);
         this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, publisher.late(), streamFromBytes);
         this.doubtful = new Doubtful(this, metadata, publisher.late());
@@ -73,7 +76,6 @@ public final class Drafts implements AutoCloseable {
         return has(inode.node());
     }
 
-    /** Is the file of this node being changed? */
     public boolean has(long node) {
         return drafts.get(node) != null;
     }
@@ -115,6 +117,8 @@ public final class Drafts implements AutoCloseable {
     /** A new file, whose name is taken in Alluxio. */
     public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
+        made.record.began(
+                Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
         Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock());
@@ -126,6 +130,11 @@ public final class Drafts implements AutoCloseable {
         return doubtful;
     }
 
+    /** Of an earlier process, which this one cannot go on with. */
+    public Withheld withheld() {
+        return withheld;
+    }
+
     /** One that an earlier process left. */
     void adopt(Draft draft) {
         drafts.put(draft.inode.node(), draft);
@@ -133,6 +142,7 @@ public final class Drafts implements AutoCloseable {
 
     /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
     public void begin(Inode inode, long mostBytes) throws StoreException {
+        withheld.check(inode.node(), false);
         while (!has(inode)) {
             Facts facts = metadata.refresh(inode);
             // What cannot be made anew is refused now, not at its publication.
@@ -269,6 +279,7 @@ public final class Drafts implements AutoCloseable {
     /** Bytes read, WOULD_WAIT or NO_DRAFT. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
         if (drafts.get(inode.node()) == null) {
+            withheld.check(inode.node(), false);
             return NO_DRAFT;
         }
         return inSpool(inode, mayWait, draft -> draft.spool.read(offset, into));
@@ -438,23 +449,10 @@ public final class Drafts implements AutoCloseable {
 
     /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
-        int done = with(inode, true, draft -> unlinkNow(draft, step));
-        if (done == NO_DRAFT) {
+        if (with(inode, true, draft -> draft.unlink(step)) == NO_DRAFT) {
             step.run();
             inode.markUnlinked();
         }
-    }
-
-    private static int unlinkNow(Draft draft, Step step) throws StoreException {
-        draft.record.put(DraftRecord.UNLINKED, 0);
-        try {
-            step.run();
-        } catch (StoreException e) {
-            draft.record.put(0, DraftRecord.UNLINKED);
-            throw e;
-        }
-        draft.inode.markUnlinked();
-        return 0;
     }
 
     /**
@@ -534,6 +532,7 @@ public final class Drafts implements AutoCloseable {
                 return false;
             }
             draft.dirty = true;
+            draft.again = true;
             publishNow(draft, true);
             if (draft.doubtAt == null) {
                 end(draft, false);
@@ -596,5 +595,6 @@ public final class Drafts implements AutoCloseable {
         }
         doubtful.close();
         reservations.close();
+        withheld.close();
     }
 }

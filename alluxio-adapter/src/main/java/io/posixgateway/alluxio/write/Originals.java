@@ -2,10 +2,12 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.fuse.spi.Errno;
 
 /** What existing files hold when a change of them begins, which goes into the spool first. Any thread. */
@@ -44,11 +46,18 @@ public final class Originals {
         try {
             DraftRecord.Content content =
                     new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
-            return new Draft(inode, spool, folder.record(spool, content), facts, metadata.clock());
+            DraftRecord record = folder.record(spool, content);
+            record.began(of(inode, content.path(), facts.raw()));
+            return new Draft(inode, spool, record, facts, metadata.clock());
         } catch (StoreException e) {
             spool.close(false);
             throw e;
         }
+    }
+
+    private static Origin of(Inode inode, String path, FileStatus file) {
+        return new Origin(
+                inode.node(), file.id(), path, file.lengthBytes(), file.modifiedMillis(), file.createdSeconds());
     }
 
     /** Takes over so many bytes; from then on the record counts. */

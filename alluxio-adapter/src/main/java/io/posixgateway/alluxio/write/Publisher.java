@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
@@ -249,7 +250,7 @@ public final class Publisher {
             };
             throw e;
         }
-        published(draft, attempt.path, sink.fileId());
+        published(draft, attempt.path, sink.fileId(), sink);
     }
 
     /**
@@ -265,6 +266,7 @@ public final class Publisher {
 
     private void replace(Draft draft, Attempt attempt) throws StoreException {
         Inode inode = draft.inode;
+        long before = inode.fileId();
         String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(draft.facts, store.user()), inode.number());
@@ -283,7 +285,8 @@ public final class Publisher {
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
         draft.attributesDirty = false;
         draft.timesDirty = false;
-        published(draft, path, inode.fileId());
+        published(draft, path, inode.fileId(), sink);
+        lookAfterwards(draft, path, before);
     }
 
     /** The id that the file has then: Alluxio may have it as another one than the sink made. */
@@ -293,6 +296,7 @@ public final class Publisher {
             draft.spool.copyTo(sink, true, draft.waiter);
             sink.complete();
             announce(inode, sink.fileId());
+            checkStill(draft, attempt.path);
             Facts made = reader.read(
                     draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
                     draft.facts.fetchedNanos());
@@ -310,6 +314,27 @@ public final class Publisher {
                 }
             };
             throw e;
+        }
+    }
+
+    /** Content of an earlier moment replaces only what it was published as then; the next call is the replacement. */
+    private void checkStill(Draft draft, String path) throws StoreException {
+        if (draft.again && store.status(path).id() != draft.inode.fileId()) {
+            throw new StoreException(Errno.ESTALE, path + " has other content by now", null);
+        }
+    }
+
+    /** Was it that what was replaced? Another client may have renamed it between the two calls. */
+    private void lookAfterwards(Draft draft, String path, long before) {
+        if (!draft.again) {
+            return;
+        }
+        try {
+            String left = store.pathOf(before);
+            LOG.error(
+                    "{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
+        } catch (StoreException e) {
+            LOG.debug("What {} replaced is gone, as it should be: {}", path, e.getMessage());
         }
     }
 
@@ -343,11 +368,18 @@ public final class Publisher {
         }
     }
 
-    private void published(Draft draft, String path, long fileId) {
+    /** What a file is that this process makes, or made. */
+    static Origin origin(long node, FileSink sink, String path, long lengthBytes) {
+        return new Origin(node, sink.fileId(), path, lengthBytes, 0, (int) (sink.madeMillis() / 1000));
+    }
+
+    private void published(Draft draft, String path, long fileId, FileSink sink) {
         draft.dirty = false;
         draft.hereOnly = false;
         draft.inode.wrote();
         draft.doubtAt = late.concern(path) ? path : null;
+        int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
+        draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
     }

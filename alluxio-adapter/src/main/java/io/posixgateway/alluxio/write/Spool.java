@@ -285,6 +285,15 @@ final class Spool {
         }
     }
 
+    /** Onto the disk, so that the node may lose its power. */
+    void force() throws StoreException {
+        try {
+            channel.force(false);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Syncing " + file, e);
+        }
+    }
+
     /** When it was last written. */
     Instant changed() throws StoreException {
         try {

@@ -1,10 +1,15 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DiskErrno;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.SetAside;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +37,7 @@ public final class SpoolFolder {
     private final Path folder;
     private final long mostBytes;
     private final boolean records;
+    private final SetAside aside;
     private final AtomicLong usedBytes = new AtomicLong();
     /** Kept files and what they take. */
     private final Map<Path, Long> kept = new ConcurrentHashMap<>();
@@ -46,12 +52,13 @@ public final class SpoolFolder {
         this.folder = folder;
         this.mostBytes = mostBytes;
         this.records = records;
+        this.aside = new SetAside(folder);
     }
 
     /** A new, empty spool file. */
     Spool make() throws StoreException {
         try {
-            Files.createDirectories(folder);
+            StateFolder.makeIfMissing(folder);
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (IOException e) {
@@ -71,29 +78,92 @@ public final class SpoolFolder {
     List<Path> records() throws StoreException {
         try (Stream<Path> files = Files.list(folder)) {
             List<Path> all = files.toList();
+            Set<Path> names = new HashSet<>(all);
             for (Path file : all) {
-                if (file.toString().endsWith(RECORD + DraftRecord.FRESH)) {
-                    Files.deleteIfExists(file);
+                try {
+                    inherit(file, names);
+                } catch (IOException e) {
+                    LOG.warn("{} stays as it is: {}", file, e.toString());
                 }
             }
-            inherit(new HashSet<>(all));
+            aside.items().forEach(item -> count(item.content(), item.bytes()));
             return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
         } catch (IOException e) {
             throw failure("No list of " + folder, e);
         }
     }
 
-    private void inherit(Set<Path> all) throws IOException {
-        for (Path file : all) {
-            boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
-            if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
-                continue;
-            }
-            long bytes = heldBytes(file);
-            if (bytes > 0 && kept.putIfAbsent(file, bytes) == null) {
-                usedBytes.addAndGet(bytes);
-                LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
-            }
+    /** Removes what never counted, and counts what was kept without a record. */
+    private void inherit(Path file, Set<Path> all) throws IOException {
+        if (file.toString().endsWith(RECORD + DraftRecord.FRESH) || isLeftOrigin(file, all)) {
+            Files.deleteIfExists(file);
+            return;
+        }
+        boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
+        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
+            return;
+        }
+        long bytes = heldBytes(file);
+        if (bytes > 0 && count(file, bytes)) {
+            LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
+        }
+    }
+
+    /** Of a record that an earlier version removed. */
+    private static boolean isLeftOrigin(Path file, Set<Path> all) {
+        String name = file.toString();
+        return name.endsWith(Origin.SUFFIX)
+                && !all.contains(Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + RECORD));
+    }
+
+    /** False: it was counted before. */
+    private boolean count(Path file, long bytes) {
+        boolean counts = kept.putIfAbsent(file, bytes) == null;
+        usedBytes.addAndGet(counts ? bytes : 0);
+        return counts;
+    }
+
+    /** What recoveries set aside here. */
+    public SetAside aside() {
+        return aside;
+    }
+
+    /** Is there anything that somebody wrote beside this record, as far as can be told? */
+    static boolean hasContent(Path record) {
+        try {
+            return Files.size(spoolOf(record)) > 0;
+        } catch (NoSuchFileException missing) {
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    /**
+     * Moves a record and its content to what was set aside.
+     *
+     * @param path where the file is, or was, in Alluxio; empty: not known
+     * @param why in half a sentence that follows "as"
+     * @throws StoreException it could not be moved, and stays where it is
+     */
+    void setAside(Path record, String path, String why) throws StoreException {
+        Path spool = spoolOf(record);
+        try {
+            long bytes = Files.exists(spool) ? heldBytes(spool) : 0;
+            count(aside.put(spool, path, why), bytes);
+        } catch (IOException e) {
+            throw failure("Setting " + spool + " aside", e);
+        }
+    }
+
+    /** Removes a record and what belongs to it. */
+    void remove(Path record) throws StoreException {
+        try {
+            Files.deleteIfExists(spoolOf(record));
+            Files.deleteIfExists(record);
+            Files.deleteIfExists(Origin.beside(record));
+        } catch (IOException e) {
+            throw failure("Removing " + record, e);
         }
     }
 
@@ -183,9 +253,8 @@ public final class SpoolFolder {
     }
 
     static StoreException failure(String what, IOException e) {
-        String why = String.valueOf(e.getMessage());
-        boolean full = why.contains("No space left") || why.contains("Disk quota exceeded");
-        int other = why.contains("File too large") ? Errno.EFBIG : Errno.EIO;
-        return new StoreException(full ? Errno.ENOSPC : other, what + ": " + e, e);
+        int errno = DiskErrno.of(e);
+        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG;
+        return new StoreException(told ? errno : Errno.EIO, what + ": " + e, e);
     }
 }

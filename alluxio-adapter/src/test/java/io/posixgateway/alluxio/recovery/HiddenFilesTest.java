@@ -57,6 +57,13 @@ class HiddenFilesTest {
     }
 
     @Test
+    void aVolumesOwnListsAreInheritedThoughItsMastersAreOthersByNow() throws Exception {
+        leave("one:19998", A);
+        assertThat(HiddenFiles.ofVolume(folder, "one:19998,two:19998").inherit())
+                .containsExactly(A);
+    }
+
+    @Test
     void whatWasTakenOffIsNotInherited() throws Exception {
         HiddenFiles dead = new HiddenFiles(folder, "here");
         dead.add(A);

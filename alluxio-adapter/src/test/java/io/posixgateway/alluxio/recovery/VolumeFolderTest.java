@@ -5,10 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.jni.Native;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -43,6 +49,103 @@ class VolumeFolderTest {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
         }
+    }
+
+    /** As on a disk that is full: no new file can be made. */
+    @Test
+    void the_log_of_nodes_is_read_where_nothing_can_be_written_anew(@TempDir Path root) throws Exception {
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            folder.nodes().moved(5, 100);
+        }
+        Files.createDirectories(root.resolve("nodes.new/taken"));
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
+            folder.nodes().moved(6, 200);
+        }
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
+        }
+    }
+
+    @Test
+    void pairs_behind_half_a_pair_are_whole(@TempDir Path root) throws Exception {
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            folder.nodes().moved(5, 100);
+        }
+        Files.write(root.resolve("nodes"), new byte[7], StandardOpenOption.APPEND);
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            folder.nodes().moved(6, 200);
+        }
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
+        }
+    }
+
+    @Test
+    void a_new_kernel_holds_nothing_of_what_was_passed_through(@TempDir Path root) throws Exception {
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            for (long node = 1; node <= 16_384; node++) {
+                assertThat(folder.passthrough().add(node)).isTrue();
+            }
+            assertThat(folder.passthrough().add(20_000)).as("full").isFalse();
+        }
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.passthrough().inherited()).hasSize(16_384);
+            folder.passthrough().clear();
+            assertThat(folder.passthrough().inherited()).isEmpty();
+            assertThat(folder.passthrough().add(20_000)).isTrue();
+        }
+    }
+
+    @Test
+    void the_root_of_a_cluster_has_number_0_and_is_remembered(@TempDir Path root) throws Exception {
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.rootId()).isEmpty();
+            folder.rootIs(0);
+            assertThat(folder.rootId()).hasValue(0);
+        }
+    }
+
+    @Test
+    void what_others_may_have_put_there_is_not_believed(@TempDir Path parent) throws Exception {
+        Path open = Files.createDirectory(parent.resolve("open"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path link =
+                Files.createSymbolicLink(parent.resolve("link"), Files.createDirectory(parent.resolve("elsewhere")));
+        for (Path bad : List.of(open, link)) {
+            assertThatThrownBy(() -> VolumeFolder.open(bad))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining(bad.toString());
+        }
+    }
+
+    @Test
+    void nobody_else_can_look_into_it_or_hold_its_lock(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("made/volume");
+        VolumeFolder.open(root).close();
+        for (Path made : List.of(root, root.getParent())) {
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made)))
+                    .isEqualTo("rwx------");
+        }
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(root.resolve("lock"))))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void the_state_of_root_is_where_only_root_can_write() {
+        assertThat(StateFolder.standard("root", null, "/root")).isEqualTo(Path.of("/var/lib/posix-gateway"));
+        assertThat(StateFolder.standard("ann", "/s", "/home/ann")).isEqualTo(Path.of("/s/posix-gateway"));
+        assertThat(StateFolder.standard("ann", null, "/home/ann"))
+                .isEqualTo(Path.of("/home/ann/.local/state/posix-gateway"));
+    }
+
+    @Test
+    void a_disk_is_full_by_its_error_and_not_by_the_words_of_a_name() {
+        String full = Native.errorText(-Errno.ENOSPC);
+        assertThat(DiskErrno.of(new IOException(full))).isEqualTo(Errno.ENOSPC);
+        assertThat(DiskErrno.of(new FileSystemException("/f", null, full))).isEqualTo(Errno.ENOSPC);
+        assertThat(DiskErrno.of(new FileSystemException("/" + full, null, "Is a directory")))
+                .isEqualTo(Errno.EIO);
     }
 
     @Test

@@ -3,12 +3,15 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,6 +46,33 @@ class KeptMountTest {
                 assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
                 assertThat(next.read("/file")).isEqualTo("text");
             }
+        }
+    }
+
+    @Test
+    void volumeOfTheWholeCluster_isTakenOverWhileAlluxioIsAway() {
+        try (MemoryMount killed = first()) {
+            killed.kill();
+            cluster.stopMaster();
+            try (MemoryMount next = next(killed)) {
+                cluster.startMaster();
+                next.write("/file", "text");
+                assertThat(next.read("/file")).isEqualTo("text");
+            }
+        }
+    }
+
+    @Test
+    void directory_withThousandsOfHiddenFiles_isRemoved() throws Exception {
+        try (MemoryMount mount = first()) {
+            mount.mkdir("/d");
+            MemoryStore client = cluster.connect();
+            for (int i = 0; i < 2_100; i++) {
+                client.create("/d/" + HiddenNames.make(), 0644, Map.of(), UUID.randomUUID())
+                        .complete();
+            }
+            mount.rmdir("/d");
+            assertThat(mount.list("/")).isEmpty();
         }
     }
 

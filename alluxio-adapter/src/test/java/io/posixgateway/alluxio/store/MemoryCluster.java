@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryCluster {
     private static final long WORKER_BYTES = 1 << 30;
 
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final String id = "memory-" + COUNT.incrementAndGet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition renamed = lock.newCondition();
     private final ManualClock clock = new ManualClock();
@@ -56,6 +60,11 @@ public final class MemoryCluster {
 
     public MemoryStore connect(WriteType type) {
         return new MemoryStore(this, type);
+    }
+
+    /** What no other cluster has. */
+    public String id() {
+        return id;
     }
 
     public ManualClock clock() {

@@ -41,6 +41,9 @@ final class MemoryInode {
     String owner = MemoryUfs.USER;
     String group = MemoryUfs.USER;
     long modifiedMillis;
+    /** When the master made it. */
+    long createdMillis;
+
     final Map<String, byte[]> xattrs = new HashMap<>();
 
     private MemoryInode(long id, boolean directory, String name) {
@@ -99,6 +102,7 @@ final class MemoryInode {
                 group,
                 modifiedMillis,
                 modifiedMillis,
-                Map.copyOf(xattrs));
+                Map.copyOf(xattrs),
+                (int) (createdMillis / 1000));
     }
 }

@@ -140,6 +140,7 @@ final class MemoryMaster {
 
     private void attach(MemoryInode directory, MemoryInode child) {
         child.parent = directory;
+        child.createdMillis = child.createdMillis == 0 ? nowMillis() : child.createdMillis;
         directory.children.put(child.name, child);
         byId.put(child.id, child);
     }

@@ -119,20 +119,30 @@ public final class MemoryMount implements AutoCloseable {
          *     for as long as this JVM lives; null: there was none
          */
         public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
+            return openKept(folder, earlier, earlier != null);
+        }
+
+        /** One whose node, or kernel session, ended with the process of this mount: the folder is there, and a new kernel. */
+        public MemoryMount openReturned(Path folder, MemoryMount earlier) {
+            return openKept(folder, earlier, false);
+        }
+
+        private MemoryMount openKept(Path folder, @Nullable MemoryMount earlier, boolean kernelGoesOn) {
             in(folder);
             try {
                 if (earlier != null) {
                     earlier.leaveTo(folder);
                 }
                 AlluxioMount.Opening how = new AlluxioMount.Opening(
-                        StoreParts.metered(store, store.memory().clock()), earlier != null);
+                        StoreParts.metered(store, store.memory().clock()), kernelGoesOn);
                 AlluxioFileSystem opened = AlluxioMount.openKept(
                         new AlluxioOptions("", path, "", Map.of()),
                         options(folder),
                         how,
                         store.memory().clock());
-                opened.resume(earlier != null);
-                return new MemoryMount(this, folder, opened, earlier == null ? kernel() : earlier.kernel);
+                opened.resume(kernelGoesOn);
+                boolean known = kernelGoesOn && earlier != null;
+                return new MemoryMount(this, folder, opened, known ? earlier.kernel : kernel());
             } catch (StoreException e) {
                 throw new FuseFailure(path, e.errno());
             }
@@ -535,10 +545,12 @@ public final class MemoryMount implements AutoCloseable {
     }
 
     private static void copy(Path from, Path to) {
-        try (Stream<Path> files = Files.list(from)) {
-            Files.createDirectories(to);
+        try (Stream<Path> files = Files.walk(from)) {
             for (Path file : files.toList()) {
-                Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+                Path copied = to.resolve(from.relativize(file));
+                if (Files.notExists(copied)) {
+                    Files.copy(file, copied, StandardCopyOption.COPY_ATTRIBUTES);
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

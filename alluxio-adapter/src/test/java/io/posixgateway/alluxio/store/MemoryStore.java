@@ -102,6 +102,11 @@ public final class MemoryStore implements Store {
     }
 
     @Override
+    public String clusterId() throws StoreException {
+        return ask(StoreCall.CLUSTER_ID, "", master -> cluster.id());
+    }
+
+    @Override
     public FileStatus status(String path) throws StoreException {
         checkName(path);
         return ask(StoreCall.STATUS, path, master -> master.find(path).status());

@@ -22,5 +22,6 @@ public enum StoreCall {
     WRITE,
     COMPLETE,
     CANCEL,
-    READ
+    READ,
+    CLUSTER_ID
 }

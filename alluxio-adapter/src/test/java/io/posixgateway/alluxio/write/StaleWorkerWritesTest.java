@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.MemoryWorker;
 import io.posixgateway.alluxio.store.StoreCall;
@@ -181,6 +182,56 @@ class StaleWorkerWritesTest {
         }
         second.close();
         first.close();
+    }
+
+    /** A mount whose node died an hour ago, with a file in doubt that a worker undid since. */
+    private MemoryMount deadWithFileInDoubt(Path folder) throws IOException {
+        MemoryMount dead = MemoryMount.of(cluster.connect()).openKept(folder.resolve("dead"), null);
+        near.stop();
+        dead.write("/file", "first");
+        dead.write("/file", "second");
+        kill(dead, Duration.ofMinutes(61));
+        near.resume();
+        return dead;
+    }
+
+    @Test
+    void inDoubt_onNodeThatDied_isPublishedAgainWhenItIsBack(@TempDir Path folder) throws Exception {
+        try (MemoryMount dead = deadWithFileInDoubt(folder)) {
+            assertThat(published("/file")).isEqualTo("first");
+            try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
+                lookUntilSafe(back.folder());
+                assertThat(published("/file")).isEqualTo("second");
+            }
+        }
+    }
+
+    @Test
+    void inDoubt_whoseFileAnotherNodeReplaced_isSetAside(@TempDir Path folder) throws Exception {
+        try (MemoryMount dead = deadWithFileInDoubt(folder);
+                MemoryMount other = MemoryMount.of(cluster)) {
+            other.write("/file", "newest");
+            try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
+                assertThat(back.read("/file")).isEqualTo("newest");
+                assertThat(records(back.folder())).isEmpty();
+                assertThat(files(back.folder().resolve("aside"), "spool-\\d+"))
+                        .anySatisfy(content -> assertThat(content).hasContent("second"));
+            }
+        }
+    }
+
+    @Test
+    void inDoubt_whoseFileIsReplacedWhileItIsPublishedAgain_doesNotReplaceThat(@TempDir Path folder) throws Exception {
+        try (MemoryMount dead = deadWithFileInDoubt(folder);
+                MemoryMount other = MemoryMount.of(cluster)) {
+            MemoryStore client = cluster.connect();
+            client.faults().on(StoreCall.COMPLETE).before(() -> other.write("/file", "newest"));
+            try (MemoryMount back = MemoryMount.of(client).openReturned(folder.resolve("back"), dead)) {
+                lookUntilSafe(back.folder());
+                assertThat(published("/file")).isEqualTo("newest");
+                assertThat(other.list("/")).containsExactly("file");
+            }
+        }
     }
 
     /** Its process was killed so long ago, as its records say. */

@@ -1,0 +1,133 @@
+package io.posixgateway.alluxio.recovery;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Folders with what outlives a process. What lies there is believed and published, so nobody else may have put it there: never a
+ * known name in a folder for everybody's temporary files. Any thread.
+ */
+public final class StateFolder {
+    private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
+    private static final Set<PosixFilePermission> OTHERS_WRITE =
+            Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+
+    private StateFolder() {}
+
+    /** Where the state of this user's gateways is, unless an option says otherwise. Makes nothing. */
+    public static Path standard() {
+        return standard(
+                System.getProperty("user.name", ""),
+                System.getenv("XDG_STATE_HOME"),
+                System.getProperty("user.home", "/"));
+    }
+
+    static Path standard(String user, @Nullable String stateHome, String home) {
+        if (user.equals("root")) {
+            return Path.of("/var/lib/posix-gateway");
+        }
+        boolean given = stateHome != null && stateHome.startsWith("/");
+        return (given ? Path.of(stateHome) : Path.of(home, ".local", "state")).resolve("posix-gateway");
+    }
+
+    /**
+     * Makes a folder of mode 0700, and what is missing above it, or checks the one that is there.
+     *
+     * @throws IOException it cannot be made; or it is a link, or another user's, or others may write to it
+     */
+    public static void make(Path folder) throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (parent != null && Files.notExists(parent)) {
+            make(parent);
+        }
+        if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            try {
+                Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(OWN));
+            } catch (java.nio.file.FileAlreadyExistsException made) {
+                check(folder, parent);
+            }
+            return;
+        }
+        check(folder, parent);
+    }
+
+    /** The same, but one that is there is taken as it is: nothing that lies in it is believed. */
+    public static void makeIfMissing(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            make(folder);
+        }
+    }
+
+    /** Is it there, this user's own, and no link, so that nobody else put anything there? */
+    public static boolean isOwn(Path folder) {
+        try {
+            PosixFileAttributes there =
+                    Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return there.isDirectory()
+                    && uid(folder) == uid(Path.of("/proc/self"))
+                    && !there.permissions().contains(PosixFilePermission.OTHERS_WRITE);
+        } catch (IOException missing) {
+            return false;
+        }
+    }
+
+    /** Opens a lock file for writing, made if need be, that nobody else may open: whoever can read a file can hold a lock on it. */
+    public static FileChannel open(Path lock) throws IOException {
+        FileChannel channel = FileChannel.open(
+                lock,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try {
+            Files.setPosixFilePermissions(lock, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(StateFolder.class)
+                    .warn("Others may be able to hold a lock on {}: {}", lock, e.toString());
+        }
+        return channel;
+    }
+
+    private static void check(Path folder, @Nullable Path parent) throws IOException {
+        PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        String why = null;
+        if (there.isSymbolicLink() || !there.isDirectory()) {
+            why = "is a link or no folder";
+        } else if (!isTrusted(folder, parent)) {
+            why = "belongs to " + there.owner().getName() + ", another user";
+        } else if (there.permissions().contains(PosixFilePermission.OTHERS_WRITE)) {
+            why = "may be written by others";
+        } else if (there.permissions().contains(PosixFilePermission.GROUP_WRITE)) {
+            Files.setPosixFilePermissions(folder, OWN); // made with another umask
+        }
+        if (why != null) {
+            throw new IOException(
+                    folder + " " + why + ": what lies there is not believed. Give a folder of this user's own,"
+                            + " of mode 0700 (option spool, or --spool), or remove it");
+        }
+    }
+
+    /** Ours, root's, or its parent's owner's, who could put another one there anyway. */
+    private static boolean isTrusted(Path folder, @Nullable Path parent) throws IOException {
+        int owner = uid(folder);
+        return owner == 0
+                || owner == uid(Path.of("/proc/self"))
+                || (parent != null && owner == uid(parent) && !isForAll(parent));
+    }
+
+    private static boolean isForAll(Path folder) throws IOException {
+        return Files.getPosixFilePermissions(folder).stream().anyMatch(OTHERS_WRITE::contains);
+    }
+
+    private static int uid(Path path) throws IOException {
+        Object uid = Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        return uid instanceof Integer number ? number : -1;
+    }
+}

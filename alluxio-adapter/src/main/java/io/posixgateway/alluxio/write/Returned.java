@@ -1,0 +1,132 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the drafts of a node that died, or of a mount that ended, still count for when it is back. Their writers are gone; other
+ * nodes may have written the same files since. Waits; for one thread.
+ *
+ * <p>What fsync or close acknowledged is in Alluxio, so content that is still only here was acknowledged to nobody: it is never
+ * published. What was published but is in doubt is published once more, and attributes are given, only where the file is still
+ * the one that the draft began from.
+ */
+final class Returned {
+    /** As a refusal: there is no content that anybody could miss. */
+    static final String NOTHING = "";
+
+    /** Alluxio's time of making a file is told in two ways, a moment apart. */
+    private static final int SAME_SECONDS = 2;
+
+    private final Store store;
+    private final IncompleteFiles incomplete;
+    private final NodeLog nodes;
+
+    Returned(Store store, Clock clock, NodeLog nodes) {
+        this.store = store;
+        this.incomplete = new IncompleteFiles(store, clock);
+        this.nodes = nodes;
+    }
+
+    /** Null: it counts; else why not, in half a sentence that follows "as". */
+    @Nullable
+    String refusal(DraftRecord record, Path spool) throws StoreException {
+        if (record.has(DraftRecord.UNLINKED)) {
+            return NOTHING; // it went with its last handle
+        }
+        if (record.has(DraftRecord.DIRTY)) {
+            return "its writer had neither synced nor closed it when its node, or its mount, ended";
+        }
+        if (!record.isDoubtful() && !record.has(DraftRecord.ATTRIBUTES)) {
+            return NOTHING;
+        }
+        return changed(record, spool);
+    }
+
+    /** Null: the file is the one that the draft began from, or was published as. */
+    private @Nullable String changed(DraftRecord record, Path spool) throws StoreException {
+        DraftRecord.Content content = record.content();
+        boolean doubtful = record.isDoubtful();
+        long fileId = doubtful ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
+        String path = where(fileId);
+        FileStatus now = path == null || (doubtful && !path.equals(content.path())) ? null : at(path);
+        if (now == null) {
+            return "its file is gone from Alluxio, or was renamed";
+        }
+        if (now.id() != fileId || !now.complete() || now.lengthBytes() != bytesOf(spool)) {
+            return "its file has other content in Alluxio by now";
+        }
+        return renumbered(record.origin(), doubtful, now);
+    }
+
+    private static @Nullable String renumbered(@Nullable Origin origin, boolean doubtful, FileStatus now) {
+        if (origin == null) {
+            return doubtful ? null : "it is not known from which content it began";
+        }
+        return origin.fileId() != now.id() || isStill(origin, now)
+                ? null
+                : "another file has its name and number in Alluxio by now";
+    }
+
+    /** Is it the same file with the same content, as far as can be seen? */
+    private static boolean isStill(Origin origin, FileStatus now) {
+        return isSame(origin, now) && (origin.modifiedMillis() == 0 || origin.modifiedMillis() == now.modifiedMillis());
+    }
+
+    /** Is it the same file, not another one of the same id? */
+    static boolean isSame(Origin origin, FileStatus now) {
+        return origin.createdSeconds() == 0
+                || now.createdSeconds() == 0
+                || Math.abs(origin.createdSeconds() - now.createdSeconds()) <= SAME_SECONDS;
+    }
+
+    /** The file that a new one was to be, which is in everyone's way. */
+    void removeIncomplete(DraftRecord record) {
+        DraftRecord.Content content = record.content();
+        if (record.has(DraftRecord.DIRTY) && content.fileId() != 0) {
+            incomplete.remove(content.path(), content.fileId());
+        }
+    }
+
+    private @Nullable String where(long fileId) throws StoreException {
+        try {
+            return store.pathOf(fileId);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** Null: nothing is there. */
+    @Nullable
+    FileStatus at(String path) throws StoreException {
+        try {
+            return store.status(path);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private static long bytesOf(Path spool) throws StoreException {
+        try {
+            return Files.size(spool);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("The spool file " + spool, e);
+        }
+    }
+}
