@@ -138,7 +138,7 @@ final class Handshake implements InitHandler {
         if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
             return "needs CAP_SYS_ADMIN";
         }
-        boolean there = feature == InitFeature.RESEND && resends != null ? resends : feature.bits(offered) != 0;
+        boolean there = (feature == InitFeature.RESEND && resends != null) ? resends : feature.bits(offered) != 0;
         return there ? null : "not in this kernel";
     }
 
