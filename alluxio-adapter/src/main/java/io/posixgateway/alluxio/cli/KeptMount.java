@@ -107,9 +107,11 @@ final class KeptMount {
     /** Takes orders until the mount has ended; false: interrupted. */
     private boolean steered(Volume volume, Volumes volumes) {
         MountedSession.Steered steered = MountSocket.steer(volume, target, bypass);
-        try (KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system())) {
+        KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system());
+        try {
             return ended(volume);
         } finally {
+            watch.close();
             steered.close();
         }
     }
