@@ -177,7 +177,8 @@ final class Volume implements AutoCloseable {
             readers.learned(blockFolder);
         }
         DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
-        boolean waits = Boolean.logicalOr(replacer.inherit(), recovery.begin(goesOn, drafts));
+        boolean unfinished = replacer.inherit();
+        boolean waits = recovery.begin(goesOn, drafts) || unfinished;
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {

@@ -94,27 +94,17 @@ public final class FileReplacer implements AutoCloseable {
             resolve(renaming, replaced, e);
         }
         log.remove(renaming);
-        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES
-                ? renaming.fileId()
-                : compared(renaming, renamed);
+        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES ? renaming.fileId() : idAfterCopy(renaming);
     }
 
-    /**
-     * After a copy in parts an object has another ETag, by which Alluxio would take it for another file whenever somebody has it
-     * compared, and lose its attributes: so that is done at once, and they are given back. Returns its id then.
-     */
-    private long compared(Renaming renaming, Facts renamed) {
-        long fileId = renaming.fileId();
+    /** After a copy in parts a store that syncs metadata may have it as another file, with another id. */
+    private long idAfterCopy(Renaming renaming) {
         try {
-            FileStatus now = store.compared(renaming.to());
-            fileId = now.id();
-            if (fileId != renaming.fileId()) {
-                lost.restore(renaming.to(), now, renamed);
-            }
+            return store.status(renaming.to()).id();
         } catch (StoreException e) {
-            LOG.warn("Whether {} keeps its attributes in Alluxio is not known: {}", renaming.to(), e.getMessage());
+            LOG.debug("Which id {} has now is not known: {}", renaming.to(), e.getMessage());
+            return renaming.fileId();
         }
-        return fileId;
     }
 
     /** The master would delete it with all that is below it, in the under file system, too. */

@@ -9,7 +9,6 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
-import io.posixgateway.alluxio.store.StoreCall;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -27,7 +26,8 @@ class LostAttributesTest {
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
     private final MemoryStore other = cluster.connect();
-    private final MemoryMount mount = MemoryMount.of(cluster.connect()).open();
+    private final MemoryMount mount =
+            MemoryMount.of(cluster.connect().syncingCopies()).open();
 
     LostAttributesTest() {
         cluster.ufs().copyInPartsFrom(PARTS);
@@ -71,27 +71,44 @@ class LostAttributesTest {
 
     @ParameterizedTest
     @CsvSource({"true, 5242880", "false, 5242880", "true, 5242879", "false, 5242879"})
-    void replacedFile_thatWasCopiedInParts_keepsAttributesAndNode(boolean renamed, int bytes) throws StoreException {
+    void replacedFile_thatIsAnotherFileAfterTheCopy_isTheSameNode(boolean renamed, int bytes) throws StoreException {
         make("/file", content(bytes, 1));
         if (renamed) {
             make("/temporary", content(bytes, 2));
         }
         long node = mount.lookup(renamed ? "/temporary" : "/file").id();
-        mount.faults().forgetCounts();
-        if (renamed) {
-            mount.rename("/temporary", "/file");
-        } else {
-            try (OpenFile file = mount.openToWrite("/file")) {
-                file.write(0, content(bytes, 2));
+        try (OpenFile reader = mount.open(renamed ? "/temporary" : "/file")) {
+            if (renamed) {
+                mount.rename("/temporary", "/file");
+            } else {
+                try (OpenFile file = mount.openToWrite("/file")) {
+                    file.write(0, content(bytes, 2));
+                }
             }
+            assertThat(reader.readAll()).isEqualTo(content(bytes, 2));
         }
-        assertThat(mount.faults().count(StoreCall.COMPARED)).isEqualTo(bytes < PARTS ? 0 : 1);
         other.compared("/file");
         cluster.clock().advance(LONGER_THAN_BELIEVED);
         assertHasAttributes("/file");
         assertThat(mount.lookup("/file").id()).isEqualTo(node);
         try (OpenFile file = mount.open("/file")) {
             assertThat(file.readAll()).isEqualTo(content(bytes, 2));
+        }
+    }
+
+    /** This mount knows what it was; one that does not sees what the bucket has. */
+    @Test
+    void replacedFile_thatIsComparedLater_getsItsAttributesBack() throws StoreException {
+        try (MemoryMount plain = MemoryMount.of(cluster)) {
+            make("/temporary", content(PARTS, 1));
+            plain.write("/file", "old");
+            plain.rename("/temporary", "/file");
+            assertHasAttributes(plain, "/file");
+            other.compared("/file");
+            assertThat(other.status("/file").mode()).isEqualTo(0700);
+            cluster.clock().advance(LONGER_THAN_BELIEVED);
+            assertHasAttributes(plain, "/file");
+            assertThat(other.status("/file").mode()).isEqualTo(0640);
         }
     }
 

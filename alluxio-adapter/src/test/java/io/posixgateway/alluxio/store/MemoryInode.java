@@ -81,6 +81,14 @@ final class MemoryInode {
         }
     }
 
+    /** Of the same file before it was loaded anew. */
+    void takeAttributes(MemoryInode before) {
+        mode = before.mode;
+        owner = before.owner;
+        group = before.group;
+        xattrs.putAll(before.xattrs);
+    }
+
     String path() {
         MemoryInode above = parent;
         if (above == null) {

@@ -38,6 +38,7 @@ public final class MemoryStore implements Store {
     private final Map<String, LoadState> loads = new ConcurrentHashMap<>();
     private final AtomicLong ufsBytes = new AtomicLong();
     private volatile boolean persistsRenames;
+    private volatile boolean syncsCopies;
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
@@ -63,6 +64,12 @@ public final class MemoryStore implements Store {
 
     WriteType type() {
         return type;
+    }
+
+    /** Has what it renames compared with the UFS at once, and keeps the attributes, as a client does that syncs metadata. */
+    public MemoryStore syncingCopies() {
+        syncsCopies = true;
+        return this;
     }
 
     private <T> T ask(StoreCall call, String path, MemoryCluster.Question<T> question) throws StoreException {
@@ -176,11 +183,13 @@ public final class MemoryStore implements Store {
     public void rename(String from, String to, boolean overFile) throws StoreException {
         checkName(from);
         checkName(to);
-        tell(
-                StoreCall.RENAME,
-                from,
-                master ->
-                        master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach())));
+        tell(StoreCall.RENAME, from, master -> {
+            MemoryInode before = syncsCopies ? master.find(from) : null;
+            master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach()));
+            if (before != null) {
+                master.compared(to).takeAttributes(before);
+            }
+        });
     }
 
     @Override

@@ -236,7 +236,6 @@ class ObjectStoreReplacementTest {
             fails(Errno.EIO, () -> first.write("/dir/file", NEW));
             first.kill();
             cluster.startMaster();
-            first.close();
             assertThat(hidden()).as("in Alluxio and in the UFS").hasSize(2);
             first.leaveTo(folder.resolve("next"));
         }
