@@ -538,7 +538,11 @@ final class NameOperations {
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            moveDirectory(to.directory, target, path, newPath);
+            volume.drafts.completeNew(path, volume.store.copiesOnRename(newPath));
+            if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
+                removeDirectory(to.directory, target, newPath);
+            }
+            volume.directoryRename.run(path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
@@ -553,22 +557,6 @@ final class NameOperations {
         if (fileId != renaming.fileId()) {
             volume.table.adopt(child, fileId, volume.freshness.nowNanos());
             child.forgetFacts();
-        }
-    }
-
-    /** @param target the directory, without names, that is there; null: there is nothing */
-    private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
-            throws StoreException {
-        boolean copies = volume.store.copiesOnRename(newPath);
-        volume.drafts.completeNew(path, copies);
-        boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
-        if (target != null && !continues) {
-            removeDirectory(newParent, target, newPath);
-        }
-        if (copies) {
-            volume.directoryRename.run(path, newPath);
-        } else {
-            renameToFree(path, newPath);
         }
     }
 
