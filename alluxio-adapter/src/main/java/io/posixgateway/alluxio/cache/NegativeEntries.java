@@ -58,8 +58,8 @@ public final class NegativeEntries {
         Dentries.Dentry dentry = dentries.find(name);
         Freshness own = freshness.of(directory, name);
         boolean missing = (dentry == null || dentry.child() == null)
-                && (dentries.complete() && own.fresh(dentries.completeNanos())
-                        || dentry != null && own.fresh(dentry.seenNanos()));
+                && ((dentries.complete() && own.fresh(dentries.completeNanos()))
+                        || (dentry != null && own.fresh(dentry.seenNanos())));
         try {
             if (missing && own.believesMissing()) {
                 metadata.refresh(directory);
