@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.client;
 
 import io.posixgateway.fuse.time.Clock;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +35,7 @@ final class MountPoints {
      */
     record MountPoint(String path, UfsKind kind) {}
 
-    private record Table(TreeMap<String, MountPoint> byPath, long fetchedNanos) {}
+    private record Table(Map<String, MountPoint> byPath, long fetchedNanos) {}
 
     MountPoints(Request request, Clock clock) {
         this.request = request;
@@ -44,7 +44,7 @@ final class MountPoints {
 
     /** The mount point whose UFS holds this path. */
     MountPoint of(String path) throws StoreException {
-        TreeMap<String, MountPoint> byPath = current();
+        Map<String, MountPoint> byPath = current();
         for (String at = path; !at.equals(ROOT); at = parent(at)) {
             MountPoint found = byPath.get(at);
             if (found != null) {
@@ -55,11 +55,11 @@ final class MountPoints {
         return root == null ? new MountPoint(ROOT, UfsKind.LOCAL) : root;
     }
 
-    private TreeMap<String, MountPoint> current() throws StoreException {
+    private Map<String, MountPoint> current() throws StoreException {
         Table known = table;
         if (known == null || clock.nanos() - known.fetchedNanos > TTL_NANOS) {
             long askedNanos = clock.nanos();
-            TreeMap<String, MountPoint> byPath = new TreeMap<>();
+            Map<String, MountPoint> byPath = new HashMap<>();
             request.send().forEach((path, uri) -> byPath.put(path, new MountPoint(path, UfsKind.of(uri))));
             known = new Table(byPath, askedNanos);
             table = known;

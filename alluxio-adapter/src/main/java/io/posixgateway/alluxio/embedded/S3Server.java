@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -76,8 +77,8 @@ public final class S3Server {
                 "-s3.port.lance=0",
                 "-s3.localSocket=" + folder.resolve("s3.sock"),
                 "-s3.config=" + identities);
-        this.process =
-                new ServerProcess("s3", command, logs.resolve("s3.out"), new InetSocketAddress("127.0.0.1", port));
+        this.process = new ServerProcess(
+                "s3", command, logs.resolve("s3.out"), new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
     private static Path program() throws IOException {
