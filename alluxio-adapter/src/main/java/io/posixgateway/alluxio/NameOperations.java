@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.NameChange;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
@@ -26,15 +25,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
-    private static final int MOST_HIDDEN = 1000;
-
     private final Volume volume;
     private final NewFiles newFiles;
+    private final DirectoryRemoval removal;
     private final Moves moves;
 
     NameOperations(Volume volume) {
         this.volume = volume;
         this.newFiles = new NewFiles(volume);
+        this.removal = new DirectoryRemoval(volume);
         this.moves = volume.metadata.moves();
     }
 
@@ -404,38 +403,9 @@ final class NameOperations {
             return -Errno.ENOTDIR;
         }
         return take(child, new Place(directory, name), path -> {
-            removeDirectory(directory, child, path);
+            removal.remove(directory, child, path);
             return -1;
         });
-    }
-
-    /** Deletes a directory that shows no names; open deleted files in it move up. */
-    private void removeDirectory(Inode parent, Inode child, String path) throws StoreException {
-        try {
-            volume.store.delete(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !moveHiddenUp(parent, path)) {
-                throw e;
-            }
-            volume.store.delete(path);
-        }
-        child.markUnlinked();
-        volume.metadata.times().gone(child);
-    }
-
-    private boolean moveHiddenUp(Inode parent, String path) throws StoreException {
-        Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
-        for (FileStatus status : page.entries()) {
-            if (!HiddenNames.is(status.name())) {
-                return false;
-            }
-        }
-        for (FileStatus status : page.entries()) {
-            Name hidden = Name.of(status.name());
-            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
-            volume.metadata.place(parent, hidden, status);
-        }
-        return !page.more();
     }
 
     /** A directory and a name in it. */
@@ -540,7 +510,7 @@ final class NameOperations {
         if (child.isDirectory()) {
             volume.drafts.completeNew(path, volume.store.copiesOnRename(newPath));
             if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
-                removeDirectory(to.directory, target, newPath);
+                removal.remove(to.directory, target, newPath);
             }
             volume.directoryRename.run(path, newPath);
         } else if (target == null) {

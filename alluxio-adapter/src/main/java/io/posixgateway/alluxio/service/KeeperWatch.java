@@ -86,8 +86,8 @@ public final class KeeperWatch implements AutoCloseable {
         @Override
         public boolean give() throws KeeperException {
             return volume.session()
-                    .lend(kept -> keeper.adopt(
-                            volume.name(), kept, volume.request().toByteArray()));
+                    .lend(kept ->
+                            keeper.adopt(volume.name(), kept, volume.request().toByteArray()));
         }
     }
 

@@ -40,7 +40,8 @@ class KeptRequestTest {
 
     @ParameterizedTest
     @CsvSource({"option_of_next_version,on", "consistency,of-next-version", "spool,/elsewhere"})
-    void an_option_that_is_not_understood_hinders_an_attach_and_no_takeover(String name, String value) throws Exception {
+    void an_option_that_is_not_understood_hinders_an_attach_and_no_takeover(String name, String value)
+            throws Exception {
         hindersOnlyAnAttach(request().putOptions(name, value).build());
     }
 

@@ -38,7 +38,8 @@ class TakeoverTest {
     }
 
     private Takeover start(Fate fate, String... ids) {
-        Takeover takeover = new Takeover(new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system());
+        Takeover takeover =
+                new Takeover(new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system());
         executor.execute(takeover);
         return takeover;
     }
@@ -94,8 +95,8 @@ class TakeoverTest {
                 "y");
         takeover.awaitFirstTry(LIMIT.toMillis());
         assertThat(tries).containsOnlyKeys("x", "y");
-        Waiting.until("they are tried again", LIMIT, () -> tries.values().stream()
-                .allMatch(count -> count.get() > 2));
+        Waiting.until(
+                "they are tried again", LIMIT, () -> tries.values().stream().allMatch(count -> count.get() > 2));
         assertThat(takeover.done()).isFalse();
     }
 
@@ -123,8 +124,7 @@ class TakeoverTest {
         @Override
         public void resume(AttachRequest request) throws ServiceException {
             String id = request.getVolume();
-            int attempt =
-                    tries.computeIfAbsent(id, key -> new AtomicInteger()).incrementAndGet();
+            int attempt = tries.computeIfAbsent(id, key -> new AtomicInteger()).incrementAndGet();
             try {
                 fate.of(id, attempt);
             } catch (InterruptedException e) {

@@ -114,8 +114,8 @@ public final class FuseSession implements AutoCloseable {
             String reason = chooser.refusal(choice);
             if (reason == null) {
                 boolean uring = choice == TransportChoice.URING;
-                Handshake handshake = new Handshake(
-                        options, uring, null, Native.pageBytes(), fileSystem, kernel::negotiated);
+                Handshake handshake =
+                        new Handshake(options, uring, null, Native.pageBytes(), fileSystem, kernel::negotiated);
                 MountedConnection connection = MountedConnection.mount(mountPoint, options);
                 FuseSession session = new FuseSession(
                         fileSystem,
@@ -173,10 +173,11 @@ public final class FuseSession implements AutoCloseable {
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
         KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notices());
-        Handshake handshake = new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
-            memory.store(outcome);
-            kernel.negotiated(outcome);
-        });
+        Handshake handshake =
+                new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
+                    memory.store(outcome);
+                    kernel.negotiated(outcome);
+                });
         FuseSession session = new FuseSession(
                 journaled, connection, new Setup(fitting, kernel, handshake, List.of(), way, clock), way::make);
         try {

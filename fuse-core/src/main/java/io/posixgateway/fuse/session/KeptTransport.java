@@ -35,8 +35,7 @@ final class KeptTransport {
     private final Sizes sizes;
     private final @Nullable RingMemory rings;
 
-    private KeptTransport(
-            boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
+    private KeptTransport(boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
         this.negotiated = negotiated;
         this.resends = resends;
         this.cloneFd = cloneFd;
@@ -73,13 +72,14 @@ final class KeptTransport {
         if (earlier != null) {
             return earlier.has(InitFeature.RESEND);
         }
-        ByteBuffer message = ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
+        ByteBuffer message =
+                ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
         return !options.off().contains(Feature.RESEND)
                 && Native.write(kept.fuseFd(), message, NoticeFormat.resend(message)) >= 0;
     }
 
-    private static KeptTransport choose(
-            SessionOptions options, KeptSession kept, SessionMemory memory, boolean resends) throws MountException {
+    private static KeptTransport choose(SessionOptions options, KeptSession kept, SessionMemory memory, boolean resends)
+            throws MountException {
         TransportChooser chooser = new TransportChooser(options);
         Negotiated earlier = memory.negotiated();
         Sizes sizes = chooser.sizes();

@@ -40,7 +40,12 @@ public final class DevFuseTransport implements Transport {
      * @param oneOnly null: from all of them
      */
     private DevFuseTransport(
-            int fd, List<Integer> clones, @Nullable Integer oneOnly, boolean negotiated, Sizes sizes, SessionMetrics metrics) {
+            int fd,
+            List<Integer> clones,
+            @Nullable Integer oneOnly,
+            boolean negotiated,
+            Sizes sizes,
+            SessionMetrics metrics) {
         this.fd = fd;
         this.clones = clones;
         ready = new CountDownLatch(negotiated ? 0 : 1);

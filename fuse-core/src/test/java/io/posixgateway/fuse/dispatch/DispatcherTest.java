@@ -199,7 +199,8 @@ class DispatcherTest {
             dispatcher.handle(exchange);
             waits.await();
             MemoryExchange interrupt = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
-            interrupt.ask(Opcode.INTERRUPT, 0, new Message().int64(1234 | resent).done(), Message.NOTHING);
+            interrupt.ask(
+                    Opcode.INTERRUPT, 0, new Message().int64(1234 | resent).done(), Message.NOTHING);
             dispatcher.handle(interrupt);
             exchange.awaitAnswer();
             assertThat(exchange.error).isEqualTo(-Errno.EINTR);

@@ -16,7 +16,8 @@ class KeptTransportTest {
     void aRequestTimeoutThatATakeoverMayExceedIsNamed(String seconds, boolean named, @TempDir Path folder)
             throws IOException {
         Path setting = Files.writeString(folder.resolve("timeout"), seconds + "\n");
-        assertThat(KeptTransport.requestTimeout(setting).contains(seconds + "s")).isEqualTo(named);
+        assertThat(KeptTransport.requestTimeout(setting).contains(seconds + "s"))
+                .isEqualTo(named);
         assertThat(KeptTransport.requestTimeout(folder.resolve("missing"))).isEmpty();
     }
 }
