@@ -25,14 +25,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
-
     private final Volume volume;
     private final NewFiles newFiles;
+    private final DirectoryRemoval removal;
     private final Moves moves;
 
     NameOperations(Volume volume) {
         this.volume = volume;
         this.newFiles = new NewFiles(volume);
+        this.removal = new DirectoryRemoval(volume);
         this.moves = volume.metadata.moves();
     }
 
@@ -402,23 +403,9 @@ final class NameOperations {
             return -Errno.ENOTDIR;
         }
         return take(child, new Place(directory, name), path -> {
-            removeDirectory(directory, child, path);
+            removal.remove(directory, child, path);
             return -1;
         });
-    }
-
-    /** Deletes a directory that shows no names; open deleted files in it move up. */
-    private void removeDirectory(Inode parent, Inode child, String path) throws StoreException {
-        try {
-            volume.store.delete(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !new HiddenCleanup(volume).movedUp(parent, path)) {
-                throw e;
-            }
-            volume.store.delete(path);
-        }
-        child.markUnlinked();
-        volume.metadata.times().gone(child);
     }
 
     /** A directory and a name in it. */
@@ -521,7 +508,11 @@ final class NameOperations {
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            moveDirectory(to.directory, target, path, newPath);
+            volume.drafts.completeNew(path, volume.store.copiesOnRename(newPath));
+            if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
+                removal.remove(to.directory, target, newPath);
+            }
+            volume.directoryRename.run(path, newPath);
         } else if (target == null) {
             volume.drafts.move(child, () -> renameToFree(path, newPath));
         } else {
@@ -536,22 +527,6 @@ final class NameOperations {
         if (fileId != renaming.fileId()) {
             volume.table.adopt(child, fileId, volume.freshness.nowNanos());
             child.forgetFacts();
-        }
-    }
-
-    /** @param target the directory, without names, that is there; null: there is nothing */
-    private void moveDirectory(Inode newParent, @Nullable Inode target, String path, String newPath)
-            throws StoreException {
-        boolean copies = volume.store.copiesOnRename(newPath);
-        volume.drafts.completeNew(path, copies);
-        boolean continues = copies && target != null && volume.directoryRename.isUnfinished(path, newPath);
-        if (target != null && !continues) {
-            removeDirectory(newParent, target, newPath);
-        }
-        if (copies) {
-            volume.directoryRename.run(path, newPath);
-        } else {
-            renameToFree(path, newPath);
         }
     }
 

@@ -24,14 +24,12 @@ final class Renames {
     private final MasterCaller caller;
     private final MountPoints mountPoints;
     private final FirstListings listings;
-    private final CopiedAttributes attributes;
 
     Renames(FileSystem files, MasterCaller caller, MountPoints mountPoints, FirstListings listings) {
         this.files = files;
         this.caller = caller;
         this.mountPoints = mountPoints;
         this.listings = listings;
-        this.attributes = new CopiedAttributes(files, caller);
     }
 
     /**
@@ -47,17 +45,12 @@ final class Renames {
                 checkReplaceable(to);
             }
         }
-        boolean loses = attributes.areSynced() && mountPoints.of(to.getPath()).kind() == UfsKind.OBJECT_STORE;
-        URIStatus copied = loses ? attributes.before(from) : null;
         listings.take(
                 List.of(from.getPath(), to.getPath()),
                 () -> caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
                     files.rename(from, to, options.build());
                     return to;
                 }));
-        if (copied != null) {
-            attributes.keep(to, copied);
-        }
     }
 
     private void checkReplaceable(AlluxioURI target) throws StoreException {

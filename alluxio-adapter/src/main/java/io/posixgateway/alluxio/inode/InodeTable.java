@@ -138,10 +138,8 @@ public final class InodeTable {
     /** The inode of a file, if there is one. */
     public @Nullable Inode known(long fileId) {
         Inode later = laterIds.get(fileId + BASE);
-        if (later != null) {
-            return later;
-        }
-        return fileId == root.fileId() ? root : nodes.get(nodeOf(fileId));
+        Inode first = fileId == root.fileId() ? root : nodes.get(nodeOf(fileId));
+        return later != null ? later : first;
     }
 
     /** The inode of a file wherever it is, made if need be; not yet in the tree if it is new. */

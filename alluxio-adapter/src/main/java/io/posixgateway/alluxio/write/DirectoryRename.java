@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames a directory in an object store, entry by entry. Called while nobody here goes by a path below it; waits, for as long as its
+ * Renames directories, in an object store entry by entry. Called while nobody here goes by a path below it; waits, for as long as its
  * files take to be copied. Any thread.
  *
  * <p>Alluxio's own rename copies a whole tree within one call, which nobody can end, and fails where a directory is but a prefix of
@@ -59,9 +59,9 @@ public final class DirectoryRename {
         this.notices = notices;
     }
 
-    /** Did a rename of the one to the other begin that did not end? Waits. */
+    /** Did a rename of the one to the other, which is there, begin that did not end? Waits. */
     public boolean isUnfinished(String from, String to) throws StoreException {
-        return isBegun(store.status(from), store.status(to));
+        return store.copiesOnRename(to) && isBegun(store.status(from), store.status(to));
     }
 
     private static boolean isBegun(FileStatus source, FileStatus target) {
@@ -78,6 +78,13 @@ public final class DirectoryRename {
      * @throws StoreException EEXIST; EINTR where the program was killed that asked for it
      */
     public void run(String from, String to) throws StoreException {
+        if (!store.copiesOnRename(to)) {
+            Reservations.taking(store, to, () -> {
+                store.rename(from, to, false);
+                return to;
+            });
+            return;
+        }
         Progress progress = new Progress(from, to);
         try {
             move(from, to, store.status(from), progress);

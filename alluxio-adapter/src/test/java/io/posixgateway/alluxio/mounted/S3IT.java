@@ -242,14 +242,16 @@ class S3IT {
     void a_file_that_is_copied_in_parts_keeps_its_attributes_where_alluxio_syncs() throws Exception {
         AlluxioOptions syncing = new AlluxioOptions(
                 alluxio.masters(), "/" + folder, "", Map.of("alluxio.user.file.metadata.sync.interval", "0"));
-        try (MountedFileSystem other = MountedFileSystem.mount(
+        try (MountedFileSystem second = MountedFileSystem.mount(
                 AlluxioMount.open(syncing, SharedAlluxio.options(Map.of("metadata_ttl", "0"))), TransportChoice.AUTO)) {
-            Path large = other.root().resolve("large");
+            Path large = second.root().resolve("large");
             Files.writeString(large, "short");
             Files.setPosixFilePermissions(large, PosixFilePermissions.fromString("rw-r-----"));
             note(large, "stays");
             Files.write(large, new byte[COPIED_IN_PARTS_BYTES]);
-            Path moved = Files.move(large, other.root().resolve("moved"), StandardCopyOption.ATOMIC_MOVE);
+            assertThat(other.compared("/" + folder + "/large").mode()).isEqualTo(0640); // before this mount looks
+            Path moved = Files.move(large, second.root().resolve("moved"), StandardCopyOption.ATOMIC_MOVE);
+            assertThat(other.compared("/" + folder + "/moved").mode()).isEqualTo(0640);
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(moved)))
                     .isEqualTo("rw-r-----");
             assertThat(noteOf(moved)).isEqualTo("stays");
