@@ -141,8 +141,8 @@ public final class MemoryMount implements AutoCloseable {
                         how,
                         store.memory().clock());
                 opened.resume(kernelGoesOn);
-                boolean known = kernelGoesOn && earlier != null;
-                return new MemoryMount(this, folder, opened, known ? earlier.kernel : kernel());
+                RecordingKernel known = kernelGoesOn && earlier != null ? earlier.kernel : kernel();
+                return new MemoryMount(this, folder, opened, known);
             } catch (StoreException e) {
                 throw new FuseFailure(path, e.errno());
             }
