@@ -133,9 +133,8 @@ final class Volume implements AutoCloseable {
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
-        this.spool =
-                new SpoolFolder(kept == null ? options.spoolFolder() : kept.path(), options.spoolBytes(), kept != null);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
+        this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
         this.hidden =
                 kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
         this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);

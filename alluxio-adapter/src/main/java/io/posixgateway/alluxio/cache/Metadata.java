@@ -263,9 +263,8 @@ public final class Metadata {
     }
 
     /**
-     * Alluxio has a name that this mount took away: what it says after a look at the under file system; null: nothing is there.
-     * It may be back in Alluxio alone, which loads names from the under file system, or was doing something for a process
-     * that is no more.
+     * What Alluxio says of a name that this mount took away after a look at the under file system; null: nothing is there. The name may
+     * be back in Alluxio alone, which loads names from there, or did something for a process that is no more.
      */
     private @Nullable FileStatus compared(String path) throws StoreException {
         return orNull(() -> store.compared(path));
@@ -287,13 +286,7 @@ public final class Metadata {
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        if (inode.isDirectory()) {
-            if (!stays) {
-                notices.moved(inode, inode.dentries().dropListing());
-            }
-        } else if (before != null && kept) {
-            told(inode, before, now);
-        }
+        told(inode, kept ? before : now, now, stays);
         if (kept) {
             times.settle(inode, status, changes);
         }
@@ -310,9 +303,14 @@ public final class Metadata {
         }
     }
 
-    private void told(Inode file, Facts before, Facts now) {
-        if (!before.sameContent(now)) {
-            notices.changed(file.node());
+    /** @param stays for a directory: what is known of its names */
+    private void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
+        if (inode.isDirectory()) {
+            if (!stays) {
+                notices.moved(inode, inode.dentries().dropListing());
+            }
+        } else if (before != null && !before.sameContent(now)) {
+            notices.changed(inode.node());
         }
     }
 
@@ -548,13 +546,7 @@ public final class Metadata {
         return new Confirmed(last, page.more());
     }
 
-    /**
-     * When Alluxio was asked for names.
-     *
-     * @param removals how often names had been taken out of the directory by then
-     * @param changes {@link Inode#changesSoFar} by then
-     * @param moves {@link Moves#count} by then
-     */
+    /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Inode#changesSoFar} and {@link Moves#count}. */
     private record Asked(long nanos, long removals, long changes, long moves) {}
 
     private Asked ask(Inode directory) {
@@ -574,9 +566,10 @@ public final class Metadata {
             return;
         }
         Facts now = reader.read(status, asked.nanos);
+        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes, asked.nanos);
         if (child.confirm(before, now, asked.changes)) {
             table.confirm(directory, name, child, asked.nanos);
-            told(child, before, now);
+            told(child, before, now, stays);
         }
     }
 
@@ -593,11 +586,6 @@ public final class Metadata {
 
     private record Listing(Name name, FileStatus status) {}
 
-    /**
-     * A part of a listing that was read to confirm what is known.
-     *
-     * @param last its last name
-     * @param more does it go on?
-     */
+    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
     record Confirmed(String last, boolean more) {}
 }

@@ -65,6 +65,24 @@ class HotDirectoryTest {
         }
     }
 
+    @Test
+    void missingName_ofDirectoryThatIsListedAhead_isFoundAfterASecond() throws Exception {
+        makeFiles(100);
+        try (MemoryMount mount = mount();
+                MemoryMount other = mount()) {
+            other.mkdir("/sub");
+            assertThat(mount.exists("/sub/late")).isFalse();
+            other.create("/sub/late").close();
+            cluster.clock().advance(Duration.ofMillis(10));
+            for (int i = 0; i < HotDirectories.ASKS; i++) {
+                mount.lookup("/f" + i);
+            }
+            Waiting.until("it is listed", LIMIT, () -> mount.faults().count(StoreCall.LIST) > 0 && nothingIsListed());
+            cluster.clock().advance(Duration.ofSeconds(1));
+            assertThat(mount.exists("/sub/late")).isTrue();
+        }
+    }
+
     private static void open(MemoryMount mount, FuseNode file) {
         mount.requests().release(mount.requests().open(file, Stat.O_RDONLY));
     }
