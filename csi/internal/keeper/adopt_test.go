@@ -40,7 +40,9 @@ func lost(t *testing.T, socket, id string) (target string, left *Keeper, g gatew
 		t.Fatal(err)
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
 	return target, first.keeper, g
 }
 

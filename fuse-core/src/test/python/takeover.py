@@ -5,8 +5,8 @@ descriptors, and sends it SIGNAL (KILL, or TERM for a planned end) at random mom
 mount. Ends with status 0 when no call of theirs failed, none hangs, and what was written is there.
 
 In the environment: READERS and WRITERS, how many (2 and 2); ONE_CPU, set when they are to share one; KERNEL_LACKS, what
-the server's kernel is not to have (see old_kernel.c). Without resend, a kill may fail the calls that are in flight, one for
-each thread of the load, by an error of the kernel's; nothing else.
+the server's kernel is not to have (see old_kernel.c). Without resend, a kill may fail the calls that are in flight, one
+for each thread of the load, by an error of the kernel's; nothing else.
 """
 
 import ctypes

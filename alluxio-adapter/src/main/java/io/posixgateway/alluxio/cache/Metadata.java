@@ -561,14 +561,21 @@ public final class Metadata {
             return;
         }
         Inode child = dentry.child();
-        Facts before = child == null || child.fileId() != status.id() || times.concern(child) ? null : child.facts();
-        if (child == null || before == null || before.fetchedNanos() - asked.nanos >= 0) {
+        if (child != null && child.fileId() == status.id() && !times.concern(child)) {
+            confirm(directory, child, new Listing(name, status), asked);
+        }
+    }
+
+    private void confirm(Inode directory, Inode child, Listing listed, Asked asked) {
+        Facts before = child.facts();
+        if (before == null || before.fetchedNanos() - asked.nanos >= 0) {
             return;
         }
+        FileStatus status = listed.status;
         Facts now = reader.read(status, asked.nanos);
         boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes, asked.nanos);
         if (child.confirm(before, now, asked.changes)) {
-            table.confirm(directory, name, child, asked.nanos);
+            table.confirm(directory, listed.name, child, asked.nanos);
             told(child, before, now, stays);
         }
     }
