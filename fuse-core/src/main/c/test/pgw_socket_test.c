@@ -38,6 +38,22 @@ static void descriptors_come_with_the_data_and_empty_places_are_marked(void **st
     close(pair[1]);
 }
 
+static void what_is_sent_with_descriptors_stays_the_senders(void **state) {
+    int pair[2];
+    int fd;
+    char bytes[2];
+    (void)state;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(pgw_socket_send_fds(pair[0], "ab", 2, &pair[1], 1), 2);
+    assert_int_equal(pgw_socket_receive(pair[1], bytes, 2, &fd, 1), 2);
+    assert_memory_equal(bytes, "ab", 2);
+    assert_int_equal(test_descriptors_same_as(pair[1]), 2);
+    close(fd);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 static void descriptors_without_a_place_are_closed(void **state) {
     int pair[2];
     int fd;
@@ -68,8 +84,8 @@ static void the_end_of_the_peer_is_no_data_and_its_user_is_known(void **state) {
     assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 1);
     assert_int_equal(pgw_socket_receive(pair[1], &byte, 1, NULL, 0), 0);
     assert_int_equal(pgw_socket_send(pair[1], "ab", 2), -EPIPE);
-    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, pair, 2), -EPIPE);
-    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, pair, 0), -EINVAL);
+    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, &pair[1], 1), -EPIPE);
+    assert_int_equal(pgw_socket_send_fds(pair[1], "ab", 2, &pair[1], 0), -EINVAL);
     close(pair[1]);
 }
 
@@ -86,6 +102,7 @@ static void a_missing_socket_and_a_path_too_long_are_told_apart(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors_come_with_the_data_and_empty_places_are_marked),
+        cmocka_unit_test(what_is_sent_with_descriptors_stays_the_senders),
         cmocka_unit_test(descriptors_without_a_place_are_closed),
         cmocka_unit_test(the_end_of_the_peer_is_no_data_and_its_user_is_known),
         cmocka_unit_test(a_missing_socket_and_a_path_too_long_are_told_apart),
