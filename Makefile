@@ -18,7 +18,7 @@ BUILT ?= java-build
 # time) comes last. The parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check
-TEST_TARGETS := native-test jcstress-short
+TEST_TARGETS := native-test
 ALONE_TARGETS := core-fault-test adapter-fault-test
 LANES := .ci/lanes.py
 comma := ,
@@ -59,7 +59,7 @@ demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt 
 	@bin/posix-gateway demo $(ARGS)
 
 test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
-	@$(LANES) --tests test java=core-test,adapter-mounted-test other=$(call list,$(TEST_TARGETS) adapter-test) --alone $(call list,$(ALONE_TARGETS))
+	@$(LANES) --tests test java=core-test,adapter-mounted-test,jcstress-short other=$(call list,$(TEST_TARGETS) adapter-test) --alone $(call list,$(ALONE_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
 FAULT_TESTS := **/*FaultTest.java

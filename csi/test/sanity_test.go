@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/kubernetes-csi/csi-test/v5/pkg/sanity"
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
@@ -18,12 +20,19 @@ func TestSanity(t *testing.T) {
 	t.Logf("with the stand-in: %t %s", program == "", lacking)
 	r := newRig(t, program)
 	config := sanity.NewTestConfig()
-	config.Address = "unix://" + r.driverSocket()
-	config.DialOptions = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithAuthority("localhost")}
-	config.ControllerDialOptions = config.DialOptions
 	config.TargetPath = filepath.Join(r.kubelet(), "target")
 	config.StagingPath = filepath.Join(r.kubelet(), "staging")
 	config.IdempotentCount = 3
-	sanity.Test(t, config)
+	// The suite's own way to connect waits a minute in vain where the connection is ready before it first looks.
+	suite := sanity.GinkgoTest(&config)
+	connection, err := grpc.NewClient("unix://"+r.driverSocket(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithAuthority("localhost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.Conn = connection
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	ginkgo.RunSpecs(t, "CSI Driver Test Suite")
+	suite.Finalize()
 	r.nothingLeft()
 }

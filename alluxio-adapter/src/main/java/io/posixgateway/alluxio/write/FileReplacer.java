@@ -94,13 +94,22 @@ public final class FileReplacer implements AutoCloseable {
             resolve(renaming, replaced, e);
         }
         log.remove(renaming);
-        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES ? renaming.fileId() : idAfterCopy(renaming);
+        boolean inParts = renamed != null && renamed.lengthBytes() >= PARTS_FROM_BYTES;
+        return inParts ? idAfterCopy(renaming, renamed) : renaming.fileId();
     }
 
-    /** After a copy in parts a store that syncs metadata may have it as another file, with another id. */
-    private long idAfterCopy(Renaming renaming) {
+    /**
+     * After a copy in parts a store that syncs metadata may have it as another file, with another id and without its attributes, which
+     * it gets back.
+     */
+    private long idAfterCopy(Renaming renaming, Facts renamed) {
         try {
-            return store.status(renaming.to()).id();
+            FileStatus now = store.status(renaming.to());
+            boolean anew = now.id() != renaming.fileId() && now.xattrs().isEmpty() && !now.directory();
+            if (anew && now.complete() && now.lengthBytes() == renamed.lengthBytes()) {
+                lost.restore(renaming.to(), now, renamed);
+            }
+            return now.id();
         } catch (StoreException e) {
             LOG.debug("Which id {} has now is not known: {}", renaming.to(), e.getMessage());
             return renaming.fileId();

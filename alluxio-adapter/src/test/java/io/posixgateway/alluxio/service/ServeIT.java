@@ -179,10 +179,12 @@ class ServeIT {
                 .attach(good.toBuilder()
                         .setCluster(Cluster.newBuilder().setMasters(masters).putProperties("alluxio.home", "/"))
                         .build()));
+        node.mount("vol-2");
         failsWith(Status.Code.NOT_FOUND, "/missing", () -> node.control()
                 .attach(good.toBuilder().setAlluxioPath("/missing").build()));
         failsWith(Status.Code.UNAVAILABLE, "127.0.0.1:1", () -> node.control()
                 .attach(Node.request("vol-2", "127.0.0.1:1", "/")));
+        node.unmount("vol-2");
         failsWith(Status.Code.NOT_FOUND, "not attached", () -> node.control()
                 .stats(StatsRequest.newBuilder().setVolume("none").build()));
     }

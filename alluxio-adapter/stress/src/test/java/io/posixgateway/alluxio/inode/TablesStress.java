@@ -218,7 +218,7 @@ public final class TablesStress {
 
         @Actor
         public void remove() {
-            names.remove(children[0]);
+            names.remove(children[0], true);
         }
 
         @Actor
