@@ -137,7 +137,7 @@ final class Volume implements AutoCloseable {
         this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
         this.hidden =
                 kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
-        this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
+        this.replacer = new FileReplacer(store, clock, factsReader, new RenameLog(lists, store.cluster()), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -13,6 +14,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +42,12 @@ public final class FileReplacer implements AutoCloseable {
     /** Shorter objects have one part: it is the least that a part may have but for the last one. */
     private static final long PARTS_FROM_BYTES = 5 << 20;
 
+    /** Failures of what the master checks before it deletes what has the name. */
+    private static final Set<Integer> BEFORE_ANYTHING = Set.of(Errno.EISDIR, Errno.EACCES, Errno.EXDEV);
+
     private final Store store;
     private final Clock clock;
+    private final FactsReader reader;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
     private final LostAttributes lost;
@@ -53,9 +59,10 @@ public final class FileReplacer implements AutoCloseable {
     // Guarded by this.
     private @Nullable Thread thread;
 
-    public FileReplacer(Store store, Clock clock, RenameLog log, HiddenFiles hiddenFiles) {
+    public FileReplacer(Store store, Clock clock, FactsReader reader, RenameLog log, HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
+        this.reader = reader;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
         this.lost = new LostAttributes(store);
@@ -88,16 +95,18 @@ public final class FileReplacer implements AutoCloseable {
         }
         checkIsNoDirectory(renaming.to());
         log.add(renaming);
+        boolean isSame = renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES;
         try {
             store.rename(renaming.from(), renaming.to(), true);
         } catch (StoreException e) {
             resolve(renaming, replaced, e);
+            isSame = false;
         }
         log.remove(renaming);
-        return renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES ? renaming.fileId() : idAfterCopy(renaming);
+        return isSame ? renaming.fileId() : idAfterCopy(renaming);
     }
 
-    /** After a copy in parts a store that syncs metadata may have it as another file, with another id. */
+    /** After a copy in parts, or one that the master does not know of, Alluxio may have it as another file, with another id. */
     private long idAfterCopy(Renaming renaming) {
         try {
             return store.status(renaming.to()).id();
@@ -120,7 +129,7 @@ public final class FileReplacer implements AutoCloseable {
 
     /** After a failure: returns if the file is in place all the same, or now. */
     private void resolve(Renaming renaming, @Nullable Facts replaced, StoreException failure) throws StoreException {
-        if (!failure.isOutcomeUnknown()) {
+        if (BEFORE_ANYTHING.contains(failure.errno())) {
             log.remove(renaming);
             throw failure;
         }
@@ -172,10 +181,15 @@ public final class FileReplacer implements AutoCloseable {
         if (!renaming.from().equals(at)) {
             return Outcome.SOURCE_GONE;
         }
+        FileStatus source = orNull(() -> store.status(renaming.from()));
         // The master may know of a file whose object it has deleted.
         FileStatus there = orNull(() -> store.compared(renaming.to()));
         if (there == null) {
             return Outcome.TARGET_MISSING;
+        }
+        if (source != null && isMoved(renaming, source, there, replaced)) {
+            lost.restore(renaming.to(), there, reader.read(source, clock.nanos()));
+            return Outcome.IN_PLACE;
         }
         if (replaced != null
                 && there.id() != replaced.fileId()
@@ -184,6 +198,19 @@ public final class FileReplacer implements AutoCloseable {
             lost.restore(renaming.to(), there, replaced);
         }
         return Outcome.TARGET_STAYS;
+    }
+
+    /**
+     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
+     * the only copy: the object of the old name is gone.
+     */
+    private boolean isMoved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
+        return !there.directory()
+                && there.xattrs().isEmpty()
+                && there.lengthBytes() == source.lengthBytes()
+                && (replaced == null || there.id() != replaced.fileId())
+                && orNull(() -> store.compared(renaming.from())) == null;
     }
 
     private interface Question<T> {
