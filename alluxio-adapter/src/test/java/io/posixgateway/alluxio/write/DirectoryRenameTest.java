@@ -97,6 +97,23 @@ class DirectoryRenameTest {
         return done;
     }
 
+    /** The store has moved the object, and Alluxio finds the original in its journal alone: what is there is the only copy. */
+    @Test
+    void rename_whoseMasterDiesWhenAFileIsMoved_keepsTheFile() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.requests().chmod(mount.lookup("/old/a").id(), 0640);
+            mount.faults().on(StoreCall.RENAME).at("/a").dieAfterTheCopy();
+            tryRename(mount);
+            if (mount.exists("/old")) {
+                mount.rename("/old", "/new");
+            }
+            FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
+            assertThat(cluster.ufs().read("/new/a")).asString().isEqualTo("content of /a");
+            assertThat(mount.stat("/new/a").mode() & 0777).isEqualTo(0640);
+        }
+    }
+
     private static boolean tryRename(MemoryMount mount) {
         try {
             mount.rename("/old", "/new");
