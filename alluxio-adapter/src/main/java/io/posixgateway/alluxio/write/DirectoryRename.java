@@ -119,7 +119,15 @@ public final class DirectoryRename {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
             while (!page.isEmpty()) {
                 moveAll(page, from, to, progress);
+                FileStatus first = page.get(0);
                 page = store.list(from, "", PAGE).entries();
+                if (!page.isEmpty() && page.get(0).id() == first.id()) {
+                    throw new StoreException(
+                            Errno.EIO,
+                            from + "/" + first.name() + " cannot be moved to " + to
+                                    + ", which another client renamed or removed; move the rest to where it is now",
+                            null);
+                }
             }
         } while (!delete(from));
     }
