@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames a file over another. In one step where the under file system does it so; where a rename is a copy, so that the name is not
- * lost: Alluxio's master then deletes what has the name, copies, and deletes the source. Killed in the copy, it leaves the name
- * missing and the source whole.
+ * Renames a file over another. In one step where the under file system does it so; where it does not, so that the name is not lost:
+ * Alluxio's master then deletes what has the name, and renames, or copies and deletes the source. Killed before that is done, it
+ * leaves the name missing and the source whole.
  *
  * <pre>
  *   asked ──answered──────────────────────────► in place
@@ -89,7 +89,7 @@ public final class FileReplacer implements AutoCloseable {
      *     {@link #isUnfinished}
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
-        if (!store.copiesOnRename(renaming.to())) {
+        if (!store.deletesToReplace(renaming.to())) {
             store.rename(renaming.from(), renaming.to(), true);
             return renaming.fileId();
         }

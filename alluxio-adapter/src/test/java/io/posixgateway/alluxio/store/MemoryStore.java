@@ -39,6 +39,7 @@ public final class MemoryStore implements Store {
     private final AtomicLong ufsBytes = new AtomicLong();
     private volatile boolean persistsRenames;
     private volatile boolean syncsCopies;
+    private volatile boolean copies = true;
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
@@ -50,6 +51,12 @@ public final class MemoryStore implements Store {
     /** Renames as a client that does not ask the master to persist what it renames. */
     public MemoryStore withoutPersistOnRename() {
         persistsRenames = false;
+        return this;
+    }
+
+    /** Takes directories to be renamed in one step, though no rename replaces a file, as in HDFS. */
+    public MemoryStore renamingDirectoriesAtOnce() {
+        copies = false;
         return this;
     }
 
@@ -194,6 +201,11 @@ public final class MemoryStore implements Store {
 
     @Override
     public boolean copiesOnRename(String path) {
+        return copies && deletesToReplace(path);
+    }
+
+    @Override
+    public boolean deletesToReplace(String path) {
         return cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
     }
 

@@ -197,6 +197,18 @@ class ObjectStoreReplacementTest {
         assertThat(hidden()).isEmpty();
     }
 
+    /** HDFS renames in one step, but not over a file, which the master deletes before. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseMasterDiesBeforeARenameInOneStep_isFinished(Way way) throws StoreException {
+        mount.close();
+        mount(cluster.connect().renamingDirectoriesAtOnce());
+        mount.faults().on(StoreCall.RENAME).dieInTheCopy(true);
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+    }
+
     /** The new content has the name, as others than the gateway see it, and what Alluxio has under the old one is empty. */
     @ParameterizedTest
     @EnumSource(Way.class)
