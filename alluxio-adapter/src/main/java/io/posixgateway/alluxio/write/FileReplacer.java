@@ -228,6 +228,40 @@ public final class FileReplacer implements AutoCloseable {
         }
     }
 
+    /**
+     * Moves another client's file to a hidden name beside its own, until {@link #putBack}, or the next process after this one, gives it
+     * that back. Waits.
+     */
+    Renaming putAside(String path, long fileId) throws StoreException {
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        Renaming back = new Renaming(hidden, fileId, path);
+        log.add(back);
+        try {
+            store.rename(path, hidden, false);
+            return back;
+        } catch (StoreException e) {
+            throw notRenamed(back, e);
+        }
+    }
+
+    /** @throws StoreException something has its name by now; or Alluxio does not answer: then it is tried again */
+    void putBack(Renaming back) throws StoreException {
+        try {
+            store.rename(back.from(), back.to(), false);
+        } catch (StoreException e) {
+            throw notRenamed(back, e);
+        }
+        log.remove(back);
+    }
+
+    private StoreException notRenamed(Renaming back, StoreException failure) {
+        if (failure.isOutcomeUnknown()) {
+            return unfinished(back, failure);
+        }
+        log.remove(back);
+        return failure;
+    }
+
     /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */
     public boolean isUnfinished(String from) {
         return unfinished.containsKey(from);
