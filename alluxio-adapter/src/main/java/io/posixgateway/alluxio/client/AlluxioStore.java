@@ -285,6 +285,11 @@ public final class AlluxioStore implements Store {
         return mountPoints.of(path).kind() != UfsKind.LOCAL;
     }
 
+    @Override
+    public boolean crossesMounts(String from, String to) throws StoreException {
+        return !mountPoints.of(from).equals(mountPoints.of(to));
+    }
+
     private Map<String, String> mountTable() throws StoreException {
         Map<String, String> table = new LinkedHashMap<>();
         attempt("mount table of", "Alluxio", () -> files.getMountTable(false))

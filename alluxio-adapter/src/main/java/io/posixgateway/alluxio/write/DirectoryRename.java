@@ -88,6 +88,7 @@ public final class DirectoryRename {
             });
             return;
         }
+        checkIsOneUfs(from, to);
         Progress progress = new Progress(from, to);
         try {
             move(from, to, store.status(from), progress);
@@ -95,6 +96,13 @@ public final class DirectoryRename {
         } catch (StoreException e) {
             progress.end("not finished (the same rename continues it): " + e.getMessage());
             throw e;
+        }
+    }
+
+    /** Before anything is made there, which a program that then copies would find in its way. */
+    private void checkIsOneUfs(String from, String to) throws StoreException {
+        if (store.crossesMounts(from, to)) {
+            throw new StoreException(Errno.EXDEV, from + " and " + to + " are in different under file systems", null);
         }
     }
 

@@ -40,6 +40,7 @@ public final class MemoryStore implements Store {
     private volatile boolean persistsRenames;
     private volatile boolean syncsCopies;
     private volatile boolean copies = true;
+    private volatile String nested = "/";
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
@@ -57,6 +58,12 @@ public final class MemoryStore implements Store {
     /** Takes directories to be renamed in one step, though no rename replaces a file, as in HDFS. */
     public MemoryStore renamingDirectoriesAtOnce() {
         copies = false;
+        return this;
+    }
+
+    /** Takes what is below this directory to be in another under file system. */
+    public MemoryStore mountedBelow(String directory) {
+        nested = directory + "/";
         return this;
     }
 
@@ -190,6 +197,9 @@ public final class MemoryStore implements Store {
     public void rename(String from, String to, boolean overFile) throws StoreException {
         checkName(from);
         checkName(to);
+        if (crossesMounts(from, to)) {
+            throw new StoreException(Errno.EXDEV, "Renaming " + from + " is a cross mount operation", null);
+        }
         tell(StoreCall.RENAME, from, master -> {
             MemoryInode before = syncsCopies ? master.find(from) : null;
             master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach()));
@@ -202,6 +212,11 @@ public final class MemoryStore implements Store {
     @Override
     public boolean copiesOnRename(String path) {
         return copies && deletesToReplace(path);
+    }
+
+    @Override
+    public boolean crossesMounts(String from, String to) {
+        return from.startsWith(nested) != to.startsWith(nested);
     }
 
     @Override

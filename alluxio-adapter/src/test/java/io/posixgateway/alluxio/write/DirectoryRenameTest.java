@@ -117,6 +117,21 @@ class DirectoryRenameTest {
         }
     }
 
+    /** On which a program copies: it is to find nothing there. */
+    @Test
+    void rename_toAnotherUfs_makesNothing() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect().mountedBelow("/nested")).open()) {
+            mount.mkdir("/nested");
+            assertThatThrownBy(() -> mount.rename("/old", "/nested/new"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EXDEV));
+            assertThat(mount.list("/nested")).isEmpty();
+            assertThat(mount.list("/old/sub")).containsExactly("c", "d", "deep");
+        }
+    }
+
     @Test
     @Timeout(60)
     void rename_toDirectoryThatAnotherClientRenamesMeanwhile_ends() {
