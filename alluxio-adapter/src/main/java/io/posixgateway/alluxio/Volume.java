@@ -138,7 +138,7 @@ final class Volume implements AutoCloseable {
         this.hidden =
                 kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
         RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
-        this.replacer = new FileReplacer(store, clock, factsReader, renames, hidden);
+        this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));

@@ -83,7 +83,7 @@ public interface Store extends AutoCloseable {
         return copiesOnRename(path);
     }
 
-    /** Whether the two paths lie in different under file systems, so that nothing is renamed from the one to the other. Never waits for long. */
+    /** Whether the two paths lie in different under file systems, between which nothing is renamed. Never waits for long. */
     default boolean crossesMounts(String from, String to) throws StoreException {
         return false;
     }

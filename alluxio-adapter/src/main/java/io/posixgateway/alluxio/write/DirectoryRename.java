@@ -275,10 +275,16 @@ public final class DirectoryRename {
      * too, the copy is the only one, and stays.
      */
     private void finishCopied(String from, String to, FileStatus source, FileStatus copy) throws StoreException {
+        if (copy.xattrs().isEmpty()) {
+            lost.restore(to, copy, reader.read(source, metadata.nowNanos())); // first, while they are known
+        }
         if (orNull(from) != null) {
             store.rename(from, to, true);
-        } else if (copy.xattrs().isEmpty()) {
-            lost.restore(to, copy, reader.read(source, metadata.nowNanos()));
+            return;
+        }
+        Inode known = table.known(source.id());
+        if (known != null && table.adopt(known, copy.id(), metadata.nowNanos())) {
+            known.forgetFacts();
         }
     }
 

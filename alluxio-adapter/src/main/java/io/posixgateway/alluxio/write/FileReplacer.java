@@ -7,6 +7,8 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
@@ -47,6 +49,7 @@ public final class FileReplacer implements AutoCloseable {
 
     private final Store store;
     private final Clock clock;
+    private final InodeTable table;
     private final FactsReader reader;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
@@ -59,9 +62,16 @@ public final class FileReplacer implements AutoCloseable {
     // Guarded by this.
     private @Nullable Thread thread;
 
-    public FileReplacer(Store store, Clock clock, FactsReader reader, RenameLog log, HiddenFiles hiddenFiles) {
+    public FileReplacer(
+            Store store,
+            Clock clock,
+            InodeTable table,
+            FactsReader reader,
+            RenameLog log,
+            HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
+        this.table = table;
         this.reader = reader;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
@@ -188,7 +198,6 @@ public final class FileReplacer implements AutoCloseable {
             return Outcome.TARGET_MISSING;
         }
         if (source != null && isMoved(renaming, source, there, replaced)) {
-            lost.restore(renaming.to(), there, reader.read(source, clock.nanos()));
             return Outcome.IN_PLACE;
         }
         if (replaced != null
@@ -206,11 +215,18 @@ public final class FileReplacer implements AutoCloseable {
      */
     private boolean isMoved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
             throws StoreException {
-        return !there.directory()
-                && there.xattrs().isEmpty()
+        boolean mayBe = !there.directory()
                 && there.lengthBytes() == source.lengthBytes()
-                && (replaced == null || there.id() != replaced.fileId())
-                && orNull(() -> store.compared(renaming.from())) == null;
+                && (replaced == null || there.id() != replaced.fileId());
+        if (mayBe && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, reader.read(source, clock.nanos())); // first, while they are known
+        }
+        boolean moved = mayBe && orNull(() -> store.compared(renaming.from())) == null;
+        Inode known = moved ? table.known(renaming.fileId()) : null;
+        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
+            known.forgetFacts();
+        }
+        return moved;
     }
 
     private interface Question<T> {

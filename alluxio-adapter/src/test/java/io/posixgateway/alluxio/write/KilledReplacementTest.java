@@ -119,13 +119,16 @@ class KilledReplacementTest {
                     .anyMatch(test);
         }
 
-        /** Others find the name again, and nothing hidden. */
+        /** Others find the name again, with its mode, and nothing that is hidden, or in Alluxio alone. */
         private void awaitRecovery() throws Exception {
-            Eventually.holds("the file has its name, and no hidden one is left", () -> {
+            Eventually.holds("the file has its name and mode, and no hidden one is left", () -> {
                 try {
-                    return outside.compared(FILE).complete()
+                    FileStatus there = outside.compared(FILE);
+                    return there.complete()
+                            && there.mode() == MODE
                             && cluster.ufs().exists(FILE)
-                            && !hasAny(name -> name.startsWith(".pgw~"));
+                            && !hasAny(name -> name.startsWith(".pgw~")
+                                    || !cluster.ufs().exists("/dir/" + name));
                 } catch (StoreException e) {
                     return false;
                 }
