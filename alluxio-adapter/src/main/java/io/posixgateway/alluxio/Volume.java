@@ -137,7 +137,8 @@ final class Volume implements AutoCloseable {
         this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
         this.hidden =
                 kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
-        this.replacer = new FileReplacer(store, clock, new RenameLog(lists, store.cluster()), hidden);
+        RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
+        this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));

@@ -572,12 +572,13 @@ public final class Metadata {
             return;
         }
         FileStatus status = listed.status;
-        Facts now = reader.read(status, asked.nanos);
         boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes, asked.nanos);
-        if (child.confirm(before, now, asked.changes)) {
+        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos);
+        boolean confirmed = child.confirm(before, now, asked.changes);
+        if (confirmed) {
             table.confirm(directory, listed.name, child, asked.nanos);
-            told(child, before, now, stays);
         }
+        told(child, confirmed ? before : now, now, stays);
     }
 
     /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */

@@ -280,6 +280,16 @@ public final class AlluxioStore implements Store {
         return mountPoints.of(path).kind() == UfsKind.OBJECT_STORE;
     }
 
+    @Override
+    public boolean deletesToReplace(String path) throws StoreException {
+        return mountPoints.of(path).kind() != UfsKind.LOCAL;
+    }
+
+    @Override
+    public boolean crossesMounts(String from, String to) throws StoreException {
+        return !mountPoints.of(from).equals(mountPoints.of(to));
+    }
+
     private Map<String, String> mountTable() throws StoreException {
         Map<String, String> table = new LinkedHashMap<>();
         attempt("mount table of", "Alluxio", () -> files.getMountTable(false))

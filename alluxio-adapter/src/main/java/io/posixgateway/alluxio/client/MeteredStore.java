@@ -154,6 +154,16 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public boolean deletesToReplace(String path) throws StoreException {
+        return store.deletesToReplace(path);
+    }
+
+    @Override
+    public boolean crossesMounts(String from, String to) throws StoreException {
+        return store.crossesMounts(from, to);
+    }
+
+    @Override
     public void change(String path, Change change) throws StoreException {
         done(Method.CHANGE, () -> store.change(path, change));
     }

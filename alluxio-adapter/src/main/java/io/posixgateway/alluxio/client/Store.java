@@ -76,6 +76,19 @@ public interface Store extends AutoCloseable {
     }
 
     /**
+     * Whether a rename over a file of this path deletes that file in the under file system before it takes its name: besides object
+     * stores so does what renames in one step, but not over a file, such as HDFS. Never waits for long.
+     */
+    default boolean deletesToReplace(String path) throws StoreException {
+        return copiesOnRename(path);
+    }
+
+    /** Whether the two paths lie in different under file systems, between which nothing is renamed. Never waits for long. */
+    default boolean crossesMounts(String from, String to) throws StoreException {
+        return false;
+    }
+
+    /**
      * What to change; null: leave.
      *
      * @param xattrs put beside, or over, those that are there

@@ -257,6 +257,7 @@ public final class Dentries {
         }
         listing = null;
         complete &= gone;
+        drops += gone ? 0 : 1;
         removals++;
         children--;
         closeGap(at);
@@ -390,7 +391,7 @@ public final class Dentries {
         return listedNanos;
     }
 
-    /** How often others were seen to have changed names, or may have. */
+    /** How often others were seen to have changed names, or may have, or a name was forgotten: not all are known any more. */
     public synchronized long drops() {
         return drops;
     }

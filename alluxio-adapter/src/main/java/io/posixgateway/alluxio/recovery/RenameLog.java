@@ -48,9 +48,10 @@ public final class RenameLog implements AutoCloseable {
      * Makes nothing yet.
      *
      * @param cluster names the Alluxio
+     * @param own is the folder one volume's own, so that all lists in it are of the same Alluxio?
      */
-    public RenameLog(Path folder, String cluster) {
-        this.list = new ProcessList<>(folder, "renames", cluster, false, new Codec());
+    public RenameLog(Path folder, String cluster, boolean own) {
+        this.list = new ProcessList<>(folder, "renames", cluster, own, new Codec());
     }
 
     /** Before it is asked for. False, and a line in the log, if it cannot be written: then nobody finishes it after this process. */

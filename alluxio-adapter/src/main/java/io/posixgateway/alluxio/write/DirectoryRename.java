@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -49,6 +50,7 @@ public final class DirectoryRename {
     private final InodeTable table;
     private final FactsReader reader;
     private final KernelNotices notices;
+    private final LostAttributes lost;
 
     public DirectoryRename(
             Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices) {
@@ -57,6 +59,7 @@ public final class DirectoryRename {
         this.table = table;
         this.reader = reader;
         this.notices = notices;
+        this.lost = new LostAttributes(store);
     }
 
     /** Did a rename of the one to the other, which is there, begin that did not end? Waits. */
@@ -85,6 +88,7 @@ public final class DirectoryRename {
             });
             return;
         }
+        checkIsOneUfs(from, to);
         Progress progress = new Progress(from, to);
         try {
             move(from, to, store.status(from), progress);
@@ -92,6 +96,13 @@ public final class DirectoryRename {
         } catch (StoreException e) {
             progress.end("not finished (the same rename continues it): " + e.getMessage());
             throw e;
+        }
+    }
+
+    /** Before anything is made there, which a program that then copies would find in its way. */
+    private void checkIsOneUfs(String from, String to) throws StoreException {
+        if (store.crossesMounts(from, to)) {
+            throw new StoreException(Errno.EXDEV, from + " and " + to + " are in different under file systems", null);
         }
     }
 
@@ -116,7 +127,15 @@ public final class DirectoryRename {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
             while (!page.isEmpty()) {
                 moveAll(page, from, to, progress);
+                FileStatus first = page.get(0);
                 page = store.list(from, "", PAGE).entries();
+                if (!page.isEmpty() && page.get(0).id() == first.id()) {
+                    throw new StoreException(
+                            Errno.EIO,
+                            from + "/" + first.name() + " cannot be moved to " + to
+                                    + ", which another client renamed or removed; move the rest to where it is now",
+                            null);
+                }
             }
         } while (!delete(from));
     }
@@ -243,21 +262,39 @@ public final class DirectoryRename {
             if (e.errno() == Errno.ENOENT) {
                 return; // another client removed it, or an earlier attempt has moved it since it was listed
             }
-            if (e.errno() != Errno.EIO || e.isUnanswered() || !isCopied(to, source)) {
+            FileStatus copy = e.errno() != Errno.EIO || e.isUnanswered() ? null : orNull(to);
+            if (copy == null || copy.directory() || copy.lengthBytes() != source.lengthBytes()) {
                 throw e;
             }
-            store.rename(from, to, true);
+            finishCopied(from, to, source, copy);
         }
     }
 
-    /** Did a master end between the copy and the deletion of the original, so that the store has a file here that Alluxio lacks? */
-    private boolean isCopied(String to, FileStatus source) throws StoreException {
+    /**
+     * A master ended after the copy, so that the store has a file here that Alluxio did not know of. Where it has deleted the original,
+     * too, the copy is the only one, and stays.
+     */
+    private void finishCopied(String from, String to, FileStatus source, FileStatus copy) throws StoreException {
+        if (copy.xattrs().isEmpty()) {
+            lost.restore(to, copy, reader.read(source, metadata.nowNanos())); // first, while they are known
+        }
+        if (orNull(from) != null) {
+            store.rename(from, to, true);
+            return;
+        }
+        Inode known = table.known(source.id());
+        if (known != null && table.adopt(known, copy.id(), metadata.nowNanos())) {
+            known.forgetFacts();
+        }
+    }
+
+    /** What is there after a look at the under file system; null: nothing. */
+    private @Nullable FileStatus orNull(String path) throws StoreException {
         try {
-            FileStatus there = store.compared(to);
-            return !there.directory() && there.lengthBytes() == source.lengthBytes();
+            return store.compared(path);
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT) {
-                return false;
+                return null;
             }
             throw e;
         }

@@ -1,11 +1,14 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
@@ -13,6 +16,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -20,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames a file over another. In one step where the under file system does it so; where a rename is a copy, so that the name is not
- * lost: Alluxio's master then deletes what has the name, copies, and deletes the source. Killed in the copy, it leaves the name
- * missing and the source whole.
+ * Renames a file over another. In one step where the under file system does it so; where it does not, so that the name is not lost:
+ * Alluxio's master then deletes what has the name, and renames, or copies and deletes the source. Killed before that is done, it
+ * leaves the name missing and the source whole.
  *
  * <pre>
  *   asked ──answered──────────────────────────► in place
@@ -40,8 +44,13 @@ public final class FileReplacer implements AutoCloseable {
     /** Shorter objects have one part: it is the least that a part may have but for the last one. */
     private static final long PARTS_FROM_BYTES = 5 << 20;
 
+    /** Failures of what the master checks before it deletes what has the name. */
+    private static final Set<Integer> BEFORE_ANYTHING = Set.of(Errno.EISDIR, Errno.EACCES, Errno.EXDEV);
+
     private final Store store;
     private final Clock clock;
+    private final InodeTable table;
+    private final FactsReader reader;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
     private final LostAttributes lost;
@@ -53,9 +62,17 @@ public final class FileReplacer implements AutoCloseable {
     // Guarded by this.
     private @Nullable Thread thread;
 
-    public FileReplacer(Store store, Clock clock, RenameLog log, HiddenFiles hiddenFiles) {
+    public FileReplacer(
+            Store store,
+            Clock clock,
+            InodeTable table,
+            FactsReader reader,
+            RenameLog log,
+            HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
+        this.table = table;
+        this.reader = reader;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
         this.lost = new LostAttributes(store);
@@ -82,31 +99,32 @@ public final class FileReplacer implements AutoCloseable {
      *     {@link #isUnfinished}
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
-        if (!store.copiesOnRename(renaming.to())) {
+        if (!store.deletesToReplace(renaming.to())) {
             store.rename(renaming.from(), renaming.to(), true);
             return renaming.fileId();
         }
         checkIsNoDirectory(renaming.to());
         log.add(renaming);
+        boolean isSame = renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES;
         try {
             store.rename(renaming.from(), renaming.to(), true);
         } catch (StoreException e) {
             resolve(renaming, replaced, e);
+            isSame = false;
         }
         log.remove(renaming);
-        boolean inParts = renamed != null && renamed.lengthBytes() >= PARTS_FROM_BYTES;
-        return inParts ? idAfterCopy(renaming, renamed) : renaming.fileId();
+        return isSame ? renaming.fileId() : idAfterCopy(renaming, renamed);
     }
 
     /**
-     * After a copy in parts a store that syncs metadata may have it as another file, with another id and without its attributes, which
-     * it gets back.
+     * After a copy in parts, or one that the master does not know of, Alluxio may have it as another file, with another id and without
+     * its attributes, which it gets back.
      */
-    private long idAfterCopy(Renaming renaming, Facts renamed) {
+    private long idAfterCopy(Renaming renaming, @Nullable Facts renamed) {
         try {
             FileStatus now = store.status(renaming.to());
             boolean anew = now.id() != renaming.fileId() && now.xattrs().isEmpty() && !now.directory();
-            if (anew && now.complete() && now.lengthBytes() == renamed.lengthBytes()) {
+            if (anew && now.complete() && renamed != null && now.lengthBytes() == renamed.lengthBytes()) {
                 lost.restore(renaming.to(), now, renamed);
             }
             return now.id();
@@ -129,7 +147,7 @@ public final class FileReplacer implements AutoCloseable {
 
     /** After a failure: returns if the file is in place all the same, or now. */
     private void resolve(Renaming renaming, @Nullable Facts replaced, StoreException failure) throws StoreException {
-        if (!failure.isOutcomeUnknown()) {
+        if (BEFORE_ANYTHING.contains(failure.errno())) {
             log.remove(renaming);
             throw failure;
         }
@@ -181,10 +199,14 @@ public final class FileReplacer implements AutoCloseable {
         if (!renaming.from().equals(at)) {
             return Outcome.SOURCE_GONE;
         }
+        FileStatus source = orNull(() -> store.status(renaming.from()));
         // The master may know of a file whose object it has deleted.
         FileStatus there = orNull(() -> store.compared(renaming.to()));
         if (there == null) {
             return Outcome.TARGET_MISSING;
+        }
+        if (source != null && isMoved(renaming, source, there, replaced)) {
+            return Outcome.IN_PLACE;
         }
         if (replaced != null
                 && there.id() != replaced.fileId()
@@ -193,6 +215,26 @@ public final class FileReplacer implements AutoCloseable {
             lost.restore(renaming.to(), there, replaced);
         }
         return Outcome.TARGET_STAYS;
+    }
+
+    /**
+     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
+     * the only copy: the object of the old name is gone.
+     */
+    private boolean isMoved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
+        boolean mayBe = !there.directory()
+                && there.lengthBytes() == source.lengthBytes()
+                && (replaced == null || there.id() != replaced.fileId());
+        if (mayBe && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, reader.read(source, clock.nanos())); // first, while they are known
+        }
+        boolean moved = mayBe && orNull(() -> store.compared(renaming.from())) == null;
+        Inode known = moved ? table.known(renaming.fileId()) : null;
+        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
+            known.forgetFacts();
+        }
+        return moved;
     }
 
     private interface Question<T> {
@@ -208,6 +250,40 @@ public final class FileReplacer implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /**
+     * Moves another client's file to a hidden name beside its own, until {@link #putBack}, or the next process after this one, gives it
+     * that back. Waits.
+     */
+    Renaming putAside(String path, long fileId) throws StoreException {
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        Renaming back = new Renaming(hidden, fileId, path);
+        log.add(back);
+        try {
+            store.rename(path, hidden, false);
+            return back;
+        } catch (StoreException e) {
+            throw notRenamed(back, e);
+        }
+    }
+
+    /** @throws StoreException something has its name by now; or Alluxio does not answer: then it is tried again */
+    void putBack(Renaming back) throws StoreException {
+        try {
+            store.rename(back.from(), back.to(), false);
+        } catch (StoreException e) {
+            throw notRenamed(back, e);
+        }
+        log.remove(back);
+    }
+
+    private StoreException notRenamed(Renaming back, StoreException failure) {
+        if (failure.isOutcomeUnknown()) {
+            return unfinished(back, failure);
+        }
+        log.remove(back);
+        return failure;
     }
 
     /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -60,33 +60,31 @@ final class IncompleteFiles {
      * Cancels what was being written to a path. A worker then removes what the under file system has there, which may be the
      * file of another client by now: that one steps aside meanwhile, under a hidden name.
      */
-    void beside(String path, long fileId, Runnable cancel) {
-        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
-        boolean aside = false;
+    void beside(String path, long fileId, FileReplacer replacer, Runnable cancel) {
+        Renaming aside = null;
         try {
             FileStatus there = at(path);
             if (there != null && there.id() != fileId && there.complete()) {
-                store.rename(path, hidden, false);
-                aside = true;
+                aside = replacer.putAside(path, there.id());
             }
         } catch (StoreException e) {
             LOG.warn("Whether {} is another client's is not known: {}", path, e.getMessage());
         }
         cancel.run();
-        if (aside) {
-            putBack(hidden, path);
+        if (aside != null) {
+            putBack(aside, replacer);
         }
     }
 
-    private void putBack(String hidden, String path) {
+    private void putBack(Renaming aside, FileReplacer replacer) {
         boolean interrupted = wasInterruptedFor(CANCELLED_NANOS);
         try {
-            store.rename(hidden, path, false);
+            replacer.putBack(aside);
         } catch (StoreException e) {
             LOG.error(
                     "Another client's {} is now {}, as it could not be renamed back: {}. Do that with 'alluxio fs mv'",
-                    path,
-                    hidden,
+                    aside.to(),
+                    aside.from(),
                     e.getMessage());
         }
         if (interrupted) {

@@ -75,6 +75,11 @@ public final class Publisher {
         return late;
     }
 
+    /** What puts files in the place of others. */
+    FileReplacer replacer() {
+        return replacer;
+    }
+
     /**
      * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while; not
      * for a draft whose last publication failed, since somebody has been told already.

@@ -24,13 +24,15 @@ final class Streams {
 
     private final Metadata metadata;
     private final LateWrites late;
+    private final FileReplacer replacer;
     private final IncompleteFiles incomplete;
     private final long fromBytes;
 
     /** @param fromBytes {@link Long#MAX_VALUE}: never */
-    Streams(Store store, Metadata metadata, LateWrites late, long fromBytes) {
+    Streams(Store store, Metadata metadata, LateWrites late, FileReplacer replacer, long fromBytes) {
         this.metadata = metadata;
         this.late = late;
+        this.replacer = replacer;
         this.incomplete = new IncompleteFiles(store, metadata.clock());
         this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
     }
@@ -113,7 +115,7 @@ final class Streams {
         Streamed streamed = draft.streamed;
         if (streamed != null) {
             String path = draft.record.content().path();
-            incomplete.beside(path, streamed.sink.fileId(), streamed.sink::cancel);
+            incomplete.beside(path, streamed.sink.fileId(), replacer, streamed.sink::cancel);
             late.note(draft, path, streamed.sink);
             draft.streamed = null;
         }

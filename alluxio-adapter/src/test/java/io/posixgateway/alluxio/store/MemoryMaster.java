@@ -371,7 +371,9 @@ final class MemoryMaster {
         /** Only the first entry of the journal survived a change of master. */
         TARGET_DROPPED,
         /** No entry did, but the object was deleted. */
-        OBJECT_DELETED
+        OBJECT_DELETED,
+        /** No entry did, but the objects are as after all of it. */
+        OBJECT_MOVED
     }
 
     /**
@@ -409,6 +411,11 @@ final class MemoryMaster {
         String to = asked.to;
         MemoryInode directory = find(MemoryUfs.parent(to));
         MemoryInode there = directory.directory ? directory.children.get(name(to)) : null;
+        if (asked.reach == Reach.OBJECT_MOVED) {
+            ufs.delete(to);
+            ufs.rename(source.path(), to);
+            return;
+        }
         if (asked.overFile && there != null) {
             if (asked.persist && there.persisted) {
                 ufs.delete(to);

@@ -39,6 +39,8 @@ public final class MemoryStore implements Store {
     private final AtomicLong ufsBytes = new AtomicLong();
     private volatile boolean persistsRenames;
     private volatile boolean syncsCopies;
+    private volatile boolean copies = true;
+    private volatile String nested = "/";
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
@@ -50,6 +52,18 @@ public final class MemoryStore implements Store {
     /** Renames as a client that does not ask the master to persist what it renames. */
     public MemoryStore withoutPersistOnRename() {
         persistsRenames = false;
+        return this;
+    }
+
+    /** Takes directories to be renamed in one step, though no rename replaces a file, as in HDFS. */
+    public MemoryStore renamingDirectoriesAtOnce() {
+        copies = false;
+        return this;
+    }
+
+    /** Takes what is below this directory to be in another under file system. */
+    public MemoryStore mountedBelow(String directory) {
+        nested = directory + "/";
         return this;
     }
 
@@ -183,6 +197,9 @@ public final class MemoryStore implements Store {
     public void rename(String from, String to, boolean overFile) throws StoreException {
         checkName(from);
         checkName(to);
+        if (crossesMounts(from, to)) {
+            throw new StoreException(Errno.EXDEV, "Renaming " + from + " is a cross mount operation", null);
+        }
         tell(StoreCall.RENAME, from, master -> {
             MemoryInode before = syncsCopies ? master.find(from) : null;
             master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach()));
@@ -194,6 +211,16 @@ public final class MemoryStore implements Store {
 
     @Override
     public boolean copiesOnRename(String path) {
+        return copies && deletesToReplace(path);
+    }
+
+    @Override
+    public boolean crossesMounts(String from, String to) {
+        return from.startsWith(nested) != to.startsWith(nested);
+    }
+
+    @Override
+    public boolean deletesToReplace(String path) {
         return cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
     }
 

@@ -141,6 +141,19 @@ public final class StoreFaults {
             return loseAnswer();
         }
 
+        /** Of a rename: the master is killed when the store has done all of it, and the journal has nothing of that. */
+        public Fault dieAfterTheCopy() {
+            comesTo = MemoryMaster.Reach.OBJECT_MOVED;
+            return loseAnswer();
+        }
+
+        /** Of a rename over a file: it is refused when what is there is deleted, in the UFS as well. */
+        public Fault failInTheCopy(int failure) {
+            comesTo = MemoryMaster.Reach.TARGET_DROPPED;
+            errno = failure;
+            return loseAnswer();
+        }
+
         /** So much virtual time passes first. */
         public Fault delay(Duration time) {
             return before(() -> clock.advance(time));
@@ -296,7 +309,9 @@ public final class StoreFaults {
             T result = reached(call, path, work);
             fault.after.run();
             if (fault.end == End.ANSWER_LOST) {
-                throw unanswered(call, path);
+                throw fault.errno == 0
+                        ? unanswered(call, path)
+                        : new StoreException(fault.errno, call + " " + path + " fails by test", null);
             }
             return result;
         } finally {

@@ -3,16 +3,19 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -95,6 +98,60 @@ class DirectoryRenameTest {
             assertThat(next.exists("/old")).isFalse();
         }
         return done;
+    }
+
+    /** The store has moved the object, and Alluxio finds the original in its journal alone: what is there is the only copy. */
+    @Test
+    void rename_whoseMasterDiesWhenAFileIsMoved_keepsTheFile() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.requests().chmod(mount.lookup("/old/a").id(), 0640);
+            mount.faults().on(StoreCall.RENAME).at("/a").dieAfterTheCopy();
+            tryRename(mount);
+            if (mount.exists("/old")) {
+                mount.rename("/old", "/new");
+            }
+            FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
+            assertThat(cluster.ufs().read("/new/a")).asString().isEqualTo("content of /a");
+            assertThat(mount.stat("/new/a").mode() & 0777).isEqualTo(0640);
+        }
+    }
+
+    /** On which a program copies: it is to find nothing there. */
+    @Test
+    void rename_toAnotherUfs_makesNothing() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect().mountedBelow("/nested")).open()) {
+            mount.mkdir("/nested");
+            assertThatThrownBy(() -> mount.rename("/old", "/nested/new"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EXDEV));
+            assertThat(mount.list("/nested")).isEmpty();
+            assertThat(mount.list("/old/sub")).containsExactly("c", "d", "deep");
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void rename_toDirectoryThatAnotherClientRenamesMeanwhile_ends() {
+        MemoryCluster cluster = tree();
+        MemoryStore other = cluster.connect();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.faults().on(StoreCall.RENAME).at("/e").before(() -> rename(other, "/new", "/elsewhere"));
+            assertThatThrownBy(() -> mount.rename("/old/sub/deep", "/new"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+            assertThat(mount.read("/old/sub/deep/e")).isEqualTo("content of /sub/deep/e");
+        }
+    }
+
+    private static void rename(MemoryStore client, String from, String to) {
+        try {
+            client.rename(from, to, false);
+        } catch (StoreException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static boolean tryRename(MemoryMount mount) {

@@ -47,7 +47,9 @@ class KilledReplacementTest {
         /** It is killed while it copies, and comes back at once. */
         DIES_IN_THE_COPY,
         /** The same before its journal says that it has deleted what was there. */
-        DIES_BEFORE_THE_JOURNAL
+        DIES_BEFORE_THE_JOURNAL,
+        /** It is killed when the store has done all of it, before its journal says anything. */
+        DIES_AFTER_THE_COPY
     }
 
     /** What the next gateway has to go on with. */
@@ -65,7 +67,9 @@ class KilledReplacementTest {
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.KEPT, Master.DIES_IN_THE_COPY),
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.LIVES),
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_IN_THE_COPY),
-                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_BEFORE_THE_JOURNAL));
+                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_BEFORE_THE_JOURNAL),
+                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.KEPT, Master.DIES_AFTER_THE_COPY),
+                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_AFTER_THE_COPY));
     }
 
     private Path newFolder() {
@@ -91,7 +95,9 @@ class KilledReplacementTest {
             killed.write(FILE, OLD);
             killed.requests().chmod(killed.lookup(FILE).id(), MODE);
             killed.requests().setxattr(killed.lookup(FILE).id(), "user.a", "1");
-            if (master != Master.LIVES) {
+            if (master == Master.DIES_AFTER_THE_COPY) {
+                killed.faults().on(StoreCall.RENAME).dieAfterTheCopy();
+            } else if (master != Master.LIVES) {
                 killed.faults().on(StoreCall.RENAME).dieInTheCopy(master == Master.DIES_IN_THE_COPY);
             }
         }
@@ -113,13 +119,16 @@ class KilledReplacementTest {
                     .anyMatch(test);
         }
 
-        /** Others find the name again, and nothing hidden. */
+        /** Others find the name again, with its mode, and nothing that is hidden, or in Alluxio alone. */
         private void awaitRecovery() throws Exception {
-            Eventually.holds("the file has its name, and no hidden one is left", () -> {
+            Eventually.holds("the file has its name and mode, and no hidden one is left", () -> {
                 try {
-                    return outside.compared(FILE).complete()
+                    FileStatus there = outside.compared(FILE);
+                    return there.complete()
+                            && there.mode() == MODE
                             && cluster.ufs().exists(FILE)
-                            && !hasAny(name -> name.startsWith(".pgw~"));
+                            && !hasAny(name -> name.startsWith(".pgw~")
+                                    || !cluster.ufs().exists("/dir/" + name));
                 } catch (StoreException e) {
                     return false;
                 }

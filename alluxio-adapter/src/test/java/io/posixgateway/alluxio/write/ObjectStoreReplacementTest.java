@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A file is replaced where a rename is a copy: whatever befalls it, the name has the old content or the new, and its attributes. */
@@ -191,6 +192,40 @@ class ObjectStoreReplacementTest {
     @EnumSource(Way.class)
     void replacement_whoseMasterDiesInTheCopy_isFinished(Way way) throws StoreException {
         mount.faults().on(StoreCall.RENAME).dieInTheCopy(true);
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** HDFS renames in one step, but not over a file, which the master deletes before. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseMasterDiesBeforeARenameInOneStep_isFinished(Way way) throws StoreException {
+        mount.close();
+        mount(cluster.connect().renamingDirectoriesAtOnce());
+        mount.faults().on(StoreCall.RENAME).dieInTheCopy(true);
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** The new content has the name, as others than the gateway see it, and what Alluxio has under the old one is empty. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseMasterDiesAfterTheCopy_isInPlace(Way way) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).dieAfterTheCopy();
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.list("/dir")).containsExactly("file");
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** Whatever the reason: the master has deleted what had the name by then. */
+    @ParameterizedTest
+    @CsvSource({"WRITE, 28", "RENAME, 28", "WRITE, 1", "RENAME, 1"})
+    void replacement_whoseCopyIsRefused_isFinished(Way way, int errno) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).failInTheCopy(errno);
         way.replace(mount);
         assertHolds(NEW);
         assertThat(hidden()).isEmpty();

@@ -8,15 +8,18 @@ import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
 class StreamedWriteTest {
@@ -70,6 +73,33 @@ class StreamedWriteTest {
         assertThat(cluster.ufs().read(path)).isEqualTo(expected);
         try (OpenFile file = mount.open(path)) {
             assertThat(file.readAll()).isEqualTo(expected);
+        }
+    }
+
+    /** It steps aside while the stream is cancelled; killed meanwhile, the gateway has it as a hidden file that is not its own. */
+    @Test
+    void cancelOfStream_killedWhileAnotherClientsFileIsAside_givesItItsNameBack(@TempDir Path folder) throws Exception {
+        MemoryStore other = cluster.connect();
+        try (MemoryMount killed = MemoryMount.of(cluster.connect())
+                .with("stream_from", "1M")
+                .in(folder.resolve("killed"))
+                .open()) {
+            OpenFile file = killed.create("/file");
+            file.write(0, pieces(0, 3));
+            other.delete("/file");
+            try (MemoryMount another = MemoryMount.of(cluster)) {
+                another.write("/file", "of others");
+            }
+            killed.faults().on(StoreCall.RENAME).after(killed::kill);
+            killed.faults().on(StoreCall.WRITE).always().fail(Errno.ENOSPC);
+            assertThatThrownBy(() -> write(file, 3, 5)).isInstanceOf(FuseFailure.class);
+            killed.leaveTo(folder.resolve("next"));
+        }
+        assertThat(cluster.ufs().exists("/file")).isFalse();
+        try (MemoryMount next =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("next")).open()) {
+            Eventually.holds("the file has its name", () -> cluster.ufs().exists("/file"));
+            assertThat(next.read("/file")).isEqualTo("of others");
         }
     }
 
