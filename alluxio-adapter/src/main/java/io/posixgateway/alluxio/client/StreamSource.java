@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * while ago; a stream may lead to the path that the file had then, and is opened on a recent answer only. A file that was
  * changed a moment ago may still have a name for the time being, as files have that are written beside the one they replace:
  * what workers lack of it they send, but do not keep, see {@link OpenStreams}.
+ *
+ * <p>No stream is opened for a part that Alluxio has lost, see {@link LostFile}: it would look for a worker in vain until its retries
+ * end.
  */
 final class StreamSource implements FileSource {
     /** So long after its last change a file may still get another name. */
@@ -110,7 +113,7 @@ final class StreamSource implements FileSource {
     }
 
     private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
-        WatchedStream open = stream();
+        WatchedStream open = stream(offset, into.remaining());
         boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
         return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
     }
@@ -122,7 +125,7 @@ final class StreamSource implements FileSource {
             int total = 0;
             boolean more = true;
             while (more && total < bytes.length) {
-                WatchedStream open = stream();
+                WatchedStream open = stream(offset + total, bytes.length - total);
                 int got = open.readApart(offset + total, bytes, total, bytes.length - total);
                 open.ranges().know(offset + total);
                 more = got > 0;
@@ -162,9 +165,15 @@ final class StreamSource implements FileSource {
     }
 
     private StoreException failed(Throwable failure) {
+        Asked known = asked;
+        askAgain();
+        return known != null && LostFile.isMarked(known.status) ? LostFile.failure(path, failure) : broken(failure);
+    }
+
+    /** What is read next begins with a request to the master. */
+    private void askAgain() {
         close();
         asked = null;
-        return broken(failure);
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
@@ -172,20 +181,28 @@ final class StreamSource implements FileSource {
         return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 
-    private WatchedStream stream() throws AlluxioException, StoreException {
+    /** For these bytes; EIO if Alluxio has lost some of them. */
+    private WatchedStream stream(long offset, int count) throws AlluxioException, StoreException {
         BlockRanges open = ranges();
         WatchedStream known = stream;
-        if (known != null) {
+        if (known != null && !isLost(open, offset, count)) {
             return known;
         }
         if (!asking.isRecent(asked())) {
-            close();
-            asked = null;
+            askAgain();
             open = ranges();
+        }
+        if (isLost(open, offset, count)) {
+            askAgain();
+            throw LostFile.failure(path, null);
         }
         WatchedStream opened = opening.stream(asked().status, how, open);
         stream = opened;
         return opened;
+    }
+
+    private boolean isLost(BlockRanges open, long offset, int count) throws StoreException {
+        return LostFile.isMarked(asked().status) && !open.haveLocations(offset, count);
     }
 
     private Asked asked() throws StoreException {
@@ -206,8 +223,7 @@ final class StreamSource implements FileSource {
             if (!moved || tries == MOST_TRIES) {
                 return open;
             }
-            close();
-            asked = null;
+            askAgain();
         }
     }
 

@@ -15,4 +15,9 @@ public final class StoreParts {
     public static StoreException unanswered(String message) {
         return StoreException.unanswered(message, new IllegalStateException(message));
     }
+
+    /** EIO: Alluxio has marked the file LOST, and no worker has what is to be read. */
+    public static StoreException lost(String path) {
+        return LostFile.failure(path, null);
+    }
 }
