@@ -231,6 +231,15 @@ class S3IT {
         assertThat(object("z/sub/f")).isEqualTo("(none)");
     }
 
+    @Test
+    void the_folder_for_objects_that_are_uploaded_whole_is_advised() throws Exception {
+        assertThat(other.advice())
+                .singleElement()
+                .asString()
+                .startsWith("/ is on s3://")
+                .contains("alluxio.underfs.s3.streaming.upload.enabled is off", "alluxio.tmp.dirs (/");
+    }
+
     private static void removeAll(Path directory) throws Exception {
         Process rm = new ProcessBuilder("rm", "-rf", directory.toString())
                 .inheritIO()
