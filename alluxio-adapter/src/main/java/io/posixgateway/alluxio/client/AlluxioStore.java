@@ -348,6 +348,11 @@ public final class AlluxioStore implements Store {
             public boolean isRecent(StreamSource.Asked asked) {
                 return recent.isRecent(asked);
             }
+
+            @Override
+            public void compare(String at) throws StoreException {
+                VersionCheck.compare(AlluxioStore.this, at, fileId);
+            }
         };
     }
 

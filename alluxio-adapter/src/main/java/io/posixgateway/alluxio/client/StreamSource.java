@@ -47,6 +47,8 @@ final class StreamSource implements FileSource {
     /** Of the file as the master knew it when it was asked. */
     private volatile @Nullable BlockRanges ranges;
 
+    private @Nullable VersionCheck version;
+
     private volatile boolean moved;
 
     /**
@@ -65,6 +67,9 @@ final class StreamSource implements FileSource {
 
         /** Is it so short ago that the file will be where it was? */
         boolean isRecent(Asked asked);
+
+        /** As {@link VersionCheck#compare}. Waits. */
+        void compare(String path) throws StoreException;
     }
 
     /** Opens what is read of. */
@@ -115,7 +120,15 @@ final class StreamSource implements FileSource {
     private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
         WatchedStream open = stream(offset, into.remaining());
         boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
-        return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
+        if (!toItsEnd && open.ranges().isPlaced(offset)) {
+            return readOnce(offset, into);
+        }
+        int count = open.readAt(offset, into);
+        VersionCheck check = version;
+        if (check != null && open.hasReadUfs()) {
+            check.streamed(offset, count);
+        }
+        return count;
     }
 
     @Override
@@ -124,12 +137,18 @@ final class StreamSource implements FileSource {
         try {
             int total = 0;
             boolean more = true;
+            boolean fromUfs = false;
             while (more && total < bytes.length) {
                 WatchedStream open = stream(offset + total, bytes.length - total);
                 int got = open.readApart(offset + total, bytes, total, bytes.length - total);
                 open.ranges().know(offset + total);
+                fromUfs |= open.hasReadUfs();
                 more = got > 0;
                 total += Math.max(0, got);
+            }
+            VersionCheck check = version;
+            if (check != null && fromUfs) {
+                check.readApart();
             }
             into.put(bytes, 0, total);
             return total;
@@ -236,10 +255,29 @@ final class StreamSource implements FileSource {
             moved = true;
         }
         long age = Math.abs(clock.epochMillis() - known.status.getLastModificationTimeMs());
+        version = versionCheck(known.status);
         how = !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED;
         BlockRanges open = opening.ranges(known.status, how);
         ranges = open;
         return open;
+    }
+
+    /** Null where the under file system is a local one. */
+    private @Nullable VersionCheck versionCheck(URIStatus status) {
+        return UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL
+                ? null
+                : new VersionCheck(Math.max(1, status.getBlockSizeBytes()), status.getLength(), this::compare);
+    }
+
+    private void compare() throws StoreException {
+        try {
+            asking.compare(path);
+        } catch (StoreException e) {
+            askAgain();
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+                    .warn("What was read is not returned: {}", e.getMessage());
+            throw e;
+        }
     }
 
     @Override

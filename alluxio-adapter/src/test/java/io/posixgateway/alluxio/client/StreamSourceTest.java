@@ -92,6 +92,11 @@ class StreamSourceTest {
             public boolean isRecent(StreamSource.Asked asked) {
                 return clock.nanos() - asked.nanos() < RecentStatuses.RECENT_NANOS;
             }
+
+            @Override
+            public void compare(String path) {
+                throw new IllegalStateException("nothing was read");
+            }
         };
         return new StreamSource(opening, new OpenStreams(), status(), master, false, clock);
     }

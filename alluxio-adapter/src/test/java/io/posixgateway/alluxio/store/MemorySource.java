@@ -95,6 +95,9 @@ final class MemorySource implements FileSource {
         }
         byte[] block = Arrays.copyOfRange(all, from, from + length);
         store.countUfs(length);
+        if (store.memory().ufs().kind() != MemoryUfs.Kind.LOCAL) {
+            StoreParts.compareVersions(store, file.path, file.fileId);
+        }
         boolean settled = store.memory().clock().millis() - file.modifiedMillis >= SETTLED_MILLIS;
         if (keeps || settled) {
             keep(id, block);
