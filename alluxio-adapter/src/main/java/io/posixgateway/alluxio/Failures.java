@@ -36,7 +36,10 @@ final class Failures {
         this.volume = volume;
         this.clock = clock;
         long now = clock.nanos();
-        this.logged = Map.of(Errno.EIO, new Logged("EIO", now), Errno.EOPNOTSUPP, new Logged("EOPNOTSUPP", now));
+        this.logged = Map.of(
+                Errno.EIO, new Logged("EIO", now),
+                Errno.ENOSPC, new Logged("ENOSPC", now),
+                Errno.EOPNOTSUPP, new Logged("EOPNOTSUPP", now));
     }
 
     /** The negative errno to answer. */

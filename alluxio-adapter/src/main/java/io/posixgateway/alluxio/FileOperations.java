@@ -322,10 +322,22 @@ final class FileOperations {
             return local;
         }
         if (request.mayWait()) {
-            return reader.read(offset, into);
+            return readRemote(open.inode, reader, offset, into);
         }
         int kept = reader.readKept(offset, into);
         return kept >= 0 ? kept : FileSystem.WOULD_WAIT;
+    }
+
+    /** Where the file is no longer in Alluxio, the next open asks what is at its name. */
+    private static int readRemote(Inode inode, FileReader reader, long offset, ByteBuffer into) throws StoreException {
+        try {
+            return reader.read(offset, into);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ESTALE && !inode.unlinked()) {
+                inode.forgetFacts();
+            }
+            throw e;
+        }
     }
 
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {

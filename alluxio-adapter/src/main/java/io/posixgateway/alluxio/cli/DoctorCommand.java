@@ -2,7 +2,9 @@ package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.DiagnoseRequest;
+import io.posixgateway.alluxio.service.Diagnosis;
 import io.posixgateway.alluxio.service.Redactor;
+import io.posixgateway.alluxio.service.StoreAdvice;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -83,6 +85,10 @@ final class DoctorCommand implements Callable<Integer> {
             throw new CommandException(file + " cannot be written: " + e + "; give another with --output", e);
         }
         out.println(file + " holds " + String.join(", ", texts.keySet()));
+        String advice = texts.getOrDefault(Diagnosis.ADVICE, StoreAdvice.NONE);
+        if (!advice.equals(StoreAdvice.NONE)) {
+            out.print(advice);
+        }
         if (!trouble.isEmpty()) {
             out.println("the gateway did not answer (" + trouble + "), so this is what can be seen without it");
         }

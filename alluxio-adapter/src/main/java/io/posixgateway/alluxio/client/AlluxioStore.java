@@ -8,11 +8,13 @@ import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
 import alluxio.client.meta.RetryHandlingMetaMasterClient;
+import alluxio.client.meta.RetryHandlingMetaMasterConfigClient;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
+import alluxio.grpc.GetConfigurationPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
@@ -356,6 +358,11 @@ public final class AlluxioStore implements Store {
             public boolean isRecent(StreamSource.Asked asked) {
                 return recent.isRecent(asked);
             }
+
+            @Override
+            public void compare(String at) throws StoreException {
+                VersionCheck.compare(AlluxioStore.this, at, fileId);
+            }
         };
     }
 
@@ -504,6 +511,20 @@ public final class AlluxioStore implements Store {
         Map<String, String> settings = new LinkedHashMap<>();
         context.getClusterConf().toMap().forEach((name, value) -> settings.put(name, String.valueOf(value)));
         return settings;
+    }
+
+    @Override
+    public List<String> advice() throws StoreException {
+        return attempt("configuration of", "Alluxio", () -> {
+            Map<String, String> cluster = new LinkedHashMap<>();
+            try (RetryHandlingMetaMasterConfigClient master =
+                    new RetryHandlingMetaMasterConfigClient(context.getMasterClientContext())) {
+                master.getConfiguration(GetConfigurationPOptions.getDefaultInstance())
+                        .getClusterConf()
+                        .forEach(property -> cluster.put(property.getName(), String.valueOf(property.getValue())));
+            }
+            return ObjectUploads.advice(files.getMountTable(false), cluster);
+        });
     }
 
     @Override

@@ -116,6 +116,18 @@ final class BlockRanges {
         return block != null && !block.getLocations().isEmpty() && !isWithin(doubted, offset);
     }
 
+    /** True if a worker had each block of this part when the master was asked, whether or not one was refused since. */
+    boolean haveLocations(long offset, long bytes) {
+        long end = Math.min(status.getLength(), offset + bytes);
+        for (long index = offset / blockBytes; index * blockBytes < end; index++) {
+            BlockInfo block = at((int) index);
+            if (block == null || block.getLocations().isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** A stream has read this part. */
     void know(long offset) {
         if (isPlaced(offset)) {

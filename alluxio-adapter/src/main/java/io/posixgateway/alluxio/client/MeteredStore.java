@@ -240,6 +240,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public List<String> advice() throws StoreException {
+        return store.advice();
+    }
+
+    @Override
     public String user() {
         return store.user();
     }

@@ -167,6 +167,11 @@ public interface Store extends AutoCloseable {
         return Map.of();
     }
 
+    /** What an operator should know of how Alluxio is set up, a line for each; asks the master each time. */
+    default List<String> advice() throws StoreException {
+        return List.of();
+    }
+
     /** The user in Alluxio who owns what this store makes. */
     String user();
 

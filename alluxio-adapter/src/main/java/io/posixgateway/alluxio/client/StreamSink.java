@@ -14,6 +14,7 @@ final class StreamSink implements FileSink {
     private final String path;
     private final long fileId;
     private final long madeMillis;
+    private final String ufsPath;
     private final WriteChoice workers;
     private final Opening opening;
     private long lengthBytes = UNKNOWN;
@@ -34,6 +35,7 @@ final class StreamSink implements FileSink {
         this.path = path;
         this.fileId = made.getFileId();
         this.madeMillis = made.getLastModificationTimeMs();
+        this.ufsPath = String.valueOf(made.getUfsPath());
         this.workers = workers;
         this.opening = opening;
     }
@@ -99,7 +101,10 @@ final class StreamSink implements FileSink {
     private StoreException lost(String what, Throwable failure, boolean givenUp) {
         String message = what + " " + path + ": " + failure;
         int errno = ErrnoTable.of(failure);
-        if (errno == Errno.ENOSPC || errno == Errno.EACCES) {
+        if (errno == Errno.ENOSPC) {
+            return new StoreException(errno, message + ObjectUploads.adviceWhenFull(ufsPath), failure);
+        }
+        if (errno == Errno.EACCES) {
             return new StoreException(errno, message, failure);
         }
         boolean interrupted = Thread.currentThread().isInterrupted();

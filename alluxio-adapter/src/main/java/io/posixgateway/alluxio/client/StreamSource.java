@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * while ago; a stream may lead to the path that the file had then, and is opened on a recent answer only. A file that was
  * changed a moment ago may still have a name for the time being, as files have that are written beside the one they replace:
  * what workers lack of it they send, but do not keep, see {@link OpenStreams}.
+ *
+ * <p>No stream is opened for a part that Alluxio has lost, see {@link LostFile}: it would look for a worker in vain until its retries
+ * end.
  */
 final class StreamSource implements FileSource {
     /** So long after its last change a file may still get another name. */
@@ -44,6 +47,8 @@ final class StreamSource implements FileSource {
     /** Of the file as the master knew it when it was asked. */
     private volatile @Nullable BlockRanges ranges;
 
+    private @Nullable VersionCheck version;
+
     private volatile boolean moved;
 
     /**
@@ -62,6 +67,9 @@ final class StreamSource implements FileSource {
 
         /** Is it so short ago that the file will be where it was? */
         boolean isRecent(Asked asked);
+
+        /** As {@link VersionCheck#compare}. Waits. */
+        void compare(String path) throws StoreException;
     }
 
     /** Opens what is read of. */
@@ -110,9 +118,17 @@ final class StreamSource implements FileSource {
     }
 
     private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
-        WatchedStream open = stream();
+        WatchedStream open = stream(offset, into.remaining());
         boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
-        return toItsEnd || !open.ranges().isPlaced(offset) ? open.readAt(offset, into) : readOnce(offset, into);
+        if (!toItsEnd && open.ranges().isPlaced(offset)) {
+            return readOnce(offset, into);
+        }
+        int count = open.readAt(offset, into);
+        VersionCheck check = version;
+        if (check != null && open.hasReadUfs()) {
+            check.streamed(offset, count);
+        }
+        return count;
     }
 
     @Override
@@ -121,12 +137,18 @@ final class StreamSource implements FileSource {
         try {
             int total = 0;
             boolean more = true;
+            boolean fromUfs = false;
             while (more && total < bytes.length) {
-                WatchedStream open = stream();
+                WatchedStream open = stream(offset + total, bytes.length - total);
                 int got = open.readApart(offset + total, bytes, total, bytes.length - total);
                 open.ranges().know(offset + total);
+                fromUfs |= open.hasReadUfs();
                 more = got > 0;
                 total += Math.max(0, got);
+            }
+            VersionCheck check = version;
+            if (check != null && fromUfs) {
+                check.readApart();
             }
             into.put(bytes, 0, total);
             return total;
@@ -162,9 +184,15 @@ final class StreamSource implements FileSource {
     }
 
     private StoreException failed(Throwable failure) {
+        Asked known = asked;
+        askAgain();
+        return known != null && LostFile.isMarked(known.status) ? LostFile.failure(path, failure) : broken(failure);
+    }
+
+    /** What is read next begins with a request to the master. */
+    private void askAgain() {
         close();
         asked = null;
-        return broken(failure);
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
@@ -172,20 +200,28 @@ final class StreamSource implements FileSource {
         return new StoreException(Errno.EIO, "read " + path + ": " + failure, failure);
     }
 
-    private WatchedStream stream() throws AlluxioException, StoreException {
+    /** For these bytes; EIO if Alluxio has lost some of them. */
+    private WatchedStream stream(long offset, int count) throws AlluxioException, StoreException {
         BlockRanges open = ranges();
         WatchedStream known = stream;
-        if (known != null) {
+        if (known != null && !isLost(open, offset, count)) {
             return known;
         }
         if (!asking.isRecent(asked())) {
-            close();
-            asked = null;
+            askAgain();
             open = ranges();
+        }
+        if (isLost(open, offset, count)) {
+            askAgain();
+            throw LostFile.failure(path, null);
         }
         WatchedStream opened = opening.stream(asked().status, how, open);
         stream = opened;
         return opened;
+    }
+
+    private boolean isLost(BlockRanges open, long offset, int count) throws StoreException {
+        return LostFile.isMarked(asked().status) && !open.haveLocations(offset, count);
     }
 
     private Asked asked() throws StoreException {
@@ -206,8 +242,7 @@ final class StreamSource implements FileSource {
             if (!moved || tries == MOST_TRIES) {
                 return open;
             }
-            close();
-            asked = null;
+            askAgain();
         }
     }
 
@@ -220,10 +255,29 @@ final class StreamSource implements FileSource {
             moved = true;
         }
         long age = Math.abs(clock.epochMillis() - known.status.getLastModificationTimeMs());
+        version = versionCheck(known.status);
         how = !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED;
         BlockRanges open = opening.ranges(known.status, how);
         ranges = open;
         return open;
+    }
+
+    /** Null where the under file system is a local one. */
+    private @Nullable VersionCheck versionCheck(URIStatus status) {
+        return UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL
+                ? null
+                : new VersionCheck(Math.max(1, status.getBlockSizeBytes()), status.getLength(), this::compare);
+    }
+
+    private void compare() throws StoreException {
+        try {
+            asking.compare(path);
+        } catch (StoreException e) {
+            askAgain();
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+                    .warn("What was read is not returned: {}", e.getMessage());
+            throw e;
+        }
     }
 
     @Override

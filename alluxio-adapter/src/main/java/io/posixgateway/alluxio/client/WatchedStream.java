@@ -30,6 +30,7 @@ final class WatchedStream extends AlluxioFileInStream {
     private final WorkerChoice choice;
     private final BlockRanges ranges;
     private final LongAdder ufsBytes;
+    private boolean fromUfs;
 
     /** The status that the stream asks for locations. */
     private static final class Status extends URIStatus {
@@ -80,6 +81,11 @@ final class WatchedStream extends AlluxioFileInStream {
         return status.getLength();
     }
 
+    /** True if some of what was read last no worker had. */
+    boolean hasReadUfs() {
+        return fromUfs;
+    }
+
     /** Reads the same file. */
     BlockRanges ranges() {
         return ranges;
@@ -119,6 +125,7 @@ final class WatchedStream extends AlluxioFileInStream {
         for (int tries = 1; ; tries++) {
             try {
                 fill(offset, into, tries < MOST_TRIES);
+                fromUfs = choice.hasUsedUfs();
                 if (choice.isFromUfs()) {
                     ufsBytes.add(into.position() - start);
                 }
@@ -174,12 +181,14 @@ final class WatchedStream extends AlluxioFileInStream {
         BlockInfo block = status.known(blockAt(offset));
         long began = watch.nanos();
         boolean answered = false;
+        choice.forgetUfs();
         apart.begin(mayBeGivenUp);
         try {
             BlockInfo place = block == null ? null : apart.choose(block);
             int got = place != null && apart.hasAvoided()
                     ? readBlock(place, offset, into, from, count)
                     : positionedRead(offset, into, from, count);
+            fromUfs = choice.hasUsedUfs();
             if (place != null && place.getLocations().isEmpty()) {
                 ufsBytes.add(Math.max(0, got));
             }

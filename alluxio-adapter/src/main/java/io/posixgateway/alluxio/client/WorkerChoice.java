@@ -48,6 +48,8 @@ final class WorkerChoice implements BlockLocationPolicy {
     private boolean givenUp;
     /** Is the current block read from the under file system, by a worker that lacks it? */
     private boolean fromUfs;
+    /** Was something read from there since {@link #forgetUfs}, or since the call on the stream began? */
+    private boolean usedUfs;
     /** Those that hang and would have had the last block. */
     private final Set<WorkerNetAddress> avoided = new HashSet<>(2);
 
@@ -71,6 +73,7 @@ final class WorkerChoice implements BlockLocationPolicy {
         calling = true;
         mayMove = mayBeGivenUp;
         givenUp = false;
+        usedUfs = fromUfs;
         WorkerWatch.Worker worker = current;
         if (worker != null) {
             waitFor(worker, worker.begin(), movable);
@@ -121,6 +124,7 @@ final class WorkerChoice implements BlockLocationPolicy {
     void forget() {
         current = null;
         currentBlock = NO_BLOCK;
+        fromUfs = false;
     }
 
     /** Was the last block placed elsewhere because a worker hangs? */
@@ -130,6 +134,15 @@ final class WorkerChoice implements BlockLocationPolicy {
 
     boolean isFromUfs() {
         return fromUfs;
+    }
+
+    boolean hasUsedUfs() {
+        return usedUfs;
+    }
+
+    /** What is read now is not read in a call on the stream. */
+    void forgetUfs() {
+        usedUfs = false;
     }
 
     boolean isCalling() {
@@ -144,7 +157,6 @@ final class WorkerChoice implements BlockLocationPolicy {
         calling = before;
         forget();
         currentBlock = block.getBlockId();
-        fromUfs = false;
         return failed ? block : placed(block);
     }
 
@@ -232,6 +244,7 @@ final class WorkerChoice implements BlockLocationPolicy {
     /** A worker to read from the under file system. */
     @Override
     public Optional<WorkerNetAddress> getWorker(GetWorkerOptions options) {
+        usedUfs = true;
         Optional<WorkerNetAddress> chosen = choose(
                         options, address -> !watch.of(address).hangs())
                 .or(() -> choose(options, address -> !avoided.contains(address)))

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.KernelConnection;
@@ -17,10 +18,15 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What a maintainer needs to see of this process, as named texts without secrets. Asks neither the mounts nor Alluxio, so it
- * answers when they do not.
+ * What a maintainer needs to see of this process, as named texts without secrets. Does not ask the mounts, and waits for Alluxio, which
+ * one text asks, no longer than {@link #ADVICE_NANOS}: so it answers when they do not.
  */
 public final class Diagnosis {
+    /** The text with what an operator should change, a line for each; {@link StoreAdvice#NONE}: nothing. */
+    public static final String ADVICE = "advice.txt";
+
+    private static final long ADVICE_NANOS = 5_000_000_000L;
+
     private final Gateway gateway;
 
     public Diagnosis(Gateway gateway) {
@@ -44,8 +50,13 @@ public final class Diagnosis {
         add(texts, redactor, "metrics.txt", gateway::metrics);
         add(texts, redactor, "threads.txt", Diagnosis::threads);
         add(texts, redactor, "process.txt", Diagnosis::process);
+        add(texts, redactor, ADVICE, () -> StoreAdvice.text(stores(volumes), ADVICE_NANOS));
         add(texts, redactor, "log.txt", Logging::recent);
         return texts;
+    }
+
+    private static List<Store> stores(List<Volume> volumes) {
+        return volumes.stream().map(Volume::store).toList();
     }
 
     private static void add(Map<String, String> texts, Redactor redactor, String name, Part part) {

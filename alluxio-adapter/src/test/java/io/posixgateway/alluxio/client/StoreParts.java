@@ -15,4 +15,14 @@ public final class StoreParts {
     public static StoreException unanswered(String message) {
         return StoreException.unanswered(message, new IllegalStateException(message));
     }
+
+    /** ESTALE where the UFS has another version of the file than Alluxio, after a read from the UFS. */
+    public static void compareVersions(Store store, String path, long fileId) throws StoreException {
+        VersionCheck.compare(store, path, fileId);
+    }
+
+    /** EIO: Alluxio has marked the file LOST, and no worker has what is to be read. */
+    public static StoreException lost(String path) {
+        return LostFile.failure(path, null);
+    }
 }

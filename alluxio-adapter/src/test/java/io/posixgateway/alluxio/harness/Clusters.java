@@ -39,6 +39,8 @@ public final class Clusters {
             USUAL_TIMEOUT,
             "alluxio.master.lost.worker.detection.interval",
             "500ms",
+            "alluxio.master.lost.worker.file.detection.interval",
+            "500ms",
             "alluxio.conf.dynamic.update.enabled",
             "true");
 

@@ -69,8 +69,16 @@ class MasterAndWorkerLossFaultTest {
 
     /** Every byte comes from a worker, and what is known of a file is asked for again after a second. */
     private MountedFileSystem mount() throws Exception {
-        Map<String, String> options =
-                Map.of("metadata_ttl", "1s", "short_circuit", "off", "read_ahead", "2M", "spool", spool.toString());
+        return mount("CACHE_THROUGH");
+    }
+
+    private MountedFileSystem mount(String writeType) throws Exception {
+        Map<String, String> options = Map.of(
+                "metadata_ttl", "1s",
+                "short_circuit", "off",
+                "read_ahead", "2M",
+                "write_type", writeType,
+                "spool", spool.toString());
         return MountedFileSystem.mount(
                 AlluxioMount.open(
                         AlluxioOptions.ofUri(own.uri()), AdapterOptions.of(AdapterOptions.TABLE.read(options))),
@@ -85,6 +93,41 @@ class MasterAndWorkerLossFaultTest {
     @Test
     void readersAndWritersOutliveTheMaster() throws Exception {
         outlive(alluxio.master(), List.of("opening"));
+    }
+
+    @Test
+    void aFileThatWasInTheLostWorkerOnlyIsCalledLostUntilTheWorkerIsBack() throws Exception {
+        ServerProcess worker = alluxio.workers().get(0);
+        byte[] content = new byte[PIECE_BYTES];
+        new Random(SEED).nextBytes(content);
+        try (MountedFileSystem mounted = mount("MUST_CACHE");
+                LogLines log = new LogLines()) {
+            Path file = Files.write(mounted.root().resolve("in-the-worker"), content);
+            try {
+                worker.kill();
+                Clusters.awaitLoss(alluxio, 0);
+                Waiting.until("the log says LOST", PATIENCE, () -> {
+                    assertThat(reads(file, content)).isFalse();
+                    return log.anyWith("in-the-worker LOST");
+                });
+                long beganNanos = System.nanoTime();
+                assertThat(reads(file, content)).isFalse();
+                assertThat(Duration.ofNanos(System.nanoTime() - beganNanos)).isLessThan(Duration.ofSeconds(5));
+            } finally {
+                bringBack(worker);
+            }
+            Waiting.until("the worker's blocks are read", PATIENCE, () -> reads(file, content));
+        }
+    }
+
+    private static boolean reads(Path file, byte[] content) {
+        try (FileChannel channel = openUncached(file)) {
+            readPiece(channel, content, 0);
+            return true;
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("Input/output error");
+            return false;
+        }
     }
 
     private void outlive(ServerProcess server, List<String> needIt) throws Exception {

@@ -10,10 +10,13 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -23,7 +26,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,6 +44,11 @@ class S3IT {
 
     /** By this version of Alluxio, what is longer than 100 MiB. */
     private static final int COPIED_IN_PARTS_BYTES = (100 << 20) + 1;
+
+    /** Alluxio's blocks have 64 MiB. */
+    private static final int SEVERAL_BLOCKS_BYTES = (64 << 20) + (1 << 20);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private EmbeddedAlluxio alluxio;
     private S3Server bucket;
@@ -229,6 +239,41 @@ class S3IT {
         assertThat(root.resolve("x/sub/f")).hasContent("begun, moved, ended");
         assertThat(object("x/sub/f")).isEqualTo("begun, moved, ended");
         assertThat(object("z/sub/f")).isEqualTo("(none)");
+    }
+
+    @Test
+    void an_object_that_is_replaced_while_it_is_read_is_no_mix() throws Exception {
+        byte[] content = new byte[SEVERAL_BLOCKS_BYTES];
+        Arrays.fill(content, (byte) 'o');
+        bucket.put(folder + "/object", content);
+        ByteBuffer into = ByteBuffer.allocate(4096);
+        try (FileChannel open = FileChannel.open(root.resolve("object"))) {
+            open.read(into, 0);
+            assertThat(into.get(0)).isEqualTo((byte) 'o');
+            Arrays.fill(content, (byte) 'n');
+            bucket.put(folder + "/object", content);
+            assertThatThrownBy(() -> open.read(into.clear(), SEVERAL_BLOCKS_BYTES - 4096))
+                    .hasMessageContaining("Stale file handle");
+        }
+        Waiting.until("the new one is opened", PATIENCE, () -> {
+            try (FileChannel open = FileChannel.open(root.resolve("object"))) {
+                return open.read(into.clear(), SEVERAL_BLOCKS_BYTES - 4096) == 4096 && into.get(0) == 'n';
+            } catch (FileSystemException stale) {
+                return false;
+            } catch (IOException stale) {
+                assertThat(stale).hasMessageContaining("Stale file handle");
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void the_folder_for_objects_that_are_uploaded_whole_is_advised() throws Exception {
+        assertThat(other.advice())
+                .singleElement()
+                .asString()
+                .startsWith("/ is on s3://")
+                .contains("alluxio.underfs.s3.streaming.upload.enabled is off", "alluxio.tmp.dirs (/");
     }
 
     private static void removeAll(Path directory) throws Exception {

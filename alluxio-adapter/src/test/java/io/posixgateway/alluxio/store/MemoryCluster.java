@@ -169,6 +169,16 @@ public final class MemoryCluster {
         }
     }
 
+    /** The master marks as LOST what was in workers only that do not answer now; what is marked stays so. */
+    public void detectLostFiles() {
+        lock.lock();
+        try {
+            master.markLost(block -> read(block) != null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** What is asked of the master. */
     interface Question<T> {
         T ask(MemoryMaster master) throws StoreException;

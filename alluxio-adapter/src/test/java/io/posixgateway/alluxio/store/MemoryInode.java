@@ -28,6 +28,8 @@ final class MemoryInode {
 
     volatile boolean complete;
     volatile boolean persisted;
+    /** Marked by the master: it was in workers only, and a worker that had a part of it is gone. */
+    boolean lost;
     /** Of a directory: its names were loaded from the UFS. */
     boolean childrenLoaded;
     /** Of the file in the UFS as it was last seen; empty: it was not. */

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -343,6 +344,15 @@ final class MemoryMaster {
         } else {
             inode.hasLength(ufsLengthBytes);
             fingerprint(inode);
+        }
+    }
+
+    /** Marks what is in workers only, and of which none has some block any more; what is marked stays so. */
+    void markLost(LongPredicate held) {
+        for (MemoryInode inode : byId.values()) {
+            for (int i = 0; i < inode.blocks.size(); i++) {
+                inode.lost |= inode.complete && !inode.persisted && !held.test(inode.blockId(i));
+            }
         }
     }
 

@@ -28,6 +28,7 @@ final class MemorySource implements FileSource {
             boolean readable,
             boolean isEmptyDirectory,
             boolean persisted,
+            boolean lost,
             long lengthBytes,
             long modifiedMillis,
             List<Long> blocks) {
@@ -38,6 +39,7 @@ final class MemorySource implements FileSource {
                     inode.complete && !inode.directory,
                     inode.directory && inode.children.isEmpty(),
                     inode.persisted,
+                    inode.lost,
                     inode.lengthBytes,
                     inode.modifiedMillis,
                     List.copyOf(inode.blocks));
@@ -79,6 +81,9 @@ final class MemorySource implements FileSource {
     }
 
     private byte[] fromUfs(int sequence, long id) throws StoreException {
+        if (file.lost) {
+            throw StoreParts.lost(file.path);
+        }
         if (store.memory().workers().stream().noneMatch(MemoryWorker::isRunning)) {
             throw StoreParts.unanswered("No worker answers that could read " + file.path);
         }
@@ -90,6 +95,9 @@ final class MemorySource implements FileSource {
         }
         byte[] block = Arrays.copyOfRange(all, from, from + length);
         store.countUfs(length);
+        if (store.memory().ufs().kind() != MemoryUfs.Kind.LOCAL) {
+            StoreParts.compareVersions(store, file.path, file.fileId);
+        }
         boolean settled = store.memory().clock().millis() - file.modifiedMillis >= SETTLED_MILLIS;
         if (keeps || settled) {
             keep(id, block);

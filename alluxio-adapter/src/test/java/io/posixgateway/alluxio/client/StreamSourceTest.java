@@ -1,0 +1,138 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.URIStatus;
+import alluxio.conf.InstancedConfiguration;
+import alluxio.exception.AlluxioException;
+import alluxio.grpc.OpenFilePOptions;
+import alluxio.master.file.meta.PersistenceState;
+import alluxio.wire.BlockInfo;
+import alluxio.wire.BlockLocation;
+import alluxio.wire.FileBlockInfo;
+import alluxio.wire.FileInfo;
+import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.ManualClock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.security.auth.Subject;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which parts of a file a stream of Alluxio's is opened for. Nothing is connected to anything. */
+class StreamSourceTest {
+    private static final long BLOCK_BYTES = 1 << 20;
+    private static final String OPENED = "a stream of Alluxio's was opened";
+
+    private final ManualClock clock = new ManualClock();
+    private final FileSystemContext context = FileSystemContext.create(new Subject(), properties());
+    private final WorkerWatch watch = new WorkerWatch(clock, address -> true, (work, delayNanos) -> {});
+    /** Whether a worker has it, by block, as the master says from now on. */
+    private final List<Boolean> held = new ArrayList<>(List.of(false, true));
+
+    private int requests;
+
+    private static InstancedConfiguration properties() {
+        return ClientProperties.of(new StoreOptions(
+                "127.0.0.1:1", "", "MUST_CACHE", false, Map.of("alluxio.user.file.passive.cache.enabled", "false")));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        context.close();
+    }
+
+    private StreamSource.Asked status() {
+        List<FileBlockInfo> blocks = new ArrayList<>();
+        for (int i = 0; i < held.size(); i++) {
+            List<BlockLocation> places = held.get(i)
+                    ? List.of(new BlockLocation().setWorkerAddress(new WorkerNetAddress().setHost("worker")))
+                    : List.of();
+            blocks.add(new FileBlockInfo()
+                    .setOffset(i * BLOCK_BYTES)
+                    .setBlockInfo(
+                            new BlockInfo().setBlockId(i).setLength(BLOCK_BYTES).setLocations(places)));
+        }
+        FileInfo file = new FileInfo()
+                .setPath("/folder/file")
+                .setCompleted(true)
+                .setLength(held.size() * BLOCK_BYTES)
+                .setBlockSizeBytes(BLOCK_BYTES)
+                .setPersistenceState(PersistenceState.LOST.name())
+                .setFileBlockInfos(blocks);
+        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), 0, false);
+    }
+
+    private StreamSource open() {
+        StreamSource.Opening opening = new StreamSource.Opening() {
+            @Override
+            public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
+                return new BlockRanges(context, watch, status, how);
+            }
+
+            @Override
+            public WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) {
+                throw new IllegalStateException(OPENED);
+            }
+        };
+        StreamSource.Asking master = new StreamSource.Asking() {
+            @Override
+            public StreamSource.Asked ask() {
+                requests++;
+                return status();
+            }
+
+            @Override
+            public boolean isRecent(StreamSource.Asked asked) {
+                return clock.nanos() - asked.nanos() < RecentStatuses.RECENT_NANOS;
+            }
+
+            @Override
+            public void compare(String path) {
+                throw new IllegalStateException("nothing was read");
+            }
+        };
+        return new StreamSource(opening, new OpenStreams(), status(), master, false, clock);
+    }
+
+    private static void failsSaying(StreamSource source, long offset, long bytes, String text) {
+        ByteBuffer into = ByteBuffer.allocate((int) bytes);
+        assertThatThrownBy(() -> source.readOnce(offset, into))
+                .hasMessageContaining(text)
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+        assertThat(into.position()).isZero();
+    }
+
+    @Test
+    void readOfABlockThatIsLost_isRefusedWithoutLookingForAWorker() {
+        try (StreamSource source = open()) {
+            failsSaying(source, 5, 10, "Alluxio calls /folder/file LOST");
+            failsSaying(source, BLOCK_BYTES - 5, 10, "no worker has this part of it. Start the worker again");
+        }
+    }
+
+    @Test
+    void readOfABlockOfALostFileThatAWorkerHas_isTried() {
+        try (StreamSource source = open()) {
+            failsSaying(source, BLOCK_BYTES, 10, OPENED);
+            failsSaying(source, BLOCK_BYTES, 10, "LOST");
+        }
+    }
+
+    @Test
+    void readOfALostFile_asksTheMasterAgainAfterAWhile() {
+        try (StreamSource source = open()) {
+            held.set(0, true);
+            clock.advanceNanos(RecentStatuses.RECENT_NANOS);
+            failsSaying(source, 0, 10, OPENED);
+            assertThat(requests).isEqualTo(1);
+        }
+    }
+}
