@@ -957,9 +957,11 @@ type PathInfoReply struct {
 	// Was its metadata in the cache when this was asked?
 	Cached bool `protobuf:"varint,15,opt,name=cached,proto3" json:"cached,omitempty"`
 	// How an open would be read now, and why.
-	ReadPath      string                    `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
-	Reason        string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
-	SetAside      []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
+	ReadPath string                    `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
+	Reason   string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	SetAside []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
+	// Of this volume, those in flight for a second or more, the longest first.
+	Listings      []*PathInfoReply_Listing `protobuf:"bytes,19,rep,name=listings,proto3" json:"listings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1116,6 +1118,13 @@ func (x *PathInfoReply) GetReason() string {
 func (x *PathInfoReply) GetSetAside() []*PathInfoReply_SetAside {
 	if x != nil {
 		return x.SetAside
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetListings() []*PathInfoReply_Listing {
+	if x != nil {
+		return x.Listings
 	}
 	return nil
 }
@@ -2089,6 +2098,69 @@ func (x *PathInfoReply_SetAside) GetWhy() string {
 	return ""
 }
 
+// A directory that Alluxio lists now, which takes minutes for the first listing of a large one of an object store.
+type PathInfoReply_Listing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In Alluxio.
+	Path    string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Seconds int64  `protobuf:"varint,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// Calls that wait for it.
+	Calls         int32 `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoReply_Listing) Reset() {
+	*x = PathInfoReply_Listing{}
+	mi := &file_control_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoReply_Listing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoReply_Listing) ProtoMessage() {}
+
+func (x *PathInfoReply_Listing) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoReply_Listing.ProtoReflect.Descriptor instead.
+func (*PathInfoReply_Listing) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{15, 2}
+}
+
+func (x *PathInfoReply_Listing) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PathInfoReply_Listing) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *PathInfoReply_Listing) GetCalls() int32 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
 type ListDirectoryReply_Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2099,7 +2171,7 @@ type ListDirectoryReply_Entry struct {
 
 func (x *ListDirectoryReply_Entry) Reset() {
 	*x = ListDirectoryReply_Entry{}
-	mi := &file_control_proto_msgTypes[40]
+	mi := &file_control_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2183,7 @@ func (x *ListDirectoryReply_Entry) String() string {
 func (*ListDirectoryReply_Entry) ProtoMessage() {}
 
 func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[40]
+	mi := &file_control_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2289,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"\x93\x06\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xae\a\n" +
 	"\rPathInfoReply\x12!\n" +
 	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
@@ -2239,7 +2311,8 @@ const file_control_proto_rawDesc = "" +
 	"\x06cached\x18\x0f \x01(\bR\x06cached\x12\x1b\n" +
 	"\tread_path\x18\x10 \x01(\tR\breadPath\x12\x16\n" +
 	"\x06reason\x18\x11 \x01(\tR\x06reason\x12L\n" +
-	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x1aT\n" +
+	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x12J\n" +
+	"\blistings\x18\x13 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\blistings\x1aT\n" +
 	"\x05Block\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
@@ -2248,7 +2321,11 @@ const file_control_proto_rawDesc = "" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x10\n" +
-	"\x03why\x18\x04 \x01(\tR\x03why\"=\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\x1aM\n" +
+	"\aListing\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\aseconds\x18\x02 \x01(\x03R\aseconds\x12\x14\n" +
+	"\x05calls\x18\x03 \x01(\x05R\x05calls\"=\n" +
 	"\x13SetAccessLogRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x0e\n" +
 	"\x02on\x18\x02 \x01(\bR\x02on\"'\n" +
@@ -2332,7 +2409,7 @@ func file_control_proto_rawDescGZIP() []byte {
 	return file_control_proto_rawDescData
 }
 
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_control_proto_goTypes = []any{
 	(*InfoRequest)(nil),              // 0: posixgateway.control.v1.InfoRequest
 	(*InfoReply)(nil),                // 1: posixgateway.control.v1.InfoReply
@@ -2373,8 +2450,9 @@ var file_control_proto_goTypes = []any{
 	nil,                              // 36: posixgateway.control.v1.AttachRequest.LabelsEntry
 	(*PathInfoReply_Block)(nil),      // 37: posixgateway.control.v1.PathInfoReply.Block
 	(*PathInfoReply_SetAside)(nil),   // 38: posixgateway.control.v1.PathInfoReply.SetAside
-	nil,                              // 39: posixgateway.control.v1.DiagnoseReply.TextsEntry
-	(*ListDirectoryReply_Entry)(nil), // 40: posixgateway.control.v1.ListDirectoryReply.Entry
+	(*PathInfoReply_Listing)(nil),    // 39: posixgateway.control.v1.PathInfoReply.Listing
+	nil,                              // 40: posixgateway.control.v1.DiagnoseReply.TextsEntry
+	(*ListDirectoryReply_Entry)(nil), // 41: posixgateway.control.v1.ListDirectoryReply.Entry
 }
 var file_control_proto_depIdxs = []int32{
 	34, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
@@ -2384,51 +2462,52 @@ var file_control_proto_depIdxs = []int32{
 	8,  // 4: posixgateway.control.v1.ListReply.volumes:type_name -> posixgateway.control.v1.Volume
 	37, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
 	38, // 6: posixgateway.control.v1.PathInfoReply.set_aside:type_name -> posixgateway.control.v1.PathInfoReply.SetAside
-	39, // 7: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
-	2,  // 8: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	2,  // 9: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	40, // 10: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
-	0,  // 11: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
-	3,  // 12: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
-	5,  // 13: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
-	7,  // 14: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
-	10, // 15: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
-	12, // 16: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
-	24, // 17: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
-	26, // 18: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
-	28, // 19: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
-	14, // 20: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
-	16, // 21: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
-	18, // 22: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
-	20, // 23: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
-	22, // 24: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
-	30, // 25: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	30, // 26: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	32, // 27: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
-	30, // 28: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	1,  // 29: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
-	4,  // 30: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
-	6,  // 31: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
-	9,  // 32: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
-	11, // 33: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
-	13, // 34: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
-	25, // 35: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
-	27, // 36: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
-	29, // 37: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
-	15, // 38: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
-	17, // 39: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
-	19, // 40: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
-	21, // 41: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
-	23, // 42: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
-	31, // 43: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 44: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 45: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	33, // 46: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
-	29, // [29:47] is the sub-list for method output_type
-	11, // [11:29] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	39, // 7: posixgateway.control.v1.PathInfoReply.listings:type_name -> posixgateway.control.v1.PathInfoReply.Listing
+	40, // 8: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
+	2,  // 9: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	2,  // 10: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	41, // 11: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
+	0,  // 12: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
+	3,  // 13: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
+	5,  // 14: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
+	7,  // 15: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
+	10, // 16: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
+	12, // 17: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
+	24, // 18: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
+	26, // 19: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
+	28, // 20: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
+	14, // 21: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
+	16, // 22: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
+	18, // 23: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
+	20, // 24: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
+	22, // 25: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
+	30, // 26: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	30, // 27: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	32, // 28: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
+	30, // 29: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	1,  // 30: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
+	4,  // 31: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
+	6,  // 32: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
+	9,  // 33: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
+	11, // 34: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
+	13, // 35: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
+	25, // 36: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
+	27, // 37: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
+	29, // 38: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
+	15, // 39: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
+	17, // 40: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
+	19, // 41: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
+	21, // 42: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
+	23, // 43: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
+	31, // 44: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 45: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	31, // 46: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 47: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
+	30, // [30:48] is the sub-list for method output_type
+	12, // [12:30] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_control_proto_init() }
@@ -2442,7 +2521,7 @@ func file_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -70,6 +70,13 @@ final class InfoCommand implements Callable<Integer> {
         }
     }
 
+    private static void showListings(PrintWriter out, PathInfoReply info) {
+        for (PathInfoReply.Listing one : info.getListingsList()) {
+            out.println("listing     " + one.getPath() + " for " + one.getSeconds() + " s, " + one.getCalls()
+                    + " waiting: Alluxio reads its names from the under file system");
+        }
+    }
+
     private static void show(PrintWriter out, PathInfoReply info) {
         out.println("path        " + info.getAlluxioPath() + " in Alluxio");
         out.println("type        " + info.getType());
@@ -96,5 +103,6 @@ final class InfoCommand implements Callable<Integer> {
             out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
         }
         showAside(out, info);
+        showListings(out, info);
     }
 }

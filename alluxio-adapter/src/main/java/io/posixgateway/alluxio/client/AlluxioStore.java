@@ -70,6 +70,7 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
+    private final ListingRetries listingRetries;
     private final MountPoints mountPoints;
     private final Renames renames;
     private final RecentStatuses recent;
@@ -91,6 +92,7 @@ public final class AlluxioStore implements Store {
     private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
         this.context = context;
         this.clock = clock;
+        this.listingRetries = new ListingRetries(clock);
         this.recent = new RecentStatuses(clock, open);
         this.settings = new ClusterSettings(context, clock);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
@@ -217,7 +219,9 @@ public final class AlluxioStore implements Store {
         }
         MasterCall call = new MasterCall();
         ListStatusPartialResult result = firstListings.list(
-                path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build())));
+                path,
+                () -> listingRetries.run(
+                        path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build()))));
         List<FileStatus> entries = result.getListings().stream().map(call::seen).toList();
         return new Page(entries, result.isTruncated());
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -115,7 +116,10 @@ final class FirstListings {
         return slash <= 0 ? "/" : path.substring(0, slash);
     }
 
+    /** As long as a listing takes: no limit of time ends that. */
     private synchronized void awaitTrue(BooleanSupplier condition) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.beginUnlimited();
         try {
             while (!condition.getAsBoolean()) {
                 wait();
@@ -123,6 +127,8 @@ final class FirstListings {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreException(Errno.EINTR, "Interrupted while a directory was listed for the first time", e);
+        } finally {
+            remote.endUnlimited();
         }
     }
 }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Each call of the control API: asks the service, turns answers into messages and failures into gRPC codes. */
 final class ControlCalls extends ControlGrpc.ControlImplBase {
+    private static final long SHOWN_LISTING_NANOS = 1_000_000_000L;
+
     private final Gateway service;
     private final @Nullable Directories directories;
 
@@ -122,7 +124,8 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
             Volume volume = service.named(request.getVolume());
             return PathInfoReplies.of(
                     volume.inspect(request.getPath()),
-                    volume.details().spool().aside().items());
+                    volume.details().spool().aside().items(),
+                    volume.store().listings(SHOWN_LISTING_NANOS));
         });
     }
 

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.VolumeCounts;
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.BypassCounts;
+import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
@@ -81,6 +82,11 @@ public final class Volume {
         @Override
         public void abort() throws IOException {
             session.kernelConnection().abort();
+        }
+
+        @Override
+        public List<RunningListings.Listing> listings(long atLeastNanos) {
+            return files.store().listings(atLeastNanos);
         }
 
         @Override
