@@ -16,6 +16,7 @@ import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.LoadMetadataPType;
 import alluxio.grpc.MasterInfoField;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.SetAttributePOptions;
@@ -52,6 +53,9 @@ import org.jspecify.annotations.Nullable;
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
     private static final int MOST_ASKING = 2;
+    /** The master compares with the under file system first. */
+    private static final FileSystemMasterCommonPOptions COMPARING =
+            FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0).build();
 
     private final FileSystemContext context;
     private final Clock clock;
@@ -210,28 +214,58 @@ public final class AlluxioStore implements Store {
 
     @Override
     public Page list(String path, String startAfter, int most) throws StoreException {
-        AlluxioURI uri = uri(path);
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder()
                 .setOptions(ListStatusPOptions.getDefaultInstance())
                 .setBatchSize(most);
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        MasterCall call = new MasterCall();
-        ListStatusPartialResult result = firstListings.list(
+        Listing listing = new Listing(path, options.build());
+        return firstListings.list(path, listing::page);
+    }
+
+    @Override
+    public Page listCompared(String path, int most) throws StoreException {
+        ListStatusPOptions comparing = ListStatusPOptions.newBuilder()
+                .setLoadMetadataType(LoadMetadataPType.ALWAYS)
+                .setCommonOptions(COMPARING)
+                .build();
+        Listing listing = new Listing(
                 path,
-                () -> listingRetries.run(
-                        path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build()))));
-        List<FileStatus> entries = result.getListings().stream().map(call::seen).toList();
-        return new Page(entries, result.isTruncated());
+                ListStatusPartialPOptions.newBuilder()
+                        .setOptions(comparing)
+                        .setBatchSize(most)
+                        .build());
+        return firstListings.listAnew(path, listing::page);
+    }
+
+    /** A part of a listing that is asked for. */
+    private final class Listing {
+        private final String path;
+        private final AlluxioURI uri;
+        private final ListStatusPartialPOptions options;
+
+        private Listing(String path, ListStatusPartialPOptions options) throws StoreException {
+            this.path = path;
+            this.uri = uri(path);
+            this.options = options;
+        }
+
+        private Page page() throws StoreException {
+            MasterCall call = new MasterCall();
+            ListStatusPartialResult result =
+                    listingRetries.run(path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options)));
+            List<FileStatus> entries =
+                    result.getListings().stream().map(call::seen).toList();
+            return new Page(entries, result.isTruncated());
+        }
     }
 
     @Override
     public FileStatus compared(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        GetStatusPOptions options = GetStatusPOptions.newBuilder()
-                .setCommonOptions(FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0))
-                .build();
+        GetStatusPOptions options =
+                GetStatusPOptions.newBuilder().setCommonOptions(COMPARING).build();
         return neutral(attempt("compare", path, () -> files.getStatus(uri, options)));
     }
 

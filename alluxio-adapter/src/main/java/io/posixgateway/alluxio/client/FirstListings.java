@@ -46,9 +46,20 @@ final class FirstListings {
      * @throws StoreException EINTR, or what the work throws
      */
     <T> T list(String directory, Work<T> work) throws StoreException {
-        if (!begin(directory)) {
-            return work.run();
-        }
+        return begin(directory, false) ? first(directory, work) : work.run();
+    }
+
+    /**
+     * Lists a directory whose names Alluxio loads again, as it was never listed.
+     *
+     * @throws StoreException EINTR, or what the work throws
+     */
+    <T> T listAnew(String directory, Work<T> work) throws StoreException {
+        begin(directory, true);
+        return first(directory, work);
+    }
+
+    private <T> T first(String directory, Work<T> work) throws StoreException {
         boolean done = false;
         try {
             T result = work.run();
@@ -60,9 +71,9 @@ final class FirstListings {
     }
 
     /** False: it was listed before. */
-    private synchronized boolean begin(String directory) throws StoreException {
+    private synchronized boolean begin(String directory, boolean anew) throws StoreException {
         awaitTrue(() -> !beingListed.contains(directory));
-        if (listed.get(directory) != null) {
+        if (!anew && listed.get(directory) != null) {
             return false;
         }
         beingListed.add(directory);

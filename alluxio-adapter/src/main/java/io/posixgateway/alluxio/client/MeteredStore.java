@@ -120,6 +120,11 @@ final class MeteredStore implements Store {
         return timed(Method.LIST, () -> listing(path, () -> store.list(path, startAfter, most)));
     }
 
+    @Override
+    public Page listCompared(String path, int most) throws StoreException {
+        return timed(Method.LIST, () -> listing(path, () -> store.listCompared(path, most)));
+    }
+
     /** Takes as long as the master needs: the connection's own keepalive says whether it lives. */
     private <T> T listing(String path, Call<T> call) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();

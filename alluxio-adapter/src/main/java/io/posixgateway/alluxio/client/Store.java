@@ -58,6 +58,12 @@ public interface Store extends AutoCloseable {
         return List.of();
     }
 
+    /**
+     * Lists the first part of a directory, after Alluxio has compared all of its names with the under file system: what was removed there
+     * is gone, what is new or was replaced is loaded. The other parts are of {@link #list}.
+     */
+    Page listCompared(String path, int most) throws StoreException;
+
     /** As {@link #status}, after Alluxio has compared what it holds of the path with the under file system. */
     FileStatus compared(String path) throws StoreException;
 

@@ -119,6 +119,15 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     }
 
     @Override
+    public void sync(SyncRequest request, StreamObserver<SyncProgress> observer) {
+        SyncReports reports = new SyncReports((ServerCallStreamObserver<SyncProgress>) observer);
+        run(observer, () -> {
+            service.named(request.getVolume()).sync(request.getPath(), reports);
+            return reports.last();
+        });
+    }
+
+    @Override
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
         run(observer, () -> {
             Volume volume = service.named(request.getVolume());

@@ -212,6 +212,33 @@ public final class Volume {
         warmup(progress).check(path);
     }
 
+    /**
+     * Has Alluxio compare everything at and below the path with the under file system, as long as that takes and somebody waits; then, or
+     * when that ends early, forgets what is cached of it.
+     */
+    public void sync(String path, Sync.Listener listener) throws ServiceException {
+        try {
+            FileTree.names(path, files.names());
+        } catch (TreeException e) {
+            throw Directories.failure(e);
+        }
+        String stored = files.names().storedPath(path);
+        String root = files.names().storedPath(request.getAlluxioPath());
+        try {
+            new Sync(files.store(), clock()).run(joined(root, stored), listener);
+        } finally {
+            files.invalidate(stored);
+        }
+    }
+
+    /** A path below the volume's root, in Alluxio. */
+    private static String joined(String root, String path) {
+        if (path.equals("/")) {
+            return root;
+        }
+        return root.equals("/") ? path : root + path;
+    }
+
     private Warmup warmup(Warmup.Progress progress) {
         String root = files.names().storedPath(request.getAlluxioPath());
         return new Warmup(new FileTree(files, files.names()), files.store(), root, progress, clock());
