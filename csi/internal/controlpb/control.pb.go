@@ -957,9 +957,11 @@ type PathInfoReply struct {
 	// Was its metadata in the cache when this was asked?
 	Cached bool `protobuf:"varint,15,opt,name=cached,proto3" json:"cached,omitempty"`
 	// How an open would be read now, and why.
-	ReadPath      string                    `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
-	Reason        string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
-	SetAside      []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
+	ReadPath string                    `protobuf:"bytes,16,opt,name=read_path,json=readPath,proto3" json:"read_path,omitempty"`
+	Reason   string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	SetAside []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
+	// Of this volume, those in flight for a second or more, the longest first.
+	Listings      []*PathInfoReply_Listing `protobuf:"bytes,19,rep,name=listings,proto3" json:"listings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1116,6 +1118,13 @@ func (x *PathInfoReply) GetReason() string {
 func (x *PathInfoReply) GetSetAside() []*PathInfoReply_SetAside {
 	if x != nil {
 		return x.SetAside
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetListings() []*PathInfoReply_Listing {
+	if x != nil {
+		return x.Listings
 	}
 	return nil
 }
@@ -1570,6 +1579,155 @@ func (x *InvalidateReply) GetEntries() int64 {
 	return 0
 }
 
+type SyncRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Volume string                 `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	// Below the volume's root.
+	Path          string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncRequest) Reset() {
+	*x = SyncRequest{}
+	mi := &file_control_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncRequest) ProtoMessage() {}
+
+func (x *SyncRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
+func (*SyncRequest) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *SyncRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
+func (x *SyncRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+type SyncProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What was compared so far.
+	Directories int64 `protobuf:"varint,1,opt,name=directories,proto3" json:"directories,omitempty"`
+	Entries     int64 `protobuf:"varint,2,opt,name=entries,proto3" json:"entries,omitempty"`
+	// Directories that could not be compared, as Alluxio refused.
+	Failed int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	// The first of those, with the reason.
+	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
+	// What is being compared, in Alluxio, and for how long.
+	Path          string `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
+	PathSeconds   int64  `protobuf:"varint,6,opt,name=path_seconds,json=pathSeconds,proto3" json:"path_seconds,omitempty"`
+	Done          bool   `protobuf:"varint,7,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SyncProgress) Reset() {
+	*x = SyncProgress{}
+	mi := &file_control_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SyncProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SyncProgress) ProtoMessage() {}
+
+func (x *SyncProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SyncProgress.ProtoReflect.Descriptor instead.
+func (*SyncProgress) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SyncProgress) GetDirectories() int64 {
+	if x != nil {
+		return x.Directories
+	}
+	return 0
+}
+
+func (x *SyncProgress) GetEntries() int64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *SyncProgress) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *SyncProgress) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *SyncProgress) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *SyncProgress) GetPathSeconds() int64 {
+	if x != nil {
+		return x.PathSeconds
+	}
+	return 0
+}
+
+func (x *SyncProgress) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 type SetLogLevelRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Logger        string                 `protobuf:"bytes,1,opt,name=logger,proto3" json:"logger,omitempty"`
@@ -1580,7 +1738,7 @@ type SetLogLevelRequest struct {
 
 func (x *SetLogLevelRequest) Reset() {
 	*x = SetLogLevelRequest{}
-	mi := &file_control_proto_msgTypes[26]
+	mi := &file_control_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1750,7 @@ func (x *SetLogLevelRequest) String() string {
 func (*SetLogLevelRequest) ProtoMessage() {}
 
 func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[26]
+	mi := &file_control_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1763,7 @@ func (x *SetLogLevelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelRequest.ProtoReflect.Descriptor instead.
 func (*SetLogLevelRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{26}
+	return file_control_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetLogLevelRequest) GetLogger() string {
@@ -1630,7 +1788,7 @@ type SetLogLevelReply struct {
 
 func (x *SetLogLevelReply) Reset() {
 	*x = SetLogLevelReply{}
-	mi := &file_control_proto_msgTypes[27]
+	mi := &file_control_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1800,7 @@ func (x *SetLogLevelReply) String() string {
 func (*SetLogLevelReply) ProtoMessage() {}
 
 func (x *SetLogLevelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[27]
+	mi := &file_control_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +1813,7 @@ func (x *SetLogLevelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLogLevelReply.ProtoReflect.Descriptor instead.
 func (*SetLogLevelReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{27}
+	return file_control_proto_rawDescGZIP(), []int{29}
 }
 
 type DrainRequest struct {
@@ -1666,7 +1824,7 @@ type DrainRequest struct {
 
 func (x *DrainRequest) Reset() {
 	*x = DrainRequest{}
-	mi := &file_control_proto_msgTypes[28]
+	mi := &file_control_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1678,7 +1836,7 @@ func (x *DrainRequest) String() string {
 func (*DrainRequest) ProtoMessage() {}
 
 func (x *DrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[28]
+	mi := &file_control_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1691,7 +1849,7 @@ func (x *DrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainRequest.ProtoReflect.Descriptor instead.
 func (*DrainRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{28}
+	return file_control_proto_rawDescGZIP(), []int{30}
 }
 
 type DrainReply struct {
@@ -1703,7 +1861,7 @@ type DrainReply struct {
 
 func (x *DrainReply) Reset() {
 	*x = DrainReply{}
-	mi := &file_control_proto_msgTypes[29]
+	mi := &file_control_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +1873,7 @@ func (x *DrainReply) String() string {
 func (*DrainReply) ProtoMessage() {}
 
 func (x *DrainReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[29]
+	mi := &file_control_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +1886,7 @@ func (x *DrainReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainReply.ProtoReflect.Descriptor instead.
 func (*DrainReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{29}
+	return file_control_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DrainReply) GetVolumes() int32 {
@@ -1752,7 +1910,7 @@ type DirectoryRequest struct {
 
 func (x *DirectoryRequest) Reset() {
 	*x = DirectoryRequest{}
-	mi := &file_control_proto_msgTypes[30]
+	mi := &file_control_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +1922,7 @@ func (x *DirectoryRequest) String() string {
 func (*DirectoryRequest) ProtoMessage() {}
 
 func (x *DirectoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[30]
+	mi := &file_control_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +1935,7 @@ func (x *DirectoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectoryRequest.ProtoReflect.Descriptor instead.
 func (*DirectoryRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{30}
+	return file_control_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DirectoryRequest) GetCluster() *Cluster {
@@ -1818,7 +1976,7 @@ type DirectoryReply struct {
 
 func (x *DirectoryReply) Reset() {
 	*x = DirectoryReply{}
-	mi := &file_control_proto_msgTypes[31]
+	mi := &file_control_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1988,7 @@ func (x *DirectoryReply) String() string {
 func (*DirectoryReply) ProtoMessage() {}
 
 func (x *DirectoryReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[31]
+	mi := &file_control_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +2001,7 @@ func (x *DirectoryReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectoryReply.ProtoReflect.Descriptor instead.
 func (*DirectoryReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{31}
+	return file_control_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DirectoryReply) GetChanged() bool {
@@ -1864,7 +2022,7 @@ type RenameDirectoryRequest struct {
 
 func (x *RenameDirectoryRequest) Reset() {
 	*x = RenameDirectoryRequest{}
-	mi := &file_control_proto_msgTypes[32]
+	mi := &file_control_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1876,7 +2034,7 @@ func (x *RenameDirectoryRequest) String() string {
 func (*RenameDirectoryRequest) ProtoMessage() {}
 
 func (x *RenameDirectoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[32]
+	mi := &file_control_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1889,7 +2047,7 @@ func (x *RenameDirectoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameDirectoryRequest.ProtoReflect.Descriptor instead.
 func (*RenameDirectoryRequest) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{32}
+	return file_control_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RenameDirectoryRequest) GetCluster() *Cluster {
@@ -1922,7 +2080,7 @@ type ListDirectoryReply struct {
 
 func (x *ListDirectoryReply) Reset() {
 	*x = ListDirectoryReply{}
-	mi := &file_control_proto_msgTypes[33]
+	mi := &file_control_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2092,7 @@ func (x *ListDirectoryReply) String() string {
 func (*ListDirectoryReply) ProtoMessage() {}
 
 func (x *ListDirectoryReply) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[33]
+	mi := &file_control_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2105,7 @@ func (x *ListDirectoryReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDirectoryReply.ProtoReflect.Descriptor instead.
 func (*ListDirectoryReply) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{33}
+	return file_control_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListDirectoryReply) GetEntries() []*ListDirectoryReply_Entry {
@@ -1969,7 +2127,7 @@ type PathInfoReply_Block struct {
 
 func (x *PathInfoReply_Block) Reset() {
 	*x = PathInfoReply_Block{}
-	mi := &file_control_proto_msgTypes[37]
+	mi := &file_control_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2139,7 @@ func (x *PathInfoReply_Block) String() string {
 func (*PathInfoReply_Block) ProtoMessage() {}
 
 func (x *PathInfoReply_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[37]
+	mi := &file_control_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2191,7 @@ type PathInfoReply_SetAside struct {
 
 func (x *PathInfoReply_SetAside) Reset() {
 	*x = PathInfoReply_SetAside{}
-	mi := &file_control_proto_msgTypes[38]
+	mi := &file_control_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2045,7 +2203,7 @@ func (x *PathInfoReply_SetAside) String() string {
 func (*PathInfoReply_SetAside) ProtoMessage() {}
 
 func (x *PathInfoReply_SetAside) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[38]
+	mi := &file_control_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2089,6 +2247,69 @@ func (x *PathInfoReply_SetAside) GetWhy() string {
 	return ""
 }
 
+// A directory that Alluxio lists now, which takes minutes for the first listing of a large one of an object store.
+type PathInfoReply_Listing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In Alluxio.
+	Path    string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Seconds int64  `protobuf:"varint,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// Calls that wait for it.
+	Calls         int32 `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PathInfoReply_Listing) Reset() {
+	*x = PathInfoReply_Listing{}
+	mi := &file_control_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PathInfoReply_Listing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PathInfoReply_Listing) ProtoMessage() {}
+
+func (x *PathInfoReply_Listing) ProtoReflect() protoreflect.Message {
+	mi := &file_control_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PathInfoReply_Listing.ProtoReflect.Descriptor instead.
+func (*PathInfoReply_Listing) Descriptor() ([]byte, []int) {
+	return file_control_proto_rawDescGZIP(), []int{15, 2}
+}
+
+func (x *PathInfoReply_Listing) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PathInfoReply_Listing) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *PathInfoReply_Listing) GetCalls() int32 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
 type ListDirectoryReply_Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2099,7 +2320,7 @@ type ListDirectoryReply_Entry struct {
 
 func (x *ListDirectoryReply_Entry) Reset() {
 	*x = ListDirectoryReply_Entry{}
-	mi := &file_control_proto_msgTypes[40]
+	mi := &file_control_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2332,7 @@ func (x *ListDirectoryReply_Entry) String() string {
 func (*ListDirectoryReply_Entry) ProtoMessage() {}
 
 func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_control_proto_msgTypes[40]
+	mi := &file_control_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2124,7 +2345,7 @@ func (x *ListDirectoryReply_Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDirectoryReply_Entry.ProtoReflect.Descriptor instead.
 func (*ListDirectoryReply_Entry) Descriptor() ([]byte, []int) {
-	return file_control_proto_rawDescGZIP(), []int{33, 0}
+	return file_control_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *ListDirectoryReply_Entry) GetName() string {
@@ -2217,7 +2438,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"\x93\x06\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xae\a\n" +
 	"\rPathInfoReply\x12!\n" +
 	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
@@ -2239,7 +2460,8 @@ const file_control_proto_rawDesc = "" +
 	"\x06cached\x18\x0f \x01(\bR\x06cached\x12\x1b\n" +
 	"\tread_path\x18\x10 \x01(\tR\breadPath\x12\x16\n" +
 	"\x06reason\x18\x11 \x01(\tR\x06reason\x12L\n" +
-	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x1aT\n" +
+	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x12J\n" +
+	"\blistings\x18\x13 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\blistings\x1aT\n" +
 	"\x05Block\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
@@ -2248,7 +2470,11 @@ const file_control_proto_rawDesc = "" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x12\x10\n" +
-	"\x03why\x18\x04 \x01(\tR\x03why\"=\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\x1aM\n" +
+	"\aListing\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\aseconds\x18\x02 \x01(\x03R\aseconds\x12\x14\n" +
+	"\x05calls\x18\x03 \x01(\x05R\x05calls\"=\n" +
 	"\x13SetAccessLogRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x0e\n" +
 	"\x02on\x18\x02 \x01(\bR\x02on\"'\n" +
@@ -2273,7 +2499,18 @@ const file_control_proto_rawDesc = "" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\"+\n" +
 	"\x0fInvalidateReply\x12\x18\n" +
-	"\aentries\x18\x01 \x01(\x03R\aentries\"B\n" +
+	"\aentries\x18\x01 \x01(\x03R\aentries\"9\n" +
+	"\vSyncRequest\x12\x16\n" +
+	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xc7\x01\n" +
+	"\fSyncProgress\x12 \n" +
+	"\vdirectories\x18\x01 \x01(\x03R\vdirectories\x12\x18\n" +
+	"\aentries\x18\x02 \x01(\x03R\aentries\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12\x18\n" +
+	"\afailure\x18\x04 \x01(\tR\afailure\x12\x12\n" +
+	"\x04path\x18\x05 \x01(\tR\x04path\x12!\n" +
+	"\fpath_seconds\x18\x06 \x01(\x03R\vpathSeconds\x12\x12\n" +
+	"\x04done\x18\a \x01(\bR\x04done\"B\n" +
 	"\x12SetLogLevelRequest\x12\x16\n" +
 	"\x06logger\x18\x01 \x01(\tR\x06logger\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\tR\x05level\"\x12\n" +
@@ -2297,7 +2534,7 @@ const file_control_proto_rawDesc = "" +
 	"\aentries\x18\x01 \x03(\v21.posixgateway.control.v1.ListDirectoryReply.EntryR\aentries\x1a9\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
-	"\tdirectory\x18\x02 \x01(\bR\tdirectory2\xbc\r\n" +
+	"\tdirectory\x18\x02 \x01(\bR\tdirectory2\x93\x0e\n" +
 	"\aControl\x12P\n" +
 	"\x04Info\x12$.posixgateway.control.v1.InfoRequest\x1a\".posixgateway.control.v1.InfoReply\x12V\n" +
 	"\x06Attach\x12&.posixgateway.control.v1.AttachRequest\x1a$.posixgateway.control.v1.AttachReply\x12V\n" +
@@ -2306,7 +2543,8 @@ const file_control_proto_rawDesc = "" +
 	"\x05Stats\x12%.posixgateway.control.v1.StatsRequest\x1a#.posixgateway.control.v1.StatsReply\x12[\n" +
 	"\x06Warmup\x12&.posixgateway.control.v1.WarmupRequest\x1a'.posixgateway.control.v1.WarmupProgress0\x01\x12b\n" +
 	"\n" +
-	"Invalidate\x12*.posixgateway.control.v1.InvalidateRequest\x1a(.posixgateway.control.v1.InvalidateReply\x12e\n" +
+	"Invalidate\x12*.posixgateway.control.v1.InvalidateRequest\x1a(.posixgateway.control.v1.InvalidateReply\x12U\n" +
+	"\x04Sync\x12$.posixgateway.control.v1.SyncRequest\x1a%.posixgateway.control.v1.SyncProgress0\x01\x12e\n" +
 	"\vSetLogLevel\x12+.posixgateway.control.v1.SetLogLevelRequest\x1a).posixgateway.control.v1.SetLogLevelReply\x12S\n" +
 	"\x05Drain\x12%.posixgateway.control.v1.DrainRequest\x1a#.posixgateway.control.v1.DrainReply\x12\\\n" +
 	"\bPathInfo\x12(.posixgateway.control.v1.PathInfoRequest\x1a&.posixgateway.control.v1.PathInfoReply\x12h\n" +
@@ -2332,7 +2570,7 @@ func file_control_proto_rawDescGZIP() []byte {
 	return file_control_proto_rawDescData
 }
 
-var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_control_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_control_proto_goTypes = []any{
 	(*InfoRequest)(nil),              // 0: posixgateway.control.v1.InfoRequest
 	(*InfoReply)(nil),                // 1: posixgateway.control.v1.InfoReply
@@ -2360,75 +2598,81 @@ var file_control_proto_goTypes = []any{
 	(*DiagnoseReply)(nil),            // 23: posixgateway.control.v1.DiagnoseReply
 	(*InvalidateRequest)(nil),        // 24: posixgateway.control.v1.InvalidateRequest
 	(*InvalidateReply)(nil),          // 25: posixgateway.control.v1.InvalidateReply
-	(*SetLogLevelRequest)(nil),       // 26: posixgateway.control.v1.SetLogLevelRequest
-	(*SetLogLevelReply)(nil),         // 27: posixgateway.control.v1.SetLogLevelReply
-	(*DrainRequest)(nil),             // 28: posixgateway.control.v1.DrainRequest
-	(*DrainReply)(nil),               // 29: posixgateway.control.v1.DrainReply
-	(*DirectoryRequest)(nil),         // 30: posixgateway.control.v1.DirectoryRequest
-	(*DirectoryReply)(nil),           // 31: posixgateway.control.v1.DirectoryReply
-	(*RenameDirectoryRequest)(nil),   // 32: posixgateway.control.v1.RenameDirectoryRequest
-	(*ListDirectoryReply)(nil),       // 33: posixgateway.control.v1.ListDirectoryReply
-	nil,                              // 34: posixgateway.control.v1.Cluster.PropertiesEntry
-	nil,                              // 35: posixgateway.control.v1.AttachRequest.OptionsEntry
-	nil,                              // 36: posixgateway.control.v1.AttachRequest.LabelsEntry
-	(*PathInfoReply_Block)(nil),      // 37: posixgateway.control.v1.PathInfoReply.Block
-	(*PathInfoReply_SetAside)(nil),   // 38: posixgateway.control.v1.PathInfoReply.SetAside
-	nil,                              // 39: posixgateway.control.v1.DiagnoseReply.TextsEntry
-	(*ListDirectoryReply_Entry)(nil), // 40: posixgateway.control.v1.ListDirectoryReply.Entry
+	(*SyncRequest)(nil),              // 26: posixgateway.control.v1.SyncRequest
+	(*SyncProgress)(nil),             // 27: posixgateway.control.v1.SyncProgress
+	(*SetLogLevelRequest)(nil),       // 28: posixgateway.control.v1.SetLogLevelRequest
+	(*SetLogLevelReply)(nil),         // 29: posixgateway.control.v1.SetLogLevelReply
+	(*DrainRequest)(nil),             // 30: posixgateway.control.v1.DrainRequest
+	(*DrainReply)(nil),               // 31: posixgateway.control.v1.DrainReply
+	(*DirectoryRequest)(nil),         // 32: posixgateway.control.v1.DirectoryRequest
+	(*DirectoryReply)(nil),           // 33: posixgateway.control.v1.DirectoryReply
+	(*RenameDirectoryRequest)(nil),   // 34: posixgateway.control.v1.RenameDirectoryRequest
+	(*ListDirectoryReply)(nil),       // 35: posixgateway.control.v1.ListDirectoryReply
+	nil,                              // 36: posixgateway.control.v1.Cluster.PropertiesEntry
+	nil,                              // 37: posixgateway.control.v1.AttachRequest.OptionsEntry
+	nil,                              // 38: posixgateway.control.v1.AttachRequest.LabelsEntry
+	(*PathInfoReply_Block)(nil),      // 39: posixgateway.control.v1.PathInfoReply.Block
+	(*PathInfoReply_SetAside)(nil),   // 40: posixgateway.control.v1.PathInfoReply.SetAside
+	(*PathInfoReply_Listing)(nil),    // 41: posixgateway.control.v1.PathInfoReply.Listing
+	nil,                              // 42: posixgateway.control.v1.DiagnoseReply.TextsEntry
+	(*ListDirectoryReply_Entry)(nil), // 43: posixgateway.control.v1.ListDirectoryReply.Entry
 }
 var file_control_proto_depIdxs = []int32{
-	34, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
+	36, // 0: posixgateway.control.v1.Cluster.properties:type_name -> posixgateway.control.v1.Cluster.PropertiesEntry
 	2,  // 1: posixgateway.control.v1.AttachRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	35, // 2: posixgateway.control.v1.AttachRequest.options:type_name -> posixgateway.control.v1.AttachRequest.OptionsEntry
-	36, // 3: posixgateway.control.v1.AttachRequest.labels:type_name -> posixgateway.control.v1.AttachRequest.LabelsEntry
+	37, // 2: posixgateway.control.v1.AttachRequest.options:type_name -> posixgateway.control.v1.AttachRequest.OptionsEntry
+	38, // 3: posixgateway.control.v1.AttachRequest.labels:type_name -> posixgateway.control.v1.AttachRequest.LabelsEntry
 	8,  // 4: posixgateway.control.v1.ListReply.volumes:type_name -> posixgateway.control.v1.Volume
-	37, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
-	38, // 6: posixgateway.control.v1.PathInfoReply.set_aside:type_name -> posixgateway.control.v1.PathInfoReply.SetAside
-	39, // 7: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
-	2,  // 8: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	2,  // 9: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	40, // 10: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
-	0,  // 11: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
-	3,  // 12: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
-	5,  // 13: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
-	7,  // 14: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
-	10, // 15: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
-	12, // 16: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
-	24, // 17: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
-	26, // 18: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
-	28, // 19: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
-	14, // 20: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
-	16, // 21: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
-	18, // 22: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
-	20, // 23: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
-	22, // 24: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
-	30, // 25: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	30, // 26: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	32, // 27: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
-	30, // 28: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	1,  // 29: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
-	4,  // 30: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
-	6,  // 31: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
-	9,  // 32: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
-	11, // 33: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
-	13, // 34: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
-	25, // 35: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
-	27, // 36: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
-	29, // 37: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
-	15, // 38: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
-	17, // 39: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
-	19, // 40: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
-	21, // 41: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
-	23, // 42: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
-	31, // 43: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 44: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	31, // 45: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	33, // 46: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
-	29, // [29:47] is the sub-list for method output_type
-	11, // [11:29] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	39, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
+	40, // 6: posixgateway.control.v1.PathInfoReply.set_aside:type_name -> posixgateway.control.v1.PathInfoReply.SetAside
+	41, // 7: posixgateway.control.v1.PathInfoReply.listings:type_name -> posixgateway.control.v1.PathInfoReply.Listing
+	42, // 8: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
+	2,  // 9: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	2,  // 10: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	43, // 11: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
+	0,  // 12: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
+	3,  // 13: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
+	5,  // 14: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
+	7,  // 15: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
+	10, // 16: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
+	12, // 17: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
+	24, // 18: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
+	26, // 19: posixgateway.control.v1.Control.Sync:input_type -> posixgateway.control.v1.SyncRequest
+	28, // 20: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
+	30, // 21: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
+	14, // 22: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
+	16, // 23: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
+	18, // 24: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
+	20, // 25: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
+	22, // 26: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
+	32, // 27: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	32, // 28: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	34, // 29: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
+	32, // 30: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	1,  // 31: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
+	4,  // 32: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
+	6,  // 33: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
+	9,  // 34: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
+	11, // 35: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
+	13, // 36: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
+	25, // 37: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
+	27, // 38: posixgateway.control.v1.Control.Sync:output_type -> posixgateway.control.v1.SyncProgress
+	29, // 39: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
+	31, // 40: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
+	15, // 41: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
+	17, // 42: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
+	19, // 43: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
+	21, // 44: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
+	23, // 45: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
+	33, // 46: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 47: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 48: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	35, // 49: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
+	31, // [31:50] is the sub-list for method output_type
+	12, // [12:31] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_control_proto_init() }
@@ -2442,7 +2686,7 @@ func file_control_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_proto_rawDesc), len(file_control_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

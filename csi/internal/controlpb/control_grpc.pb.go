@@ -33,6 +33,7 @@ const (
 	Control_Stats_FullMethodName           = "/posixgateway.control.v1.Control/Stats"
 	Control_Warmup_FullMethodName          = "/posixgateway.control.v1.Control/Warmup"
 	Control_Invalidate_FullMethodName      = "/posixgateway.control.v1.Control/Invalidate"
+	Control_Sync_FullMethodName            = "/posixgateway.control.v1.Control/Sync"
 	Control_SetLogLevel_FullMethodName     = "/posixgateway.control.v1.Control/SetLogLevel"
 	Control_Drain_FullMethodName           = "/posixgateway.control.v1.Control/Drain"
 	Control_PathInfo_FullMethodName        = "/posixgateway.control.v1.Control/PathInfo"
@@ -65,6 +66,9 @@ type ControlClient interface {
 	Warmup(ctx context.Context, in *WarmupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WarmupProgress], error)
 	// Forgets what is cached of a path below the volume's root, here and in the kernel.
 	Invalidate(ctx context.Context, in *InvalidateRequest, opts ...grpc.CallOption) (*InvalidateReply, error)
+	// Has Alluxio compare a path below the volume's root, and all below it, with the under file system, once; then forgets what is
+	// cached of it. Streams progress; ends when the caller goes away.
+	Sync(ctx context.Context, in *SyncRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SyncProgress], error)
 	// Sets the level of a logger ("" is the root): ERROR, WARN, INFO, DEBUG, TRACE.
 	SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelReply, error)
 	// Stops taking new requests, finishes those under way, leaves the sessions with the keeper, and ends the process.
@@ -174,6 +178,25 @@ func (c *controlClient) Invalidate(ctx context.Context, in *InvalidateRequest, o
 	return out, nil
 }
 
+func (c *controlClient) Sync(ctx context.Context, in *SyncRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SyncProgress], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Control_ServiceDesc.Streams[1], Control_Sync_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SyncRequest, SyncProgress]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Control_SyncClient = grpc.ServerStreamingClient[SyncProgress]
+
 func (c *controlClient) SetLogLevel(ctx context.Context, in *SetLogLevelRequest, opts ...grpc.CallOption) (*SetLogLevelReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetLogLevelReply)
@@ -216,7 +239,7 @@ func (c *controlClient) SetAccessLog(ctx context.Context, in *SetAccessLogReques
 
 func (c *controlClient) FollowAccesses(ctx context.Context, in *FollowAccessesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AccessLines], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Control_ServiceDesc.Streams[1], Control_FollowAccesses_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Control_ServiceDesc.Streams[2], Control_FollowAccesses_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -312,6 +335,9 @@ type ControlServer interface {
 	Warmup(*WarmupRequest, grpc.ServerStreamingServer[WarmupProgress]) error
 	// Forgets what is cached of a path below the volume's root, here and in the kernel.
 	Invalidate(context.Context, *InvalidateRequest) (*InvalidateReply, error)
+	// Has Alluxio compare a path below the volume's root, and all below it, with the under file system, once; then forgets what is
+	// cached of it. Streams progress; ends when the caller goes away.
+	Sync(*SyncRequest, grpc.ServerStreamingServer[SyncProgress]) error
 	// Sets the level of a logger ("" is the root): ERROR, WARN, INFO, DEBUG, TRACE.
 	SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelReply, error)
 	// Stops taking new requests, finishes those under way, leaves the sessions with the keeper, and ends the process.
@@ -362,6 +388,9 @@ func (UnimplementedControlServer) Warmup(*WarmupRequest, grpc.ServerStreamingSer
 }
 func (UnimplementedControlServer) Invalidate(context.Context, *InvalidateRequest) (*InvalidateReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Invalidate not implemented")
+}
+func (UnimplementedControlServer) Sync(*SyncRequest, grpc.ServerStreamingServer[SyncProgress]) error {
+	return status.Error(codes.Unimplemented, "method Sync not implemented")
 }
 func (UnimplementedControlServer) SetLogLevel(context.Context, *SetLogLevelRequest) (*SetLogLevelReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetLogLevel not implemented")
@@ -535,6 +564,17 @@ func _Control_Invalidate_Handler(srv interface{}, ctx context.Context, dec func(
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _Control_Sync_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(SyncRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ControlServer).Sync(m, &grpc.GenericServerStream[SyncRequest, SyncProgress]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Control_SyncServer = grpc.ServerStreamingServer[SyncProgress]
 
 func _Control_SetLogLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetLogLevelRequest)
@@ -803,6 +843,11 @@ var Control_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Warmup",
 			Handler:       _Control_Warmup_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Sync",
+			Handler:       _Control_Sync_Handler,
 			ServerStreams: true,
 		},
 		{

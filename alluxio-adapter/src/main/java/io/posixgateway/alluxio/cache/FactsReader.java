@@ -22,6 +22,7 @@ public final class FactsReader {
     private final int gid;
     private final int umask;
     private final CacheBytes bytes;
+    private final UnknownOwners unknownOwners;
 
     /**
      * @param uid owner of every file; -1: as Alluxio says
@@ -35,6 +36,7 @@ public final class FactsReader {
         this.gid = gid;
         this.umask = umask;
         this.bytes = bytes;
+        this.unknownOwners = new UnknownOwners(gid);
     }
 
     public Facts read(FileStatus status, long nowNanos) {
@@ -84,6 +86,7 @@ public final class FactsReader {
             kinds.clear();
         }
         kinds.put(kind, kind);
+        unknownOwners.look(status, kind.mode(), kind.uid());
         return kind;
     }
 
@@ -111,7 +114,7 @@ public final class FactsReader {
             type = extras.type;
         }
         int special = extras.has(PosixExtras.SPECIAL) ? extras.special : 0;
-        int permissions = Stat.isSymlink(type) ? 0777 : status.mode() & ~umask;
+        int permissions = Stat.isSymlink(type) ? 0777 : unknownOwners.permissions(status) & ~umask;
         return type | special | permissions;
     }
 

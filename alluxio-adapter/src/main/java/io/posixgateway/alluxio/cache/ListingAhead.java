@@ -67,6 +67,7 @@ public final class ListingAhead implements AutoCloseable {
     public Metadata.Listed take(Part part) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
+        remote.beginUnlimited();
         try {
             part.reading.run();
             return part.reading.get();
@@ -78,6 +79,7 @@ public final class ListingAhead implements AutoCloseable {
         } catch (InterruptedException e) {
             throw new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to list a directory", e);
         } finally {
+            remote.endUnlimited();
             remote.end();
         }
     }

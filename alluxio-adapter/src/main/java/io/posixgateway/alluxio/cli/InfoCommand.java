@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.PathInfoReply;
 import io.posixgateway.alluxio.control.PathInfoRequest;
+import io.posixgateway.alluxio.posix.Identities;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Locale;
@@ -70,6 +71,13 @@ final class InfoCommand implements Callable<Integer> {
         }
     }
 
+    private static void showListings(PrintWriter out, PathInfoReply info) {
+        for (PathInfoReply.Listing one : info.getListingsList()) {
+            out.println("listing     " + one.getPath() + " for " + one.getSeconds() + " s, " + one.getCalls()
+                    + " waiting: Alluxio reads its names from the under file system");
+        }
+    }
+
     private static void show(PrintWriter out, PathInfoReply info) {
         out.println("path        " + info.getAlluxioPath() + " in Alluxio");
         out.println("type        " + info.getType());
@@ -77,6 +85,10 @@ final class InfoCommand implements Callable<Integer> {
         out.println("length      " + info.getLengthBytes());
         out.println(String.format(
                 Locale.ROOT, "mode        %04o, uid %d, gid %d", info.getMode(), info.getUid(), info.getGid()));
+        if (info.getUid() == Identities.NOBODY && (info.getMode() & 077) == 0) {
+            out.println(
+                    "access      only root's: this host does not know the owner that Alluxio says; see the options uid and gid");
+        }
         out.println("changed     " + Instant.ofEpochMilli(info.getChangedMs()));
         out.println("under fs    " + (info.getUfsPath().isEmpty() ? "-" : info.getUfsPath()));
         out.println("in Alluxio  " + info.getInAlluxioPercent() + "%");
@@ -96,5 +108,6 @@ final class InfoCommand implements Callable<Integer> {
             out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
         }
         showAside(out, info);
+        showListings(out, info);
     }
 }

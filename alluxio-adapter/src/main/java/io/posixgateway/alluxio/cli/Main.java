@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
             StatsCommand.class,
             InfoCommand.class,
             WarmupCommand.class,
+            SyncCommand.class,
             InvalidateCommand.class,
             ProfileCommand.class,
             AccessLogCommand.class,

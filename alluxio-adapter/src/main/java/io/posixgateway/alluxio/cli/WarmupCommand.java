@@ -1,19 +1,11 @@
 package io.posixgateway.alluxio.cli;
 
-import io.grpc.Context;
-import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.WarmupProgress;
 import io.posixgateway.alluxio.control.WarmupRequest;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,8 +31,6 @@ import picocli.CommandLine.Spec;
         })
 final class WarmupCommand implements Callable<Integer> {
     private static final int BAR = 30;
-    private static final int INTERRUPTED = 130;
-    private static final long LAST_WORDS_SECONDS = 2;
     /** Where output is no terminal, a line is printed whenever so much more is done. */
     private static final int PERCENT_A_LINE = 10;
 
@@ -59,57 +49,16 @@ final class WarmupCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    private final boolean terminal = onTerminal();
-    private final CountDownLatch ended = new CountDownLatch(1);
+    private final boolean terminal = StreamedCall.onTerminal();
     private volatile WarmupProgress last = WarmupProgress.getDefaultInstance();
 
     @Override
     public Integer call() {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
-        try (Target.Found found = target.find(path);
-                Context.CancellableContext context = Context.current().withCancellation()) {
-            Thread ender = new Thread(() -> interrupt(context), "cancel");
-            Runtime.getRuntime().addShutdownHook(ender);
-            try {
-                return context.call(() -> follow(found, out));
-            } catch (StatusRuntimeException e) {
-                if (context.isCancelled()) {
-                    return INTERRUPTED;
-                }
-                throw found.client().explained(e);
-            } catch (RuntimeException e) {
-                throw e;
-            } catch (Exception e) {
-                throw new CommandException(String.valueOf(e.getMessage()), e);
-            } finally {
-                ended.countDown();
-                removeHook(ender);
-            }
-        }
-    }
-
-    /** The process was told to end: the gateway hears of it, and who waits is told how far it came. */
-    private void interrupt(Context.CancellableContext context) {
-        context.cancel(new CancellationException("Ctrl-C"));
-        try {
-            if (!ended.await(LAST_WORDS_SECONDS, TimeUnit.SECONDS)) {
-                return;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return;
-        }
         PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
         String goesOn = check ? "" : "; what was loaded stays, and the same command goes on from there";
-        err.println((terminal ? "\n" : "") + "posix-gateway: interrupted at " + line(last) + goesOn);
-        err.flush();
-    }
-
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
-            // The process is ending, and the hook runs.
+        try (Target.Found found = target.find(path)) {
+            return new StreamedCall(err, () -> line(last) + goesOn).run(found, () -> follow(found, out));
         }
     }
 
@@ -136,15 +85,6 @@ final class WarmupCommand implements Callable<Integer> {
         out.flush();
         boolean cold = check && last.getBytes() < last.getTotalBytes();
         return last.getFailed() > 0 || cold ? 1 : 0;
-    }
-
-    private static boolean onTerminal() {
-        try {
-            String output = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
-            return output.startsWith("/dev/pts/") || output.startsWith("/dev/tty");
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     /** Does it tell how much data is there? */

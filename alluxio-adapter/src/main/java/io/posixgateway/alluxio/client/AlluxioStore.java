@@ -18,6 +18,7 @@ import alluxio.grpc.GetConfigurationPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.LoadMetadataPType;
 import alluxio.grpc.MasterInfoField;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.SetAttributePOptions;
@@ -54,6 +55,9 @@ import org.jspecify.annotations.Nullable;
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
     private static final int MOST_ASKING = 2;
+    /** The master compares with the under file system first. */
+    private static final FileSystemMasterCommonPOptions COMPARING =
+            FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0).build();
 
     private final FileSystemContext context;
     private final Clock clock;
@@ -72,6 +76,7 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
+    private final ListingRetries listingRetries;
     private final MountPoints mountPoints;
     private final Renames renames;
     private final RecentStatuses recent;
@@ -93,6 +98,7 @@ public final class AlluxioStore implements Store {
     private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
         this.context = context;
         this.clock = clock;
+        this.listingRetries = new ListingRetries(clock);
         this.recent = new RecentStatuses(clock, open);
         this.settings = new ClusterSettings(context, clock);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
@@ -210,26 +216,58 @@ public final class AlluxioStore implements Store {
 
     @Override
     public Page list(String path, String startAfter, int most) throws StoreException {
-        AlluxioURI uri = uri(path);
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder()
                 .setOptions(ListStatusPOptions.getDefaultInstance())
                 .setBatchSize(most);
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        MasterCall call = new MasterCall();
-        ListStatusPartialResult result = firstListings.list(
-                path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options.build())));
-        List<FileStatus> entries = result.getListings().stream().map(call::seen).toList();
-        return new Page(entries, result.isTruncated());
+        Listing listing = new Listing(path, options.build());
+        return firstListings.list(path, listing::page);
+    }
+
+    @Override
+    public Page listCompared(String path, int most) throws StoreException {
+        ListStatusPOptions comparing = ListStatusPOptions.newBuilder()
+                .setLoadMetadataType(LoadMetadataPType.ALWAYS)
+                .setCommonOptions(COMPARING)
+                .build();
+        Listing listing = new Listing(
+                path,
+                ListStatusPartialPOptions.newBuilder()
+                        .setOptions(comparing)
+                        .setBatchSize(most)
+                        .build());
+        return firstListings.listAnew(path, listing::page);
+    }
+
+    /** A part of a listing that is asked for. */
+    private final class Listing {
+        private final String path;
+        private final AlluxioURI uri;
+        private final ListStatusPartialPOptions options;
+
+        private Listing(String path, ListStatusPartialPOptions options) throws StoreException {
+            this.path = path;
+            this.uri = uri(path);
+            this.options = options;
+        }
+
+        private Page page() throws StoreException {
+            MasterCall call = new MasterCall();
+            ListStatusPartialResult result =
+                    listingRetries.run(path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options)));
+            List<FileStatus> entries =
+                    result.getListings().stream().map(call::seen).toList();
+            return new Page(entries, result.isTruncated());
+        }
     }
 
     @Override
     public FileStatus compared(String path) throws StoreException {
         AlluxioURI uri = uri(path);
-        GetStatusPOptions options = GetStatusPOptions.newBuilder()
-                .setCommonOptions(FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0))
-                .build();
+        GetStatusPOptions options =
+                GetStatusPOptions.newBuilder().setCommonOptions(COMPARING).build();
         return neutral(attempt("compare", path, () -> files.getStatus(uri, options)));
     }
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -45,9 +46,20 @@ final class FirstListings {
      * @throws StoreException EINTR, or what the work throws
      */
     <T> T list(String directory, Work<T> work) throws StoreException {
-        if (!begin(directory)) {
-            return work.run();
-        }
+        return begin(directory, false) ? first(directory, work) : work.run();
+    }
+
+    /**
+     * Lists a directory whose names Alluxio loads again, as it was never listed.
+     *
+     * @throws StoreException EINTR, or what the work throws
+     */
+    <T> T listAnew(String directory, Work<T> work) throws StoreException {
+        begin(directory, true);
+        return first(directory, work);
+    }
+
+    private <T> T first(String directory, Work<T> work) throws StoreException {
         boolean done = false;
         try {
             T result = work.run();
@@ -59,9 +71,9 @@ final class FirstListings {
     }
 
     /** False: it was listed before. */
-    private synchronized boolean begin(String directory) throws StoreException {
+    private synchronized boolean begin(String directory, boolean anew) throws StoreException {
         awaitTrue(() -> !beingListed.contains(directory));
-        if (listed.get(directory) != null) {
+        if (!anew && listed.get(directory) != null) {
             return false;
         }
         beingListed.add(directory);
@@ -115,7 +127,10 @@ final class FirstListings {
         return slash <= 0 ? "/" : path.substring(0, slash);
     }
 
+    /** As long as a listing takes: no limit of time ends that. */
     private synchronized void awaitTrue(BooleanSupplier condition) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.beginUnlimited();
         try {
             while (!condition.getAsBoolean()) {
                 wait();
@@ -123,6 +138,8 @@ final class FirstListings {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreException(Errno.EINTR, "Interrupted while a directory was listed for the first time", e);
+        } finally {
+            remote.endUnlimited();
         }
     }
 }

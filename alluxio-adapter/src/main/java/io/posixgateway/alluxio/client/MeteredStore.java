@@ -20,10 +20,12 @@ final class MeteredStore implements Store {
     private final Store store;
     private final Clock clock;
     private final RpcMetrics metrics = new RpcMetrics();
+    private final RunningListings listings;
 
     MeteredStore(Store store, Clock clock) {
         this.store = store;
         this.clock = clock;
+        this.listings = new RunningListings(clock);
     }
 
     private interface Call<T> {
@@ -115,7 +117,30 @@ final class MeteredStore implements Store {
 
     @Override
     public Page list(String path, String startAfter, int most) throws StoreException {
-        return timed(Method.LIST, () -> store.list(path, startAfter, most));
+        return timed(Method.LIST, () -> listing(path, () -> store.list(path, startAfter, most)));
+    }
+
+    @Override
+    public Page listCompared(String path, int most) throws StoreException {
+        return timed(Method.LIST, () -> listing(path, () -> store.listCompared(path, most)));
+    }
+
+    /** Takes as long as the master needs: the connection's own keepalive says whether it lives. */
+    private <T> T listing(String path, Call<T> call) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        long number = listings.begin(path);
+        remote.beginUnlimited();
+        try {
+            return call.run();
+        } finally {
+            remote.endUnlimited();
+            listings.end(number);
+        }
+    }
+
+    @Override
+    public List<RunningListings.Listing> listings(long atLeastNanos) {
+        return listings.all(atLeastNanos);
     }
 
     @Override

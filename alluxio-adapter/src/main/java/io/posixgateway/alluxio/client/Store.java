@@ -45,8 +45,24 @@ public interface Store extends AutoCloseable {
         }
     }
 
-    /** @param startAfter the last name already seen; empty: from the beginning */
+    /**
+     * Lists a part of a directory. The first one takes as long as Alluxio needs to load all of its names from the under file system,
+     * minutes for a large one of an object store; no limit of time ends that, only an interrupt does.
+     *
+     * @param startAfter the last name already seen; empty: from the beginning
+     */
     Page list(String path, String startAfter, int most) throws StoreException;
+
+    /** The listings in flight for at least so long, the longest first, where that is known. Never waits. */
+    default List<RunningListings.Listing> listings(long atLeastNanos) {
+        return List.of();
+    }
+
+    /**
+     * Lists the first part of a directory, after Alluxio has compared all of its names with the under file system: what was removed there
+     * is gone, what is new or was replaced is loaded. The other parts are of {@link #list}.
+     */
+    Page listCompared(String path, int most) throws StoreException;
 
     /** As {@link #status}, after Alluxio has compared what it holds of the path with the under file system. */
     FileStatus compared(String path) throws StoreException;

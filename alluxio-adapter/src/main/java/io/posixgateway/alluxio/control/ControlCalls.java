@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Each call of the control API: asks the service, turns answers into messages and failures into gRPC codes. */
 final class ControlCalls extends ControlGrpc.ControlImplBase {
+    private static final long SHOWN_LISTING_NANOS = 1_000_000_000L;
+
     private final Gateway service;
     private final @Nullable Directories directories;
 
@@ -117,12 +119,22 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     }
 
     @Override
+    public void sync(SyncRequest request, StreamObserver<SyncProgress> observer) {
+        SyncReports reports = new SyncReports((ServerCallStreamObserver<SyncProgress>) observer);
+        run(observer, () -> {
+            service.named(request.getVolume()).sync(request.getPath(), reports);
+            return reports.last();
+        });
+    }
+
+    @Override
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
         run(observer, () -> {
             Volume volume = service.named(request.getVolume());
             return PathInfoReplies.of(
                     volume.inspect(request.getPath()),
-                    volume.details().spool().aside().items());
+                    volume.details().spool().aside().items(),
+                    volume.store().listings(SHOWN_LISTING_NANOS));
         });
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.control;
 
 import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.fuse.spi.Stat;
@@ -11,8 +12,11 @@ import java.util.List;
 final class PathInfoReplies {
     private PathInfoReplies() {}
 
-    /** @param aside of the whole volume: shown is what was at or below the path, or nobody knows where */
-    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside) {
+    /**
+     * @param aside of the whole volume: shown is what was at or below the path, or nobody knows where
+     * @param listings in flight, of the whole volume
+     */
+    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside, List<RunningListings.Listing> listings) {
         Facts facts = path.facts();
         FileDetails details = path.details();
         PathInfoReply.Builder reply = PathInfoReply.newBuilder()
@@ -41,6 +45,12 @@ final class PathInfoReplies {
             reply.addBlocks(told);
         }
         add(reply, path.alluxioPath(), aside);
+        for (RunningListings.Listing listing : listings) {
+            reply.addListings(PathInfoReply.Listing.newBuilder()
+                    .setPath(listing.path())
+                    .setSeconds(listing.nanos() / 1_000_000_000L)
+                    .setCalls(listing.calls()));
+        }
         return reply.build();
     }
 

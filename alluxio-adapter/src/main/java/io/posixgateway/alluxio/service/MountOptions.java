@@ -112,7 +112,7 @@ public final class MountOptions {
                             new Option.Time(0, MOST_SECONDS),
                             "5m",
                             "A single call to Alluxio that takes longer is interrupted, and its request fails with ETIMEDOUT;"
-                                    + " 0: never."),
+                                    + " 0: never. Listings take as long as Alluxio needs to load a directory."),
                     new Option(
                             "abort_after",
                             new Option.Time(0, MOST_SECONDS),

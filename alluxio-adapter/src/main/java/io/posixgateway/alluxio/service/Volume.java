@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.VolumeCounts;
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.BypassCounts;
+import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
@@ -81,6 +82,11 @@ public final class Volume {
         @Override
         public void abort() throws IOException {
             session.kernelConnection().abort();
+        }
+
+        @Override
+        public List<RunningListings.Listing> listings(long atLeastNanos) {
+            return files.store().listings(atLeastNanos);
         }
 
         @Override
@@ -204,6 +210,33 @@ public final class Volume {
     /** Counts what of the path is in Alluxio already. */
     public void checkWarm(String path, Warmup.Progress progress) throws ServiceException {
         warmup(progress).check(path);
+    }
+
+    /**
+     * Has Alluxio compare everything at and below the path with the under file system, as long as that takes and somebody waits; then, or
+     * when that ends early, forgets what is cached of it.
+     */
+    public void sync(String path, Sync.Listener listener) throws ServiceException {
+        try {
+            FileTree.names(path, files.names());
+        } catch (TreeException e) {
+            throw Directories.failure(e);
+        }
+        String stored = files.names().storedPath(path);
+        String root = files.names().storedPath(request.getAlluxioPath());
+        try {
+            new Sync(files.store(), clock()).run(joined(root, stored), listener);
+        } finally {
+            files.invalidate(stored);
+        }
+    }
+
+    /** A path below the volume's root, in Alluxio. */
+    private static String joined(String root, String path) {
+        if (path.equals("/")) {
+            return root;
+        }
+        return root.equals("/") ? path : root + path;
     }
 
     private Warmup warmup(Warmup.Progress progress) {

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import java.io.IOException;
 import java.util.HashSet;
@@ -20,6 +21,7 @@ public final class VolumeWatch {
     private final String volume;
     private final WatchLimits limits;
     private final Watched watched;
+    private final ListingReports reports;
     private Set<Long> named = new HashSet<>();
     private Set<Long> interruptedOnce = new HashSet<>();
     private boolean aborted;
@@ -39,6 +41,9 @@ public final class VolumeWatch {
         /** Ends the connection to the kernel. */
         void abort() throws IOException;
 
+        /** Listings in flight for at least so long, the longest first. */
+        List<RunningListings.Listing> listings(long atLeastNanos);
+
         /** Where a node is, as far as is known; empty: not known. */
         String pathOf(long node);
     }
@@ -47,6 +52,7 @@ public final class VolumeWatch {
         this.volume = volume;
         this.limits = limits;
         this.watched = watched;
+        this.reports = new ListingReports(volume, watched::listings);
     }
 
     WatchLimits limits() {
@@ -68,13 +74,14 @@ public final class VolumeWatch {
             if (interruptedIfLong(request)) {
                 again.add(request.unique());
             }
-            if (over(request.ageNanos(), limits.abortNanos())) {
+            if (!request.unlimited() && over(request.ageNanos(), limits.abortNanos())) {
                 abort(request);
             }
         }
         slowNow = old.size();
         named = old;
         interruptedOnce = again;
+        reports.look();
     }
 
     /** Was a call of this request interrupted, now or before? */

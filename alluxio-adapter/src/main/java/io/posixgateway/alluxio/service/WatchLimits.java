@@ -28,7 +28,8 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
     }
 
     /**
-     * How long a request's call to Alluxio may take before it is interrupted; 0: for ever. Not for long when its program got a
+     * How long a request's call to Alluxio may take before it is interrupted; 0: for ever, as a listing may, for which the master
+     * reads a directory of the under file system. Not for long when its program got a
      * signal: a program that is being killed ends only when its request is answered. What carries data gets more time, because
      * the program may live on; but only once, as a publication makes several calls, of which none will fare better.
      *
@@ -36,7 +37,7 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
      */
     long interruptNanos(RequestUnderWay request, boolean before) {
         if (!request.callerInterrupted()) {
-            return interruptNanos;
+            return request.unlimited() ? 0 : interruptNanos;
         }
         if (before) {
             return Math.min(SIGNALLED_NANOS, set(interruptNanos));

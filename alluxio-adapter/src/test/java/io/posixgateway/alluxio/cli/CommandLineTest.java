@@ -40,7 +40,7 @@ class CommandLineTest {
 
     @Test
     void help_of_each_command_has_an_example() {
-        for (String command : new String[] {"mount", "umount", "demo", "serve", "testfs"}) {
+        for (String command : new String[] {"mount", "umount", "demo", "serve", "testfs", "sync"}) {
             out.getBuffer().setLength(0);
             assertThat(run(command, "--help")).isZero();
             assertThat(out.toString()).contains("Example", "posix-gateway " + command);

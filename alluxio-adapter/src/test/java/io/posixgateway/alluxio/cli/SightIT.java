@@ -332,6 +332,20 @@ class SightIT {
     }
 
     @Test
+    void what_others_changed_in_the_under_file_system_is_seen_after_a_sync() throws Exception {
+        Path sub = Files.createDirectories(own.ufs().resolve("synced/sub"));
+        Files.writeString(sub.resolve("old"), "old");
+        mountPath("/synced");
+        assertThat(mount.resolve("sub").toFile().list()).containsExactly("old");
+        Files.delete(sub.resolve("old"));
+        Files.writeString(sub.resolve("new"), "new");
+        assertThat(run(0, "sync", mount.toString())).contains("2 folders, 2 entries compared");
+        assertThat(mount.resolve("sub").toFile().list()).containsExactly("new");
+        assertThat(run(1, "sync", mount.resolve("absent").toString())).contains("absent could not be compared");
+        run(0, "umount", mount.toString());
+    }
+
+    @Test
     void a_call_that_hangs_is_named_with_its_stack_and_interrupted() throws Exception {
         mount("-o", "slow_request=1s,interrupt_after=3s");
         alluxio.master().pause();

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.ArrayList;
@@ -35,6 +36,11 @@ class VolumeWatchTest {
         }
 
         @Override
+        public List<RunningListings.Listing> listings(long atLeastNanos) {
+            return List.of();
+        }
+
+        @Override
         public String pathOf(long node) {
             return "/a/file";
         }
@@ -53,7 +59,15 @@ class VolumeWatchTest {
 
     private void request(long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds) {
         requests.add(new RequestUnderWay(
-                unique, opcode, 7, 42, signalled, ageSeconds * SECOND, remoteSeconds * SECOND, Thread.currentThread()));
+                unique,
+                opcode,
+                7,
+                42,
+                signalled,
+                ageSeconds * SECOND,
+                remoteSeconds * SECOND,
+                opcode == Opcode.READDIRPLUS,
+                Thread.currentThread()));
     }
 
     @Test
@@ -108,6 +122,19 @@ class VolumeWatchTest {
         watch.look();
         assertThat(interrupted).containsExactly(1L, 1L);
         assertThat(watch.interrupted()).isEqualTo(2);
+    }
+
+    @Test
+    void a_listing_that_takes_ten_minutes_is_neither_interrupted_nor_aborts_the_mount_but_ends_with_its_program() {
+        VolumeWatch watch = watch(0, 300, 540);
+        request(1, Opcode.READDIRPLUS, false, 600, 600);
+        watch.look();
+        assertThat(interrupted).isEmpty();
+        assertThat(aborts).isZero();
+        requests.clear();
+        request(1, Opcode.READDIRPLUS, true, 601, 601);
+        watch.look();
+        assertThat(interrupted).containsExactly(1L);
     }
 
     @Test

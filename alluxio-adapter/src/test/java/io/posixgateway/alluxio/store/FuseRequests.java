@@ -7,6 +7,7 @@ import io.posixgateway.fuse.dispatch.MemoryExchange;
 import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.dispatch.Message;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -422,15 +423,31 @@ public final class FuseRequests implements AutoCloseable {
 
     /** The program of this thread is killed: its request is interrupted as soon as it waits for the store, or for another's wait. */
     public void interrupt(Thread asking) throws InterruptedException {
+        long unique = signal(asking);
+        Eventually.holds(
+                "it waits",
+                () -> dispatcher.interruptRemote(unique, 0) || !Objects.equals(inFlight.get(asking), unique));
+    }
+
+    /** The program of this thread gets a signal; returns the number of its request, which still waits. */
+    public long signal(Thread asking) throws InterruptedException {
         Eventually.holds("it asks", () -> inFlight.containsKey(asking));
         long unique = inFlight.getOrDefault(asking, 0L);
         MemoryExchange signal = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
         byte[] arguments = new Message().int64(unique).done();
         signal.ask(Opcode.INTERRUPT.code(), uniques.addAndGet(2), 0, arguments, Message.NOTHING);
         dispatcher.handle(signal);
-        Eventually.holds(
-                "it waits",
-                () -> dispatcher.interruptRemote(unique, 0) || !Objects.equals(inFlight.get(asking), unique));
+        return unique;
+    }
+
+    /** As the watchdog sees the requests. */
+    public List<RequestUnderWay> underWay(long atLeastNanos) {
+        return dispatcher.underWay(atLeastNanos);
+    }
+
+    /** As the watchdog ends the call that a request waits for. */
+    public boolean interruptRemote(long unique, long atLeastNanos) {
+        return dispatcher.interruptRemote(unique, atLeastNanos);
     }
 
     /** What the dispatcher counted. */

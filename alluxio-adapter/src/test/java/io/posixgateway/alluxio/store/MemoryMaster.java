@@ -229,6 +229,14 @@ final class MemoryMaster {
         return at;
     }
 
+    /** Compares all names of a directory with the UFS, and lists them from the beginning. */
+    Store.Page listCompared(String path, int most) throws StoreException {
+        MemoryInode directory = compared(path);
+        List.copyOf(directory.children.values()).stream().filter(this::isStale).forEach(this::drop);
+        directory.childrenLoaded = false;
+        return list(path, "", most);
+    }
+
     private boolean isStale(MemoryInode inode) {
         MemoryUfs.UfsStatus status = ufs.status(inode.path());
         if (!inode.directory && !inode.complete) {

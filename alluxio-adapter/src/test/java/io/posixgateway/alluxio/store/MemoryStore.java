@@ -161,6 +161,12 @@ public final class MemoryStore implements Store {
     }
 
     @Override
+    public Page listCompared(String path, int most) throws StoreException {
+        checkName(path);
+        return ask(StoreCall.LIST_COMPARED, path, master -> master.listCompared(path, most));
+    }
+
+    @Override
     public FileStatus compared(String path) throws StoreException {
         checkName(path);
         return ask(StoreCall.COMPARED, path, master -> master.compared(path).status());

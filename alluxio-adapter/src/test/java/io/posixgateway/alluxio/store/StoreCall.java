@@ -7,6 +7,7 @@ public enum StoreCall {
     PATH_OF,
     LIST,
     COMPARED,
+    LIST_COMPARED,
     CREATE,
     MAKE_DIRECTORY,
     DELETE,

@@ -223,6 +223,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
                         call.interrupted,
                         now - began,
                         remote == null ? 0 : remote.runningNanos(),
+                        remote != null && remote.isUnlimited(),
                         call.thread);
                 if (call.beganNanos == began) {
                     found.add(seen);

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param ageNanos since it came
  * @param callerInterrupted the program got a signal while it waits; a killed one cannot end before the answer
  * @param remoteNanos for how long its present call to the store behind the file system is under way; 0: none is
+ * @param unlimited may that call take as long as it takes?
  * @param thread that works on it; null: it waits for one
  */
 public record RequestUnderWay(
@@ -22,4 +23,5 @@ public record RequestUnderWay(
         boolean callerInterrupted,
         long ageNanos,
         long remoteNanos,
+        boolean unlimited,
         @Nullable Thread thread) {}

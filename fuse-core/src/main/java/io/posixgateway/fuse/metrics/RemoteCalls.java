@@ -29,6 +29,7 @@ public final class RemoteCalls {
     private long beganNanos;
     private long totalNanos;
     private boolean interrupted;
+    private int unlimited;
 
     RemoteCalls(Thread thread, Clock clock) {
         this.thread = thread;
@@ -86,6 +87,28 @@ public final class RemoteCalls {
             Thread.interrupted();
         }
         return was;
+    }
+
+    /**
+     * What the thread waits for from now on, inside a call, takes as long as it takes: no limit of time ends it, only a signal of
+     * the program does. May be nested.
+     */
+    public synchronized void beginUnlimited() {
+        unlimited++;
+    }
+
+    /** The limits of the call count anew from here. */
+    public synchronized void endUnlimited() {
+        if (--unlimited == 0 && depth > 0) {
+            long now = clock.nanos();
+            totalNanos += now - beganNanos;
+            beganNanos = now;
+        }
+    }
+
+    /** Is the call under way, if there is one, in a part that no limit ends? Any thread. */
+    public synchronized boolean isUnlimited() {
+        return unlimited > 0;
     }
 
     /** How long the calls took since this was asked before; on the thread itself. */

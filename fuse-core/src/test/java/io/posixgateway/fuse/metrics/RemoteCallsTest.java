@@ -52,4 +52,24 @@ class RemoteCallsTest {
         assertThat(calls.takeNanos()).isZero();
         assertThat(calls.runningNanos()).isZero();
     }
+
+    @Test
+    void anUnlimitedPartOfACallDoesNotCountForItsLimitsAndIsInterruptedAsAnyOther() {
+        calls.begin();
+        clock.advanceNanos(3);
+        calls.beginUnlimited();
+        assertThat(calls.isUnlimited()).isTrue();
+        clock.advanceNanos(100);
+        assertThat(calls.runningNanos()).isEqualTo(103);
+        calls.endUnlimited();
+        assertThat(calls.isUnlimited()).isFalse();
+        clock.advanceNanos(5);
+        assertThat(calls.runningNanos()).isEqualTo(5);
+        calls.beginUnlimited();
+        clock.advanceNanos(2);
+        assertThat(calls.interrupt(1)).isTrue();
+        calls.endUnlimited();
+        assertThat(calls.end()).isTrue();
+        assertThat(calls.takeNanos()).isEqualTo(110);
+    }
 }

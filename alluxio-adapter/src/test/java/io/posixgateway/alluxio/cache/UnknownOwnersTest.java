@@ -1,0 +1,48 @@
+package io.posixgateway.alluxio.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.time.Clock;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What a bucket's objects look like that other clients put there. */
+class UnknownOwnersTest {
+    private static FileStatus object(int mode, String owner, Map<String, byte[]> xattrs) {
+        return new FileStatus(7, "f", false, true, 10, 1 << 20, mode, owner, owner, 1, 1, xattrs);
+    }
+
+    private static int shownMode(int gid, int umask, FileStatus status) {
+        Facts facts = new FactsReader(Identities.ofHost(Clock.system()), -1, gid, umask, new CacheBytes(Long.MAX_VALUE))
+                .read(status, 0);
+        return facts.mode() & 07777;
+    }
+
+    @Test
+    void mode_ofObjectThatNobodyOwns_isTheGroupsTooWhereTheMountWasGivenOne() {
+        FileStatus object = object(0700, "", Map.of());
+        assertThat(shownMode(2000, 0, object)).isEqualTo(0770);
+        assertThat(shownMode(2000, 0027, object)).isEqualTo(0750);
+        assertThat(shownMode(-1, 0, object)).isEqualTo(0700);
+    }
+
+    @Test
+    void mode_ofFileThatSomebodyOwnsOrChanged_holds() {
+        assertThat(shownMode(2000, 0, object(0700, "alice", Map.of()))).isEqualTo(0700);
+        assertThat(shownMode(2000, 0, object(0600, "", Map.of()))).isEqualTo(0600);
+        assertThat(shownMode(2000, 0, object(0700, "", Map.of(PosixExtras.XATTR, new byte[0]))))
+                .isEqualTo(0700);
+    }
+
+    @Test
+    void line_namesTheFileAndTheOptions() {
+        assertThat(UnknownOwners.line(object(0700, "", Map.of())))
+                .contains("'f'", "mode 0700", "no owner", "uid", "gid", "alluxio.underfs.s3.default.mode");
+        assertThat(UnknownOwners.line(object(0700, "bucket-owner", Map.of()))).contains("'bucket-owner'");
+    }
+}
