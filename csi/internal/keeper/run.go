@@ -111,7 +111,7 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 	server.keeper.abortLeft(config)
 	keepRecords(server.keeper, config)
 	go func() {
-		for server.keeper.abortLeft(config) > 0 {
+		for server.abortLeft(config) > 0 {
 			select {
 			case <-ctx.Done():
 				return
@@ -134,6 +134,16 @@ func isGone(ctx context.Context, socket string) bool {
 	defer func() { _ = conn.Close() }()
 	peer, err := peerOf(conn)
 	return err == nil && peer.Pid > 0 && orphans.Dying(int(peer.Pid))
+}
+
+// abortLeft is the keeper's, until a successor has taken over: from then on it is the successor's to say what waits for a gateway.
+func (s *Server) abortLeft(config Config) int {
+	s.keeper.gate.RLock()
+	defer s.keeper.gate.RUnlock()
+	if s.finished() {
+		return 0
+	}
+	return s.keeper.abortLeft(config)
 }
 
 // abortLeft ends what a keeper that is gone left and nobody has, and says how much there is still to look at.
