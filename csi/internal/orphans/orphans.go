@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -94,11 +95,22 @@ func Lock(socket, id string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock of %s: %w", path, err), file.Close())
+	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return nil, errors.Join(fmt.Errorf("lock of %s: %w", path, err), file.Close())
+		}
 	}
-	return file, nil
 }
+
+// Whoever asks for Unserved has the lock for a moment.
+const (
+	lockPatience = time.Second
+	lockPause    = time.Millisecond
+)
 
 // Unserved: a gateway had a lock of the session, and none has it any more. False where no gateway had one, as those of
 // earlier versions have none.

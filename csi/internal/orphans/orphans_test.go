@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
@@ -29,6 +31,24 @@ func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
 	if !Unserved(socket, "a") {
 		t.Fatal("nobody lives")
 	}
+}
+
+// Else a gateway would serve without one, and its connection count as left.
+func TestALookKeepsNoGatewayFromItsLock(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	first, err := Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(first.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = first.Close() })
+	second, err := Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = second.Close()
 }
 
 func TestRecordsOfAnEarlierBootAreNothing(t *testing.T) {
