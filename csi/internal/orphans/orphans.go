@@ -112,6 +112,15 @@ const (
 	lockPause    = time.Millisecond
 )
 
+// Unlock forgets that gateways had locks of the session: one that can have none, as it is of an earlier version, serves it now.
+func Unlock(socket, id string) error {
+	err := os.Remove(lockOf(socket, id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // Unserved: a gateway had a lock of the session, and none has it any more. False where no gateway had one, as those of
 // earlier versions have none.
 func Unserved(socket, id string) bool {
