@@ -13,11 +13,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
 )
 
 // Record is one connection that a keeper holds.
@@ -25,6 +29,8 @@ type Record struct {
 	ID string `json:"id"`
 	// Device is "major:minor" of its mounts.
 	Device string `json:"device"`
+	// MountPoint is where it was mounted: the number of a device that is gone is the next mount's.
+	MountPoint string `json:"mount_point"`
 	// BootID tells records of an earlier boot, whose device numbers are others' now.
 	BootID string `json:"boot_id"`
 }
@@ -42,15 +48,23 @@ func lockOf(socket, id string) string {
 	return filepath.Join(socket+".served", strings.ReplaceAll("s-"+id, string(filepath.Separator), "_"))
 }
 
-// Save writes down what the keeper at the socket holds now: devices by session id.
-func Save(socket string, devices map[string]string) error {
+// IsMounted: the table has a mount of this project's that is the one of the record, and not one that got its device number.
+func (r Record) IsMounted(table mountinfo.Table) bool {
+	return slices.ContainsFunc(table.OfDevice(r.Device, keeperapi.FSType), func(mount mountinfo.Mount) bool {
+		return mount.MountPoint == r.MountPoint
+	})
+}
+
+// Save writes down what the keeper at the socket holds now.
+func Save(socket string, held []Record) error {
 	boot, err := bootID()
 	if err != nil {
 		return err
 	}
-	list := make([]Record, 0, len(devices))
-	for id, device := range devices {
-		list = append(list, Record{ID: id, Device: device, BootID: boot})
+	list := make([]Record, 0, len(held))
+	for _, record := range held {
+		record.BootID = boot
+		list = append(list, record)
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

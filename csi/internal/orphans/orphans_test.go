@@ -53,7 +53,7 @@ func TestALookKeepsNoGatewayFromItsLock(t *testing.T) {
 
 func TestRecordsOfAnEarlierBootAreNothing(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
-	if err := Save(socket, map[string]string{"a": "0:1"}); err != nil {
+	if err := Save(socket, []Record{{ID: "a", Device: "0:1"}}); err != nil {
 		t.Fatal(err)
 	}
 	if records, err := Load(socket); err != nil || len(records) != 1 || records[0].Device != "0:1" {
