@@ -277,6 +277,7 @@ public final class DraftRecovery {
     private @Nullable Draft draft(Path file, Drafts drafts) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
+        checkIsThere(record, spool);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
             undo(record, spool);
             folder.remove(file);
@@ -305,6 +306,19 @@ public final class DraftRecovery {
             draft.lost = Streams.left(record.content().path());
         }
         return draft;
+    }
+
+    /** Was there content that is nowhere else, and that its end does not remove before the record? */
+    private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (goesOn
+                && record != null
+                && record.has(DraftRecord.DIRTY)
+                && !record.has(DraftRecord.UNLINKED)
+                && !record.has(DraftRecord.STREAMED)
+                && !record.has(DraftRecord.RESERVING)
+                && Files.notExists(spool)) {
+            throw new StoreException(Errno.ENODATA, "its content, " + spool + ", is gone", null);
+        }
     }
 
     private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {

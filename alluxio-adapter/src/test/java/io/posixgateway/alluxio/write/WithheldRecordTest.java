@@ -150,6 +150,17 @@ class WithheldRecordTest {
                 .satisfies(content -> assertThat(content).hasContent("bad"));
     }
 
+    /** As after a cleaning of temporary files: a writer is not told that what he wrote is safe. */
+    @Test
+    void draft_whoseContentIsGone_failsItsNextFsync() throws Exception {
+        OpenFile file = killed.create("/file").write("text");
+        killed.kill();
+        Files.delete(SpoolFolder.spoolOf(recordOf("text")));
+        try (MemoryMount next = next(killed, 2)) {
+            failsWithEio(() -> next.inherited(file).fsync());
+        }
+    }
+
     @Test
     void record_ofLaterVersion_isGoneOnWithByThatVersion() throws Exception {
         OpenFile file = killed.create("/file").write("BEFORE");
