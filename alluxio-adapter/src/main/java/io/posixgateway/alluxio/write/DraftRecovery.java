@@ -126,6 +126,10 @@ public final class DraftRecovery {
     /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
     private void keep(Path file, Drafts drafts, Exception failure) {
         String why = String.valueOf(failure.getMessage());
+        if (goesOn && isReserving(file)) {
+            LOG.error("A name stays taken in Alluxio until the next process finds {}, as {}", file, why);
+            return;
+        }
         if (goesOn && !isUnborn(file)) {
             DraftRecord.Ids ids = DraftRecord.ids(file);
             if (ids != null) {
@@ -142,6 +146,16 @@ public final class DraftRecovery {
             }
         } catch (StoreException e) {
             LOG.error("{} stays where it is, as {}: {}", file, why, e.getMessage());
+        }
+    }
+
+    /** Has nobody heard of the file, so that nobody has it open? */
+    private static boolean isReserving(Path file) {
+        try {
+            DraftRecord record = DraftRecord.read(file);
+            return record != null && record.has(DraftRecord.RESERVING);
+        } catch (StoreException e) {
+            return false;
         }
     }
 
