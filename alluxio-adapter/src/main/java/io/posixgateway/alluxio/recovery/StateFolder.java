@@ -29,7 +29,12 @@ public final class StateFolder {
         return standard(
                 System.getProperty("user.name", ""),
                 System.getenv("XDG_STATE_HOME"),
-                System.getProperty("user.home", "/"));
+                home(System.getProperty("user.home", ""), System.getenv("HOME")));
+    }
+
+    /** Java does not know that of a user who is in no list of users, as in containers, and says "?". */
+    static String home(String known, @Nullable String variable) {
+        return known.startsWith("/") ? known : variable != null && variable.startsWith("/") ? variable : "/";
     }
 
     static Path standard(String user, @Nullable String stateHome, String home) {

@@ -149,6 +149,9 @@ class VolumeFolderTest {
         assertThat(StateFolder.standard("ann", "/s", "/home/ann")).isEqualTo(Path.of("/s/posix-gateway"));
         assertThat(StateFolder.standard("ann", null, "/home/ann"))
                 .isEqualTo(Path.of("/home/ann/.local/state/posix-gateway"));
+        assertThat(StateFolder.home("/home/ann", "/other")).isEqualTo("/home/ann");
+        assertThat(StateFolder.home("?", "/home/1234")).isEqualTo("/home/1234");
+        assertThat(StateFolder.home("?", null)).isEqualTo("/");
     }
 
     @Test
