@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/orphans"
 )
 
@@ -66,8 +65,7 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 		return
 	}
 	for _, record := range records {
-		mounts := table.OfDevice(record.Device, keeperapi.FSType)
-		if len(mounts) == 0 || w.aborted[record] || !orphans.Unserved(w.KeeperSocket, record.ID) {
+		if !record.IsMounted(table) || w.aborted[record] || !orphans.Unserved(w.KeeperSocket, record.ID) {
 			continue
 		}
 		w.Abort(record.Device)

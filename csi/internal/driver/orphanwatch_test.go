@@ -14,11 +14,15 @@ import (
 func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 	m := newMachine()
 	socket := filepath.Join(t.TempDir(), "keeper.sock")
-	devices := map[string]string{}
-	for id, device := range map[string]string{"left": "0:1", "served": "0:2", "of-an-older-gateway": "0:3", "unmounted": "0:4", "of-others": "0:5"} {
-		devices[id] = device
+	var held []orphans.Record
+	for id, device := range map[string]string{
+		"left": "0:1", "served": "0:2", "of-an-older-gateway": "0:3", "unmounted": "0:4", "of-others": "0:5", "number-of-another": "0:6",
+	} {
+		held = append(held, orphans.Record{ID: id, Device: device, MountPoint: "/" + id})
 		switch id {
 		case "unmounted":
+		case "number-of-another":
+			m.mount(device, "/elsewhere", keeperapi.FSType, false)
 		case "of-others":
 			m.mount(device, "/"+id, "fuse.sshfs", false)
 		default:
@@ -37,7 +41,7 @@ func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 			_ = lock.Close()
 		}
 	}
-	if err := orphans.Save(socket, devices); err != nil {
+	if err := orphans.Save(socket, held); err != nil {
 		t.Fatal(err)
 	}
 	var aborted []string

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -104,4 +105,24 @@ func TestTheNextKeeperAbortsWhatNobodyCanServe(t *testing.T) {
 	}
 	next.stop()
 	mustEnd(t, next)
+}
+
+// A predecessor lives on where it lingers.
+func TestAKeeperThatHasHandedOverAbortsNothing(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	target, left, g := lost(t, socket, "vol-1")
+	left.forgetAll()
+	takeover(t, socket) // it finds what was left, and the gateway has not come yet
+	last := takeover(t, socket)
+	request := keeperapi.Request{ID: "vol-1", Target: target, Device: g.taken.Device, Takes: 1}
+	if _, err := last.client.Adopt(t.Context(), request, g.fuse, g.memory); err != nil {
+		t.Fatal(err)
+	}
+	keeperapi.CloseAll([]*os.File{g.fuse, g.memory, g.clone, g.lock}) // the session waits for its next gateway
+	time.Sleep(2 * lookEvery)
+	attach(t, last.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal("the connection was aborted:", err)
+	}
 }

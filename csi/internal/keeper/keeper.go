@@ -20,6 +20,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/keylock"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // Keeper is the table of sessions and the operations on it. Its methods may be called from any goroutine.
@@ -30,14 +31,14 @@ type Keeper struct {
 	patience time.Duration
 
 	// remember writes down what is held, for whoever finds this keeper gone; best effort, under mu.
-	remember func(devices map[string]string)
+	remember func(held []orphans.Record)
 
 	gate     sync.RWMutex
 	ids      keylock.Locks
 	mu       sync.Mutex
 	sessions map[string]*session
-	// left are devices by session id of a keeper that is gone, which gateways may still bring; guarded by mu.
-	left map[string]string
+	// left are sessions of a keeper that is gone, by id, which gateways may still bring; guarded by mu.
+	left map[string]orphans.Record
 }
 
 // session owns its two descriptors.
@@ -120,14 +121,13 @@ func (k *Keeper) noteHeld() {
 	if k.remember == nil {
 		return
 	}
-	devices := maps.Clone(k.left)
-	if devices == nil {
-		devices = map[string]string{}
-	}
+	held := slices.Collect(maps.Values(k.left))
 	for id, s := range k.sessions {
-		devices[id] = s.device
+		if k.left[id].Device != s.device {
+			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint})
+		}
 	}
-	k.remember(devices)
+	k.remember(held)
 }
 
 // adopt holds a session that the client serves and that another keeper made, whose descriptors it brings; they are the keeper's

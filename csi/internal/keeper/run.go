@@ -104,14 +104,14 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		config.Log.Warn("what the last keeper held is not known", "error", err)
 	}
-	server.keeper.left = map[string]string{}
+	server.keeper.left = map[string]orphans.Record{}
 	for _, record := range records {
-		server.keeper.left[record.ID] = record.Device
+		server.keeper.left[record.ID] = record
 	}
 	server.keeper.abortLeft(config)
 	keepRecords(server.keeper, config)
 	go func() {
-		for server.keeper.abortLeft(config) > 0 {
+		for server.abortLeft(config) > 0 {
 			select {
 			case <-ctx.Done():
 				return
@@ -136,6 +136,16 @@ func isGone(ctx context.Context, socket string) bool {
 	return err == nil && peer.Pid > 0 && orphans.Dying(int(peer.Pid))
 }
 
+// abortLeft is the keeper's, until a successor has taken over: from then on it is the successor's to say what waits for a gateway.
+func (s *Server) abortLeft(config Config) int {
+	s.keeper.gate.RLock()
+	defer s.keeper.gate.RUnlock()
+	if s.finished() {
+		return 0
+	}
+	return s.keeper.abortLeft(config)
+}
+
 // abortLeft ends what a keeper that is gone left and nobody has, and says how much there is still to look at.
 func (k *Keeper) abortLeft(config Config) int {
 	table, err := k.system.mounts()
@@ -144,15 +154,15 @@ func (k *Keeper) abortLeft(config Config) int {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for id, device := range k.left {
-		held := k.sessions[id] != nil && k.sessions[id].device == device
-		if held || len(table.OfDevice(device, keeperapi.FSType)) == 0 {
+	for id, record := range k.left {
+		held := k.sessions[id] != nil && k.sessions[id].device == record.Device
+		if held || !record.IsMounted(table) {
 			delete(k.left, id)
 		} else if orphans.Unserved(config.Socket, id) {
-			k.system.abort(device)
+			k.system.abort(record.Device)
 			delete(k.left, id)
 			config.Log.Warn("a connection was aborted that nobody can serve any more: unmount it and mount it anew",
-				"id", id, "device", device)
+				"id", id, "device", record.Device)
 		}
 	}
 	k.noteHeld()
@@ -163,8 +173,8 @@ func (k *Keeper) abortLeft(config Config) int {
 func keepRecords(keeper *Keeper, config Config) {
 	keeper.mu.Lock()
 	defer keeper.mu.Unlock()
-	keeper.remember = func(devices map[string]string) {
-		if err := orphans.Save(config.Socket, devices); err != nil {
+	keeper.remember = func(held []orphans.Record) {
+		if err := orphans.Save(config.Socket, held); err != nil {
 			config.Log.Warn("what is held is not written down: nobody will end its connections should this keeper die", "error", err)
 		}
 	}

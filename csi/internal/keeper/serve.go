@@ -246,6 +246,8 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 			own := s.ownFiles(request.ID, files[0], &answer)
 			defer keeperapi.CloseAll(own) // they are the client's alone from here on
 			files = append(files, own...)
+		} else if err := orphans.Unlock(s.socket, request.ID); err != nil {
+			s.log.Warn("a session may count as unserved though it is served", "id", request.ID, "error", err)
 		}
 		s.log.Info("taken", "id", request.ID, "takes", answer.Takes+1)
 		return conn.Send(answer, files...)

@@ -14,6 +14,7 @@ import (
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // patience is far more than any step takes on a loaded machine.
@@ -141,6 +142,34 @@ func TestAMountServesAndOutlivesItsServer(t *testing.T) {
 		t.Fatal(existing, err)
 	}
 	mustNotBeMounted(t, target)
+}
+
+// After a rollback a session goes on whose server has no lock, and is nobody's to abort.
+func TestAServerOfAnEarlierVersionIsNotTakenForNone(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	kernel := &fakeSystem{}
+	keeper := kernel.keeper()
+	keeper.system.cloneFuse = func(*os.File) (*os.File, error) { return os.Open(os.DevNull) }
+	s := newTestServer(t, keeper, socket)
+	if _, err := s.client.Mount(t.Context(), *request("vol-1")); err != nil {
+		t.Fatal(err)
+	}
+	_, fuse, memory, clone, lock, err := s.client.TakeOwn(t.Context(), "vol-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeperapi.CloseAll([]*os.File{fuse, memory, clone, lock})
+	if !orphans.Unserved(socket, "vol-1") {
+		t.Fatal("the server that had the lock is gone")
+	}
+	_, fuse, memory, err = s.client.Take(t.Context(), "vol-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeperapi.CloseAll([]*os.File{fuse, memory})
+	if orphans.Unserved(socket, "vol-1") {
+		t.Fatal("it is served")
+	}
 }
 
 func mustNotBeMounted(t *testing.T, target string) {

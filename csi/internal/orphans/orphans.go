@@ -13,10 +13,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
 )
 
 // Record is one connection that a keeper holds.
@@ -24,6 +29,8 @@ type Record struct {
 	ID string `json:"id"`
 	// Device is "major:minor" of its mounts.
 	Device string `json:"device"`
+	// MountPoint is where it was mounted: the number of a device that is gone is the next mount's.
+	MountPoint string `json:"mount_point"`
 	// BootID tells records of an earlier boot, whose device numbers are others' now.
 	BootID string `json:"boot_id"`
 }
@@ -41,15 +48,23 @@ func lockOf(socket, id string) string {
 	return filepath.Join(socket+".served", strings.ReplaceAll("s-"+id, string(filepath.Separator), "_"))
 }
 
-// Save writes down what the keeper at the socket holds now: devices by session id.
-func Save(socket string, devices map[string]string) error {
+// IsMounted: the table has a mount of this project's that is the one of the record, and not one that got its device number.
+func (r Record) IsMounted(table mountinfo.Table) bool {
+	return slices.ContainsFunc(table.OfDevice(r.Device, keeperapi.FSType), func(mount mountinfo.Mount) bool {
+		return mount.MountPoint == r.MountPoint
+	})
+}
+
+// Save writes down what the keeper at the socket holds now.
+func Save(socket string, held []Record) error {
 	boot, err := bootID()
 	if err != nil {
 		return err
 	}
-	list := make([]Record, 0, len(devices))
-	for id, device := range devices {
-		list = append(list, Record{ID: id, Device: device, BootID: boot})
+	list := make([]Record, 0, len(held))
+	for _, record := range held {
+		record.BootID = boot
+		list = append(list, record)
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -94,10 +109,30 @@ func Lock(socket, id string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock of %s: %w", path, err), file.Close())
+	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return nil, errors.Join(fmt.Errorf("lock of %s: %w", path, err), file.Close())
+		}
 	}
-	return file, nil
+}
+
+// Whoever asks for Unserved has the lock for a moment.
+const (
+	lockPatience = time.Second
+	lockPause    = time.Millisecond
+)
+
+// Unlock forgets that gateways had locks of the session: one that can have none, as it is of an earlier version, serves it now.
+func Unlock(socket, id string) error {
+	err := os.Remove(lockOf(socket, id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Unserved: a gateway had a lock of the session, and none has it any more. False where no gateway had one, as those of

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
@@ -31,9 +33,27 @@ func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
 	}
 }
 
+// Else a gateway would serve without one, and its connection count as left.
+func TestALookKeepsNoGatewayFromItsLock(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	first, err := Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(first.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = first.Close() })
+	second, err := Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = second.Close()
+}
+
 func TestRecordsOfAnEarlierBootAreNothing(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
-	if err := Save(socket, map[string]string{"a": "0:1"}); err != nil {
+	if err := Save(socket, []Record{{ID: "a", Device: "0:1"}}); err != nil {
 		t.Fatal(err)
 	}
 	if records, err := Load(socket); err != nil || len(records) != 1 || records[0].Device != "0:1" {

@@ -48,6 +48,23 @@ final class HiddenCleanup {
         remove(volume.hidden.inherit(), mayBeOpen);
     }
 
+    /**
+     * What a mount that has ended left in another Alluxio is on no list any more: the next process takes the lists for those of
+     * the Alluxio that answers now.
+     *
+     * @param goesOn it has not ended
+     */
+    void leaveForeign(KnownAlluxio alluxio, boolean goesOn) throws StoreException {
+        String why = goesOn ? null : alluxio.difference();
+        if (why == null) {
+            return;
+        }
+        for (HiddenFiles.Hidden one : volume.hidden.inherit()) {
+            LOG.warn("The hidden file {} stays in Alluxio, as {}", one.path(), why);
+            volume.hidden.remove(one.path());
+        }
+    }
+
     /** Nothing of the mount is open any more. */
     void removeAll() {
         volume.replacer.settle();

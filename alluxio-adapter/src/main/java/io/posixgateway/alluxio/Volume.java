@@ -182,6 +182,7 @@ final class Volume implements AutoCloseable {
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
+            hiddenCleanup.leaveForeign(alluxio, goesOn);
             replacer.settle();
             recovery.restore(drafts);
         }

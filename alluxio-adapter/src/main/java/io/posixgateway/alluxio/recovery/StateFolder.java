@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * known name in a folder for everybody's temporary files. Any thread.
  */
 public final class StateFolder {
+    private static final Path PROCESS = Path.of("/proc/self");
     private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
     private static final Set<PosixFilePermission> OTHERS_WRITE =
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
@@ -28,7 +29,12 @@ public final class StateFolder {
         return standard(
                 System.getProperty("user.name", ""),
                 System.getenv("XDG_STATE_HOME"),
-                System.getProperty("user.home", "/"));
+                home(System.getProperty("user.home", ""), System.getenv("HOME")));
+    }
+
+    /** Java does not know that of a user who is in no list of users, as in containers, and says "?". */
+    static String home(String known, @Nullable String variable) {
+        return known.startsWith("/") ? known : variable != null && variable.startsWith("/") ? variable : "/";
     }
 
     static Path standard(String user, @Nullable String stateHome, String home) {
@@ -73,7 +79,7 @@ public final class StateFolder {
             PosixFileAttributes there =
                     Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             return there.isDirectory()
-                    && uid(folder) == uid(Path.of("/proc/self"))
+                    && uid(folder) == userOf(PROCESS)
                     && !there.permissions().contains(PosixFilePermission.OTHERS_WRITE);
         } catch (IOException missing) {
             return false;
@@ -117,13 +123,16 @@ public final class StateFolder {
     /** Ours, root's, or its parent's owner's, who could put another one there anyway. */
     private static boolean isTrusted(Path folder, @Nullable Path parent) throws IOException {
         int owner = uid(folder);
-        return owner == 0
-                || owner == uid(Path.of("/proc/self"))
-                || (parent != null && owner == uid(parent) && !isForAll(parent));
+        return owner == 0 || owner == userOf(PROCESS) || (parent != null && owner == uid(parent) && !isForAll(parent));
     }
 
     private static boolean isForAll(Path folder) throws IOException {
         return Files.getPosixFilePermissions(folder).stream().anyMatch(OTHERS_WRITE::contains);
+    }
+
+    /** By the folder that the link leads to; the link itself is root's. */
+    static int userOf(Path process) throws IOException {
+        return uid(process.toRealPath());
     }
 
     private static int uid(Path path) throws IOException {

@@ -98,28 +98,55 @@ public final class Volumes implements Takeover.Server {
                 return same(there, request);
             }
             forget(there);
-            Volume volume = serve(request, target, wasServed(request));
-            try {
-                keeper.store(request.getVolume(), request.toByteArray());
-            } catch (KeeperException e) {
-                forget(volume);
-                throw refusal(e);
-            }
-            return volume;
+            return serveAndStore(request, target);
         });
     }
 
-    /** Did an earlier process serve this place of Alluxio in this session? Then it need not be asked for again. */
-    private boolean wasServed(AttachRequest request) throws ServiceException {
+    /**
+     * Stores the request before it takes the session: from then on this process may be all that has the connection, if the keeper
+     * goes, and nothing that fails there may end it.
+     */
+    private Volume serveAndStore(AttachRequest request, Target target) throws ServiceException {
+        String name = request.getVolume();
+        byte[] earlier = recorded(name);
+        boolean served = false;
         try {
-            AttachRequest earlier = AttachRequest.parseFrom(keeper.record(request.getVolume()));
+            Volume volume = serve(
+                    request, target, isSamePlace(earlier, request), () -> keeper.store(name, request.toByteArray()));
+            served = true;
+            return volume;
+        } finally {
+            if (!served) {
+                storeAgain(name, earlier);
+            }
+        }
+    }
+
+    private byte[] recorded(String name) throws ServiceException {
+        try {
+            return keeper.record(name);
+        } catch (KeeperException e) {
+            throw refusal(e);
+        }
+    }
+
+    private void storeAgain(String name, byte[] earlier) {
+        try {
+            keeper.store(name, earlier);
+        } catch (KeeperException e) {
+            LOG.debug("What was stored with session {} may have changed: {}", name, e.getMessage());
+        }
+    }
+
+    /** Did an earlier process serve this place of Alluxio in this session? Then it need not be asked for again. */
+    private static boolean isSamePlace(byte[] stored, AttachRequest request) {
+        try {
+            AttachRequest earlier = AttachRequest.parseFrom(stored);
             return earlier.getVolume().equals(request.getVolume())
                     && earlier.getAlluxioPath().equals(request.getAlluxioPath())
                     && earlier.getCluster().equals(request.getCluster());
         } catch (InvalidProtocolBufferException e) {
             return false;
-        } catch (KeeperException e) {
-            throw refusal(e);
         }
     }
 
@@ -135,7 +162,7 @@ public final class Volumes implements Takeover.Server {
             if (there != null) {
                 return there;
             }
-            Volume volume = serve(request, target, true);
+            Volume volume = serve(request, target, true, () -> {});
             volume.takenOver();
             return volume;
         });
@@ -263,7 +290,13 @@ public final class Volumes implements Takeover.Server {
         return volumes.size();
     }
 
-    private Volume serve(AttachRequest request, Target target, boolean goesOn) throws ServiceException {
+    private interface KeeperStep {
+        void run() throws KeeperException;
+    }
+
+    /** @param before the session is taken, and after its place in Alluxio was found */
+    private Volume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
+            throws ServiceException {
         String name = request.getVolume();
         long began = source.clock().nanos();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
@@ -273,7 +306,7 @@ public final class Volumes implements Takeover.Server {
         }
         boolean serves = false;
         try {
-            KeptSession kept = resumed(files, keeper.take(name));
+            KeptSession kept = resumed(files, taken(name, before));
             FuseSession session = FuseSession.serve(
                     files,
                     kept,
@@ -302,6 +335,11 @@ public final class Volumes implements Takeover.Server {
                 abandon(files);
             }
         }
+    }
+
+    private KeptSession taken(String name, KeeperStep before) throws KeeperException {
+        before.run();
+        return keeper.take(name);
     }
 
     private static KeptSession resumed(AlluxioFileSystem files, KeptSession kept) throws StoreException {

@@ -126,6 +126,10 @@ public final class DraftRecovery {
     /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
     private void keep(Path file, Drafts drafts, Exception failure) {
         String why = String.valueOf(failure.getMessage());
+        if (goesOn && isReserving(file)) {
+            LOG.error("A name stays taken in Alluxio until the next process finds {}, as {}", file, why);
+            return;
+        }
         if (goesOn && !isUnborn(file)) {
             DraftRecord.Ids ids = DraftRecord.ids(file);
             if (ids != null) {
@@ -142,6 +146,16 @@ public final class DraftRecovery {
             }
         } catch (StoreException e) {
             LOG.error("{} stays where it is, as {}: {}", file, why, e.getMessage());
+        }
+    }
+
+    /** Has nobody heard of the file, so that nobody has it open? */
+    private static boolean isReserving(Path file) {
+        try {
+            DraftRecord record = DraftRecord.read(file);
+            return record != null && record.has(DraftRecord.RESERVING);
+        } catch (StoreException e) {
+            return false;
         }
     }
 
@@ -277,6 +291,7 @@ public final class DraftRecovery {
     private @Nullable Draft draft(Path file, Drafts drafts) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
+        checkIsThere(record, spool);
         if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
             undo(record, spool);
             folder.remove(file);
@@ -305,6 +320,19 @@ public final class DraftRecovery {
             draft.lost = Streams.left(record.content().path());
         }
         return draft;
+    }
+
+    /** Was there content that is nowhere else, and that its end does not remove before the record? */
+    private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (goesOn
+                && record != null
+                && record.has(DraftRecord.DIRTY)
+                && !record.has(DraftRecord.UNLINKED)
+                && !record.has(DraftRecord.STREAMED)
+                && !record.has(DraftRecord.RESERVING)
+                && Files.notExists(spool)) {
+            throw new StoreException(Errno.ENODATA, "its content, " + spool + ", is gone", null);
+        }
     }
 
     private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {

@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -131,12 +133,25 @@ class VolumeFolderTest {
                 .isEqualTo("rw-------");
     }
 
+    /** The link of /proc that leads to a process is always root's. */
+    @Test
+    void the_user_of_a_process_is_whose_its_folder_is(@TempDir Path proc) throws Exception {
+        assumeTrue(Built.isRoot(), "only root can give a folder to another user");
+        Path process = Files.createDirectory(proc.resolve("1234"));
+        Files.setAttribute(process, "unix:uid", 65_534);
+        Path self = Files.createSymbolicLink(proc.resolve("self"), Path.of("1234"));
+        assertThat(StateFolder.userOf(self)).isEqualTo(65_534);
+    }
+
     @Test
     void the_state_of_root_is_where_only_root_can_write() {
         assertThat(StateFolder.standard("root", null, "/root")).isEqualTo(Path.of("/var/lib/posix-gateway"));
         assertThat(StateFolder.standard("ann", "/s", "/home/ann")).isEqualTo(Path.of("/s/posix-gateway"));
         assertThat(StateFolder.standard("ann", null, "/home/ann"))
                 .isEqualTo(Path.of("/home/ann/.local/state/posix-gateway"));
+        assertThat(StateFolder.home("/home/ann", "/other")).isEqualTo("/home/ann");
+        assertThat(StateFolder.home("?", "/home/1234")).isEqualTo("/home/1234");
+        assertThat(StateFolder.home("?", null)).isEqualTo("/");
     }
 
     @Test

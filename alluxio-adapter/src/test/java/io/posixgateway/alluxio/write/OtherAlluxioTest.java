@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -13,6 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +39,13 @@ class OtherAlluxioTest {
     @AfterEach
     void end() {
         dead.close();
+    }
+
+    private static List<Path> files(Path folder, String pattern) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.getFileName().toString().matches(pattern))
+                    .toList();
+        }
     }
 
     private List<Path> aside() throws IOException {
@@ -109,6 +120,28 @@ class OtherAlluxioTest {
             assertThat(reader.readText()).isEqualTo("other");
             reader.close();
         }
+    }
+
+    /** It may be all that is left of a file whose replacement was cut off before the Alluxio was formatted. */
+    @Test
+    void hiddenFiles_ofAnotherAlluxio_stayAtTheMountAfterTheNext() throws Exception {
+        String hidden = "/" + HiddenNames.make();
+        dead.kill();
+        HiddenFiles list = HiddenFiles.ofVolume(dead.folder(), "before");
+        list.add(new HiddenFiles.Hidden(hidden, 0, 0));
+        list.close();
+        for (Path file : files(dead.folder(), "hidden-.*")) { // as an earlier process wrote it
+            Files.move(file, file.resolveSibling("hidden-0-1.0-1"));
+        }
+        after.connect().create(hidden, 0644, Map.of(), UUID.randomUUID()).complete();
+        try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(folder.resolve("next"), dead)) {
+            next.write("/x", "x");
+            next.kill();
+            try (MemoryMount last = MemoryMount.of(after.connect()).openReturned(folder.resolve("last"), next)) {
+                last.write("/y", "y");
+            }
+        }
+        assertThat(after.connect().status(hidden).complete()).isTrue();
     }
 
     @Test

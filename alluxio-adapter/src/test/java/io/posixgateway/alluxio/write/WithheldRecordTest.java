@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -14,6 +15,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -150,6 +152,17 @@ class WithheldRecordTest {
                 .satisfies(content -> assertThat(content).hasContent("bad"));
     }
 
+    /** As after a cleaning of temporary files: a writer is not told that what he wrote is safe. */
+    @Test
+    void draft_whoseContentIsGone_failsItsNextFsync() throws Exception {
+        OpenFile file = killed.create("/file").write("text");
+        killed.kill();
+        Files.delete(SpoolFolder.spoolOf(recordOf("text")));
+        try (MemoryMount next = next(killed, 2)) {
+            failsWithEio(() -> next.inherited(file).fsync());
+        }
+    }
+
     @Test
     void record_ofLaterVersion_isGoneOnWithByThatVersion() throws Exception {
         OpenFile file = killed.create("/file").write("BEFORE");
@@ -195,6 +208,28 @@ class WithheldRecordTest {
             next.write("/file", "text");
             assertThat(next.read("/file")).isEqualTo("text");
             assertThat(files(next.folder(), "spool-1.*")).isEmpty();
+        }
+    }
+
+    /** Nobody can have that file open, so what others have open is not withheld because of it. */
+    @Test
+    void name_thatCannotBeGivenBack_isNoObstacle() throws Exception {
+        killed.write("/read", "text");
+        OpenFile reader = killed.open("/read");
+        killed.faults().on(StoreCall.CREATE).at("/new").before(killed.faults()::dieNow);
+        assertThatThrownBy(() -> killed.create("/new")).isInstanceOf(FuseFailure.class);
+        killed.kill();
+        MemoryStore client = cluster.connect();
+        client.faults().on(StoreCall.CREATE).at("/new").always().fail(Errno.EIO);
+        cluster.clock().advanceBySleeps();
+        try (MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("2"), killed)) {
+            Waiting.until(
+                    "the end of the recovery",
+                    Duration.ofSeconds(60),
+                    () -> client.faults().count(StoreCall.CREATE) >= 10);
+            assertThat(next.list("/")).contains("read");
+            next.write("/other", "other");
+            assertThat(next.inherited(reader).readText()).isEqualTo("text");
         }
     }
 

@@ -1,0 +1,110 @@
+package io.posixgateway.alluxio.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.fuse.time.Clock;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When an attach stores its request with the keeper, which may be gone the moment after. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StoredRequestTest {
+    private static final AttachRequest EARLIER = request("earlier");
+
+    private final Path folder;
+    private final List<String> asked = new CopyOnWriteArrayList<>();
+    private final ServerSocketChannel listener;
+
+    StoredRequestTest(@TempDir Path folder) throws IOException {
+        this.folder = folder;
+        listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        listener.bind(UnixDomainSocketAddress.of(folder.resolve("keeper.sock")));
+        Thread keeper = new Thread(this::answerAll, "keeper");
+        keeper.setDaemon(true);
+        keeper.start();
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        listener.close();
+    }
+
+    private static AttachRequest request(String label) {
+        return AttachRequest.newBuilder()
+                .setVolume("v")
+                .setAlluxioPath("/")
+                .setCluster(Cluster.newBuilder().setMasters("127.0.0.1:1"))
+                .putLabels("is", label)
+                .build();
+    }
+
+    private void answerAll() {
+        try {
+            while (true) {
+                try (SocketChannel client = listener.accept()) {
+                    BufferedReader lines = new BufferedReader(Channels.newReader(client, StandardCharsets.UTF_8));
+                    String answer =
+                            answer(JsonParser.parseString(lines.readLine()).getAsJsonObject());
+                    client.write(ByteBuffer.wrap((answer + "\n").getBytes(StandardCharsets.UTF_8)));
+                }
+            }
+        } catch (ClosedChannelException e) {
+            // the test is over
+        } catch (IOException e) {
+            asked.add(e.toString());
+        }
+    }
+
+    /** Nobody gets a session of it. */
+    private String answer(JsonObject question) throws IOException {
+        String operation = question.get("op").getAsString();
+        if (!question.has("data")) {
+            asked.add(operation);
+        } else {
+            byte[] data = Base64.getDecoder().decode(question.get("data").getAsString());
+            asked.add(operation + " " + AttachRequest.parseFrom(data).getLabelsOrThrow("is"));
+        }
+        return operation.equals("record")
+                ? "{\"ok\":true,\"data\":\"" + Base64.getEncoder().encodeToString(EARLIER.toByteArray()) + "\"}"
+                : "{\"ok\":false,\"code\":\"failed\",\"error\":\"none is left\"}";
+    }
+
+    @Test
+    void it_is_stored_before_the_session_is_taken_and_taken_back_where_that_fails() throws Exception {
+        Path spool = folder.resolve("spool");
+        try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
+            own.rootIs(0);
+        }
+        Clock clock = Clock.system();
+        Volumes volumes = new Volumes(
+                new AlluxioVolumes(null, spool, clock),
+                new KeeperClient(folder.resolve("keeper.sock"), 10_000, clock),
+                task -> {},
+                folder,
+                new BypassEndpoint(Path.of(""), clock));
+        assertThatThrownBy(() -> volumes.attach(request("now"))).hasMessageContaining("none is left");
+        assertThat(asked).containsExactly("record", "record now", "take", "record earlier");
+    }
+}
