@@ -94,8 +94,9 @@ public final class FileReplacer implements AutoCloseable {
             resolve(renaming, replaced, e);
         }
         log.remove(renaming);
-        boolean inParts = renamed != null && renamed.lengthBytes() >= PARTS_FROM_BYTES;
-        return inParts ? idAfterCopy(renaming, renamed) : renaming.fileId();
+        return renamed != null && renamed.lengthBytes() >= PARTS_FROM_BYTES
+                ? idAfterCopy(renaming, renamed)
+                : renaming.fileId();
     }
 
     /**
