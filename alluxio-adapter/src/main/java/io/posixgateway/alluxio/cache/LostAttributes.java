@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
 public final class LostAttributes {
     private static final Logger LOG = LoggerFactory.getLogger(LostAttributes.class);
 
+    /** What Alluxio gives every object of its own account. */
+    private static final int OBJECT_MODE = 0700;
+
     private final Store store;
 
     public LostAttributes(Store store) {
@@ -51,10 +54,14 @@ public final class LostAttributes {
         }
     }
 
-    /** As the under file system has it: our attributes are gone, which every file of ours has, and so are the owners. */
+    /**
+     * As the under file system has it: our attributes are gone, which every file of ours has, so are the owners, and the mode is that of
+     * all objects. A file that another user of Alluxio put there has a mode of its own, and keeps it: it may be private.
+     */
     private static boolean isLoadedAnew(FileStatus before, FileStatus now) {
         return !now.directory()
                 && now.complete()
+                && now.mode() == OBJECT_MODE
                 && now.xattrs().isEmpty()
                 && !before.xattrs().isEmpty()
                 && !now.owner().equals(before.owner());

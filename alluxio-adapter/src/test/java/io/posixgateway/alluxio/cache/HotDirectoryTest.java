@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.mounted.PlainRequest;
-import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
-import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
@@ -80,30 +78,6 @@ class HotDirectoryTest {
                 mount.lookup("/f" + i);
             }
             Waiting.until("it is listed", LIMIT, () -> mount.faults().count(StoreCall.LIST) > 0 && nothingIsListed());
-            cluster.clock().advance(Duration.ofSeconds(1));
-            assertThat(mount.exists("/sub/late")).isTrue();
-        }
-    }
-
-    /** What the listing counts there may be of this mount, and is then not; so the next look tells. */
-    @Test
-    void missingName_ofDirectoryThatIsListedAheadWhileThisMountMakesAnother_isFoundAfterASecond() throws Exception {
-        makeFiles(100);
-        try (MemoryMount mount = mount();
-                MemoryMount other = mount()) {
-            other.mkdir("/sub");
-            assertThat(mount.exists("/sub/late")).isFalse();
-            StoreFaults.Held made = mount.faults().on(StoreCall.CREATE).hold();
-            AsyncCall making = AsyncCall.start(() -> mount.create("/sub/own").close());
-            made.await();
-            other.create("/sub/late").close();
-            cluster.clock().advance(Duration.ofMillis(10));
-            for (int i = 0; i < HotDirectories.ASKS; i++) {
-                mount.lookup("/f" + i);
-            }
-            Waiting.until("it is listed", LIMIT, () -> mount.faults().count(StoreCall.LIST) > 0 && nothingIsListed());
-            made.open();
-            making.await();
             cluster.clock().advance(Duration.ofSeconds(1));
             assertThat(mount.exists("/sub/late")).isTrue();
         }

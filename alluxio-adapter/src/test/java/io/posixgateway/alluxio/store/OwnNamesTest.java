@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 class OwnNamesTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final int MANY = 400;
-    private static final int KEPT = 1000;
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
 
@@ -156,35 +155,6 @@ class OwnNamesTest {
             mount.faults().forgetCounts();
             assertThat(mount.exists("/d/none")).isFalse();
             assertThat(questions(mount)).isZero();
-        }
-    }
-
-    /** What was made after Alluxio listed the names is in no listing, and what is forgotten nowhere else. */
-    @Test
-    void name_madeDuringAListing_isFound_thoughItWasForgottenMeanwhile() throws Exception {
-        MemoryMount mount = MemoryMount.of(cluster.connect())
-                .with("cache_entries", Integer.toString(KEPT))
-                .open();
-        try (mount;
-                MemoryMount other = other()) {
-            other.mkdir("/d");
-            other.write("/d/there", "text");
-            for (int i = 0; i < 2 * KEPT; i++) {
-                cluster.ufs().write("/" + i, new byte[0]);
-            }
-            mount.stat("/d");
-            Answer listed = new Answer(mount, StoreCall.LIST);
-            AsyncCall listing = AsyncCall.start(() -> mount.list("/d"));
-            listed.awaitDone();
-            mount.create("/d/own").close();
-            mount.dropCaches();
-            for (int i = 0; i < 2 * KEPT; i++) {
-                mount.lookup("/" + i);
-                mount.dropCaches();
-            }
-            listed.arrive();
-            listing.await();
-            assertThat(mount.exists("/d/own")).isTrue();
         }
     }
 
