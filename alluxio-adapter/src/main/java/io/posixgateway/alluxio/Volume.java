@@ -126,10 +126,8 @@ final class Volume implements AutoCloseable {
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        this.passthrough = new Passthrough(
-                blocks,
-                options.passthroughBytes(),
-                kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough()));
+        Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough());
+        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), holdings);
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);

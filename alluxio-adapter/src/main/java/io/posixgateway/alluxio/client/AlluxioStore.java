@@ -8,13 +8,11 @@ import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
 import alluxio.client.meta.RetryHandlingMetaMasterClient;
-import alluxio.client.meta.RetryHandlingMetaMasterConfigClient;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
-import alluxio.grpc.GetConfigurationPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
@@ -232,12 +230,9 @@ public final class AlluxioStore implements Store {
                 .setLoadMetadataType(LoadMetadataPType.ALWAYS)
                 .setCommonOptions(COMPARING)
                 .build();
+        ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder();
         Listing listing = new Listing(
-                path,
-                ListStatusPartialPOptions.newBuilder()
-                        .setOptions(comparing)
-                        .setBatchSize(most)
-                        .build());
+                path, options.setOptions(comparing).setBatchSize(most).build());
         return firstListings.listAnew(path, listing::page);
     }
 
@@ -553,16 +548,10 @@ public final class AlluxioStore implements Store {
 
     @Override
     public List<String> advice() throws StoreException {
-        return attempt("configuration of", "Alluxio", () -> {
-            Map<String, String> cluster = new LinkedHashMap<>();
-            try (RetryHandlingMetaMasterConfigClient master =
-                    new RetryHandlingMetaMasterConfigClient(context.getMasterClientContext())) {
-                master.getConfiguration(GetConfigurationPOptions.getDefaultInstance())
-                        .getClusterConf()
-                        .forEach(property -> cluster.put(property.getName(), String.valueOf(property.getValue())));
-            }
-            return ObjectUploads.advice(files.getMountTable(false), cluster);
-        });
+        return attempt(
+                "configuration of",
+                "Alluxio",
+                () -> ObjectUploads.advice(files.getMountTable(false), MasterConfiguration.of(context)));
     }
 
     @Override

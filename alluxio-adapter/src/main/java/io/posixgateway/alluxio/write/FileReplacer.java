@@ -63,12 +63,7 @@ public final class FileReplacer implements AutoCloseable {
     private @Nullable Thread thread;
 
     public FileReplacer(
-            Store store,
-            Clock clock,
-            InodeTable table,
-            FactsReader reader,
-            RenameLog log,
-            HiddenFiles hiddenFiles) {
+            Store store, Clock clock, InodeTable table, FactsReader reader, RenameLog log, HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
         this.table = table;

@@ -127,8 +127,8 @@ class KilledReplacementTest {
                     return there.complete()
                             && there.mode() == MODE
                             && cluster.ufs().exists(FILE)
-                            && !hasAny(name -> name.startsWith(".pgw~")
-                                    || !cluster.ufs().exists("/dir/" + name));
+                            && !hasAny(name ->
+                                    name.startsWith(".pgw~") || !cluster.ufs().exists("/dir/" + name));
                 } catch (StoreException e) {
                     return false;
                 }
