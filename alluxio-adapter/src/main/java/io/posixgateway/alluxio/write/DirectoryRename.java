@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +43,9 @@ public final class DirectoryRename {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
     private static final int PAGE = 1000;
     private static final int THREADS = 8;
+    /** So long files under way are waited for after a rename has failed, or its program was killed. */
+    private static final long LAST_FILES_SECONDS = 60;
+
     private static final long REPORT_NANOS = 10_000_000_000L;
     private static final long CHECK_NANOS = 1_000_000_000L;
 
@@ -216,8 +220,8 @@ public final class DirectoryRename {
             thread.setDaemon(true);
             return thread;
         });
+        List<Future<?>> moves = new ArrayList<>();
         try {
-            List<Future<?>> moves = new ArrayList<>();
             for (FileStatus file : files) {
                 moves.add(threads.submit(() -> {
                     moveFile(from + "/" + file.name(), to + "/" + file.name(), file);
@@ -230,7 +234,24 @@ public final class DirectoryRename {
                 progress.check();
             }
         } finally {
-            threads.shutdownNow();
+            moves.forEach(move -> move.cancel(false));
+            threads.shutdown();
+            awaitEnd(threads);
+        }
+    }
+
+    /** Files that are under way arrive before anybody may go by the paths again; one that Alluxio does not answer for is left behind. */
+    private static void awaitEnd(ExecutorService threads) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!threads.awaitTermination(LAST_FILES_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("Files of a directory whose rename ended may still move: Alluxio does not answer");
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -11,7 +12,10 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -144,6 +148,44 @@ class DirectoryRenameTest {
                             FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
             assertThat(mount.read("/old/sub/deep/e")).isEqualTo("content of /sub/deep/e");
         }
+    }
+
+    @Test
+    @Timeout(60)
+    void renameThatFails_endsWhenTheFilesUnderWayHaveMoved() throws Exception {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            StoreFaults.Held moving =
+                    mount.faults().on(StoreCall.RENAME).at("/b").hold();
+            mount.faults()
+                    .on(StoreCall.RENAME)
+                    .at("/a")
+                    .before(() -> reached(moving))
+                    .fail(Errno.EIO);
+            AsyncCall renaming = AsyncCall.start(() -> mount.rename("/old", "/new"));
+            moving.await();
+            Eventually.holds("it waits, or has ended", () -> waitsForFiles() || renaming.isDone());
+            assertThat(renaming.isDone()).isFalse();
+            moving.open();
+            assertThat(renaming.awaitErrno()).isEqualTo(Errno.EIO);
+            cluster.clock().advance(Duration.ofSeconds(1));
+            assertThat(mount.read("/new/b")).isEqualTo("content of /b");
+        }
+    }
+
+    private static void reached(StoreFaults.Held moving) {
+        try {
+            moving.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean waitsForFiles() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Stream::of)
+                .anyMatch(frame -> frame.getMethodName().equals("awaitEnd")
+                        && frame.getClassName().equals(DirectoryRename.class.getName()));
     }
 
     private static void rename(MemoryStore client, String from, String to) {
