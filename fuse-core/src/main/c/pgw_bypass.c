@@ -1,5 +1,7 @@
 #include "pgw_bypass.h"
 
+#include "pgw_beneath.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -248,13 +250,13 @@ static int read_only(int folder) {
     return -EROFS;
 }
 
-int pgw_bypass_folder(const char *path) {
+int pgw_bypass_folder(const char *root, const char *path) {
     struct mount_attr attributes = {.attr_set =
                                         MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
-    int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int folder = pgw_beneath_folder(root, path, PGW_BENEATH_KERNEL);
     int clone;
     if (folder < 0) {
-        return -errno;
+        return folder;
     }
     /* A mount of our own that is nowhere to be seen. */
     clone = (int)syscall(SYS_open_tree, folder, "",
@@ -276,12 +278,11 @@ static int open_block(const struct pgw_bypass_blocks *blocks, uint64_t block, ui
     snprintf(name, sizeof name, "%llu", (unsigned long long)block);
     for (int i = 0; i < blocks->folder_count; i++) {
         struct stat status;
-        int fd = openat(blocks->folders[i], name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        int fd = pgw_beneath_file(blocks->folders[i], name, &status, PGW_BENEATH_KERNEL);
         if (fd < 0) {
             continue;
         }
-        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == (off_t)bytes &&
-            fcntl(fd, F_SETFL, 0) == 0) {
+        if (status.st_size == (off_t)bytes) {
             return fd;
         }
         close(fd);

@@ -49,9 +49,10 @@ void pgw_bypass_close(struct pgw_bypass_server *server);
 
 /*
  * A folder that can be changed through nothing that is opened in it: whoever is given a descriptor
- * could open it again for writing otherwise. A descriptor, or -errno (-EROFS: it cannot be had).
+ * could open it again for writing otherwise. `path` is relative to `root`, as for
+ * pgw_beneath_folder. A descriptor, or -errno (-EROFS: it cannot be had).
  */
-int pgw_bypass_folder(const char *path);
+int pgw_bypass_folder(const char *root, const char *path);
 
 /* Where the blocks of a file lie. */
 struct pgw_bypass_blocks {

@@ -56,20 +56,10 @@ int pgw_device_write_message(int fd, const void *message) {
     return pgw_device_write(fd, message, ((const struct pgw_out_header *)message)->len);
 }
 
-int pgw_device_open_backing(int fd, const char *path) {
-    struct pgw_backing_map map = {.flags = 0};
-    int result;
-
-    map.fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (map.fd < 0) {
-        return -errno;
-    }
-    result = ioctl(fd, IOCTL_BACKING_OPEN, &map);
-    if (result < 0) {
-        result = -errno;
-    }
-    close(map.fd);
-    return result;
+int pgw_device_open_backing(int fd, int file) {
+    struct pgw_backing_map map = {.fd = file};
+    int result = ioctl(fd, IOCTL_BACKING_OPEN, &map);
+    return result < 0 ? -errno : result;
 }
 
 int pgw_device_close_backing(int fd, int32_t backing_id) {

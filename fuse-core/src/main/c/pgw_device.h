@@ -25,9 +25,9 @@ int pgw_device_write(int fd, const void *message, size_t bytes);
 /* The same for a message whose out-header tells its length. */
 int pgw_device_write_message(int fd, const void *message);
 
-/* Gives the kernel a file to read and write by itself. The backing id, or -errno. Closes what it
- * opens. */
-int pgw_device_open_backing(int fd, const char *path);
+/* Gives the kernel an open file to read and write by itself; the descriptor stays the caller's. The
+ * backing id, or -errno. */
+int pgw_device_open_backing(int fd, int file);
 
 int pgw_device_close_backing(int fd, int32_t backing_id);
 

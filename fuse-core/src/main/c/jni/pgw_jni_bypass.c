@@ -76,10 +76,13 @@ static void bypass_close(JNIEnv *env, jclass owner, jlong server) {
     pgw_bypass_close(pgw_jni_pointer(server));
 }
 
-static jint bypass_folder(JNIEnv *env, jclass owner, jbyteArray path) {
+static jint bypass_folder(JNIEnv *env, jclass owner, jbyteArray root, jbyteArray path) {
+    struct pgw_jni_text top;
     struct pgw_jni_text text;
     (void)owner;
-    return pgw_jni_text_get(env, path, &text) ? pgw_bypass_folder(text.bytes) : -ENAMETOOLONG;
+    return pgw_jni_text_get(env, root, &top) && pgw_jni_text_get(env, path, &text)
+               ? pgw_bypass_folder(top.bytes, text.bytes)
+               : -ENAMETOOLONG;
 }
 
 static jint bypass_give(JNIEnv *env, jclass owner, jint connection, jlongArray file,
@@ -124,7 +127,7 @@ bool pgw_jni_bypass_load(JNIEnv *env) {
     static const JNINativeMethod methods[] = {
         {"listen", "([B)J", bypass_listen}, {"next", "(J[J)I", bypass_next},
         {"stop", "(J)V", bypass_stop},      {"close", "(J)V", bypass_close},
-        {"folder", "([B)I", bypass_folder}, {"give", "(I[J[I)I", bypass_give},
+        {"folder", "([B[B)I", bypass_folder}, {"give", "(I[J[I)I", bypass_give},
         {"tell", "(II)V", bypass_tell},     {"tellDevices", "(I[J)V", bypass_tell_devices},
     };
     return pgw_jni_register(env, PGW_JNI_PACKAGE "Bypass", methods,

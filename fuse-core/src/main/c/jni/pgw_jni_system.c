@@ -1,6 +1,7 @@
 /* Natives of io.posixgateway.fuse.jni.Native: memory, descriptors, mounts, sockets, /dev/fuse. */
 #include "pgw_jni.h"
 
+#include "pgw_beneath.h"
 #include "pgw_device.h"
 #include "pgw_layout.h"
 #include "pgw_memory.h"
@@ -14,6 +15,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Copies so many texts; false: one is missing or does not fit. */
+static bool get_texts(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *into, jsize count) {
+    for (jsize i = 0; i < count; i++) {
+        jbyteArray text = (*env)->GetObjectArrayElement(env, texts, i);
+        bool fits = text != NULL && pgw_jni_text_get(env, text, &into[i]);
+        (*env)->DeleteLocalRef(env, text);
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static jlong layout(JNIEnv *env, jclass owner, jbyteArray name) {
     struct pgw_jni_text text;
@@ -121,6 +135,47 @@ static jlong seek(JNIEnv *env, jclass owner, jobject descriptor, jlong offset, j
     return found < 0 ? -errno : found;
 }
 
+/* Gives a java.io.FileDescriptor that is closed this number; false: a Java exception is pending. */
+static bool set_descriptor(JNIEnv *env, jobject descriptor, int fd) {
+    jclass type = (*env)->GetObjectClass(env, descriptor);
+    jfieldID number = (*env)->GetFieldID(env, type, "fd", "I");
+    if (number != NULL) {
+        (*env)->SetIntField(env, descriptor, number, fd);
+    }
+    (*env)->DeleteLocalRef(env, type);
+    return number != NULL;
+}
+
+/* Root, folder beneath it, and name of the file. */
+#define BENEATH_TEXTS 3
+
+static jint open_beneath(JNIEnv *env, jclass owner, jobjectArray texts, jobject descriptor,
+                         jlongArray identity) {
+    struct pgw_jni_text text[BENEATH_TEXTS];
+    struct stat status;
+    int folder;
+    int fd;
+    (void)owner;
+    if (!get_texts(env, texts, text, BENEATH_TEXTS)) {
+        return -ENAMETOOLONG;
+    }
+    folder = pgw_beneath_folder(text[0].bytes, text[1].bytes, PGW_BENEATH_KERNEL);
+    if (folder < 0) {
+        return folder;
+    }
+    fd = pgw_beneath_file(folder, text[2].bytes, &status, PGW_BENEATH_KERNEL);
+    close(folder);
+    if (fd >= 0) {
+        const jlong fields[] = {(jlong)status.st_dev, (jlong)status.st_ino};
+        (*env)->SetLongArrayRegion(env, identity, 0, 2, fields);
+        if ((*env)->ExceptionCheck(env) || !set_descriptor(env, descriptor, fd)) {
+            close(fd);
+            return -EINVAL;
+        }
+    }
+    return fd < 0 ? fd : 0;
+}
+
 static jint open_device(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
@@ -162,11 +217,10 @@ static jint write_buffer(JNIEnv *env, jclass owner, jint fd, jobject message, ji
     return data == NULL ? -EINVAL : pgw_device_write(fd, data, (size_t)bytes);
 }
 
-static jint open_backing(JNIEnv *env, jclass owner, jint fd, jbyteArray path) {
-    struct pgw_jni_text text;
+static jint open_backing(JNIEnv *env, jclass owner, jint fd, jobject file) {
+    int number = descriptor_number(env, file);
     (void)owner;
-    return pgw_jni_text_get(env, path, &text) ? pgw_device_open_backing(fd, text.bytes)
-                                              : -ENAMETOOLONG;
+    return number < 0 ? -EBADF : pgw_device_open_backing(fd, number);
 }
 
 static jint close_backing(JNIEnv *env, jclass owner, jint fd, jint backing_id) {
@@ -175,22 +229,10 @@ static jint close_backing(JNIEnv *env, jclass owner, jint fd, jint backing_id) {
     return pgw_device_close_backing(fd, backing_id);
 }
 
-static bool get_request(JNIEnv *env, jobjectArray texts, struct pgw_jni_text *into) {
-    for (jsize i = 0; i < 3; i++) {
-        jbyteArray text = (*env)->GetObjectArrayElement(env, texts, i);
-        bool fits = text != NULL && pgw_jni_text_get(env, text, &into[i]);
-        (*env)->DeleteLocalRef(env, text);
-        if (!fits) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts, jint flags) {
     struct pgw_jni_text text[3];
     (void)owner;
-    if (!get_request(env, texts, text)) {
+    if (!get_texts(env, texts, text, 3)) {
         return -ENAMETOOLONG;
     }
     struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes,
@@ -201,7 +243,7 @@ static jint mount_direct(JNIEnv *env, jclass owner, jint fd, jobjectArray texts,
 static jint mount_fusermount(JNIEnv *env, jclass owner, jobjectArray texts, jobject complaint) {
     struct pgw_jni_text text[3];
     (void)owner;
-    if (!get_request(env, texts, text)) {
+    if (!get_texts(env, texts, text, 3)) {
         return -ENAMETOOLONG;
     }
     struct pgw_mount_request request = {text[0].bytes, text[1].bytes, text[2].bytes, false};
@@ -314,7 +356,8 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"writeMessage", "(IJ)I", write_message},
         {"writeThenRead", "(IJJI)I", write_then_read},
         {"write", "(ILjava/nio/ByteBuffer;I)I", write_buffer},
-        {"openBacking", "(I[B)I", open_backing},
+        {"openBeneath", "([[BLjava/io/FileDescriptor;[J)I", open_beneath},
+        {"openBacking", "(ILjava/io/FileDescriptor;)I", open_backing},
         {"closeBacking", "(II)I", close_backing},
         {"mountDirect", "(I[[BI)I", mount_direct},
         {"mountFusermount", "([[BLjava/nio/ByteBuffer;)I", mount_fusermount},

@@ -274,7 +274,7 @@ static void blocks_are_given_whole_or_not_at_all_and_for_reading_alone(void **st
     char text[16] = "";
     char link[40];
     int fds[2] = {-1, -1};
-    int folder = pgw_bypass_folder(place->folder);
+    int folder = pgw_bypass_folder(place->folder, "");
     if (folder == -EROFS) {
         skip();
         return;

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.data.TrustedFolders;
 import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
@@ -30,6 +31,7 @@ import java.util.stream.Collectors;
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
  * @param cacheBytes memory of all of them
  * @param blockFiles open block files kept
+ * @param blockFolders where block files may be read
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
  * @param gid likewise
@@ -52,6 +54,7 @@ public record AdapterOptions(
         int cacheEntries,
         long cacheBytes,
         int blockFiles,
+        TrustedFolders blockFolders,
         Path spoolFolder,
         long spoolBytes,
         long streamFromBytes,
@@ -166,6 +169,13 @@ public record AdapterOptions(
                                     + " neither the kernel nor a program uses; by default 256 bytes for each of cache_entries."),
                     new Option("block_files", new Option.Whole(1, 1_000_000), "4096", "Most open local block files."),
                     new Option(
+                            "block_folders",
+                            new Option.Text("absolute paths with a colon between them, or " + TrustedFolders.NONE),
+                            "",
+                            "Folders at or beneath which block files of workers on this host may be read; elsewhere they are"
+                                    + " read through the worker. By default wherever the worker says: name them where the"
+                                    + " masters are not trusted."),
+                    new Option(
                             "spool",
                             new Option.Text("a folder"),
                             "",
@@ -227,12 +237,22 @@ public record AdapterOptions(
                         ? values.bytes("cache_size")
                         : values.number("cache_entries") * DEFAULT_BYTES_AN_ENTRY,
                 (int) values.number("block_files"),
+                trusted(values.text("block_folders")),
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
                 values.given("stream_from") ? values.bytes("stream_from") : -1,
                 values.given("uid") ? (int) values.number("uid") : -1,
                 values.given("gid") ? (int) values.number("gid") : -1,
                 values.octal("umask"));
+    }
+
+    private static TrustedFolders trusted(String text) {
+        try {
+            return TrustedFolders.of(text);
+        } catch (IllegalArgumentException e) {
+            throw new OptionException("option block_folders=" + text + " is not allowed: " + e.getMessage()
+                    + "; give absolute paths with a colon between them, or " + TrustedFolders.NONE);
+        }
     }
 
     private static void checkNoOpen(Consistency consistency, String passthrough) {

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.Verdict;
+import io.posixgateway.alluxio.data.BlockFolder;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import java.nio.file.Path;
 import java.util.List;
 
 /** Finds the block files of files that may be read without us. Any thread; never waits. */
@@ -32,7 +32,7 @@ final class LocalContent {
         if (lengthBytes < Math.max(1, volume.options.bypassBytes())) {
             return BlockSet.refused(Verdict.SMALL);
         }
-        List<Path> folders = volume.readers.blocks().folders();
+        List<BlockFolder> folders = volume.readers.blocks().folders();
         if (folders.isEmpty()) {
             return BlockSet.refused(Verdict.NOT_LOCAL);
         }

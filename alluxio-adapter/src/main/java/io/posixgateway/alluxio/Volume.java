@@ -123,7 +123,7 @@ final class Volume implements AutoCloseable {
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
-        BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
+        BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders());
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough());

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.bypass;
 
-import java.nio.file.Path;
+import io.posixgateway.alluxio.data.BlockFolder;
 import java.util.List;
 
 /**
@@ -18,7 +18,7 @@ public record BlockSet(
         long blockBytes,
         int blocks,
         long firstBlock,
-        List<Path> folders) {
+        List<BlockFolder> folders) {
     /** There are none to be given. */
     public static BlockSet refused(Verdict verdict) {
         return new BlockSet(verdict, 0, 0, 0, 0, 0, List.of());

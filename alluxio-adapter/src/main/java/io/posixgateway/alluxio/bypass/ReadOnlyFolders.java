@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.bypass;
 
+import io.posixgateway.alluxio.data.BlockFolder;
 import io.posixgateway.fuse.jni.Bypass;
 import io.posixgateway.fuse.jni.Native;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,13 +17,13 @@ import org.slf4j.LoggerFactory;
 final class ReadOnlyFolders implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReadOnlyFolders.class);
 
-    private final Map<Path, Integer> opened = new HashMap<>();
+    private final Map<BlockFolder, Integer> opened = new HashMap<>();
     private boolean warned;
 
     /** Those that can be had. */
-    int[] of(List<Path> folders) {
+    int[] of(List<BlockFolder> folders) {
         List<Integer> fds = new ArrayList<>();
-        for (Path folder : folders) {
+        for (BlockFolder folder : folders) {
             int fd = opened.computeIfAbsent(folder, ReadOnlyFolders::open);
             if (fd >= 0) {
                 fds.add(fd);
@@ -35,17 +35,17 @@ final class ReadOnlyFolders implements AutoCloseable {
         return fds.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    private static int open(Path folder) {
-        return Bypass.folder(Native.pathBytes(folder.toString()));
+    private static int open(BlockFolder folder) {
+        return Bypass.folder(folder.rootBytes(), folder.beneathBytes());
     }
 
-    private void warn(Path folder, int error) {
+    private void warn(BlockFolder folder, int error) {
         if (!warned) {
             warned = true;
             LOG.warn(
                     "No block of {} is given to programs ({}): mount it read-only for this process, or give the process"
                             + " CAP_SYS_ADMIN on Linux 5.12 or later",
-                    folder,
+                    folder.path(),
                     Native.errorText(error));
         }
     }

@@ -14,6 +14,7 @@ import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -97,6 +98,8 @@ final class LocalBlockQuestion {
             Path file = Path.of(answer.get(ANSWER_SECONDS, TimeUnit.SECONDS));
             question.onCompleted();
             return file.getParent();
+        } catch (InvalidPathException e) {
+            throw new IOException("Worker " + worker.getHost() + " says that block " + blockId + " is at no path", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted", e);

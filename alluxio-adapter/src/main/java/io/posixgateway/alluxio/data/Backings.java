@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.fuse.spi.Kernel;
+import java.io.FileDescriptor;
 
 /** The files that one kernel connection was given, each noted for the process that may serve the connection next. Any thread. */
 final class Backings {
@@ -13,8 +14,8 @@ final class Backings {
     }
 
     /** The backing id, or a negative errno. */
-    int open(String path) {
-        int id = kernel.openBacking(path);
+    int open(FileDescriptor file) {
+        int id = kernel.openBacking(file);
         if (id > 0) {
             notes.add(-id);
         }

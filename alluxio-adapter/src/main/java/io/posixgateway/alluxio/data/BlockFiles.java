@@ -27,7 +27,8 @@ public final class BlockFiles implements AutoCloseable {
     private static final int MOST_HELD = 16;
 
     private final int most;
-    private final List<Path> folders = new CopyOnWriteArrayList<>();
+    private final TrustedFolders trusted;
+    private final List<BlockFolder> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
     private final MissedBlocks missed = new MissedBlocks();
@@ -46,12 +47,19 @@ public final class BlockFiles implements AutoCloseable {
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
-        this.most = most;
+        this(most, TrustedFolders.anywhere());
     }
 
-    /** Block files are in this folder. */
-    public synchronized void learn(Path folder) {
-        if (!folders.contains(folder) && Files.isReadable(folder)) {
+    /** @param trusted where they may be read */
+    public BlockFiles(int most, TrustedFolders trusted) {
+        this.most = most;
+        this.trusted = trusted;
+    }
+
+    /** Block files are in this folder, a worker says. */
+    public synchronized void learn(Path path) {
+        BlockFolder folder = trusted.find(path);
+        if (folder != null && !folders.contains(folder) && Files.isReadable(path)) {
             if (untold == null) {
                 untold = new UntoldBlocks();
             }
@@ -60,7 +68,7 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     /** Where block files are, as far as known; empty where none are wanted. */
-    public List<Path> folders() {
+    public List<BlockFolder> folders() {
         return most > 0 ? List.copyOf(folders) : List.of();
     }
 
@@ -109,8 +117,8 @@ public final class BlockFiles implements AutoCloseable {
 
     /** Is there a file of this block in a known folder? */
     public boolean has(long blockId) {
-        for (Path folder : folders) {
-            if (most > 0 && Files.isReadable(folder.resolve(Long.toString(blockId)))) {
+        for (BlockFolder folder : folders) {
+            if (most > 0 && Files.isReadable(folder.file(blockId))) {
                 return true;
             }
         }
@@ -183,9 +191,9 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     private @Nullable BlockFile openNew(long blockId) {
-        for (Path folder : folders) {
+        for (BlockFolder folder : folders) {
             try {
-                BlockFile file = BlockFile.open(folder.resolve(Long.toString(blockId)), blockId);
+                BlockFile file = BlockFile.open(folder, blockId);
                 file.take();
                 opened.increment();
                 used(blockId);

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -54,7 +57,7 @@ class BlockFilesTest {
         assertThat(files.size()).isEqualTo(3);
         ByteBuffer content = ByteBuffer.allocate(7);
         assertThat(read.read(0, content)).isEqualTo(7);
-        assertThat(content.array()).isEqualTo("block 1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        assertThat(content.array()).isEqualTo("block 1".getBytes(StandardCharsets.US_ASCII));
         read.give();
     }
 
@@ -83,7 +86,7 @@ class BlockFilesTest {
         };
         files.learnMissed(workers);
         assertThat(asked).containsExactlyInAnyOrder(2L, 3L);
-        assertThat(files.folders()).containsExactly(folder, other);
+        assertThat(files.folders()).extracting(BlockFolder::path).containsExactly(folder, other);
         open(files, 2).give();
         files.learnMissed(workers);
         assertThat(asked).hasSize(2);
@@ -110,5 +113,68 @@ class BlockFilesTest {
         files.used(new FileReader.Extent(8L << 24, 10, 10));
         assertThat(files.takeUsed()).containsExactlyInAnyOrder(first, first + 1);
         assertThat(files.opened()).isZero();
+    }
+
+    private BlockFiles trusting(String folders) {
+        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folders));
+        files.learn(folder);
+        return files;
+    }
+
+    @Test
+    void take_folderNobodyNamed_findsNothing(@TempDir Path other) throws IOException {
+        Files.writeString(folder.resolve("1"), "block 1");
+        assertThat(trusting(TrustedFolders.NONE).take(1)).isNull();
+        assertThat(trusting(other.toString()).take(1)).isNull();
+        assertThat(trusting(folder + "-b").take(1)).isNull();
+        open(trusting(other + ":" + folder.getParent()), 1).give();
+    }
+
+    @Test
+    void learn_pathThatLeavesTheNamedFolder_findsNothing(@TempDir Path other) throws IOException {
+        Files.writeString(other.resolve("1"), "another's");
+        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folder.toString()));
+        files.learn(folder.resolve("..").resolve(other.getFileName()));
+        Files.createSymbolicLink(folder.resolve("link"), other);
+        files.learn(folder.resolve("link"));
+        files.learn(Path.of("relative"));
+        assertThat(files.take(1)).isNull();
+    }
+
+    /** Whose numbers are those of blocks, and whose files are those of all volumes of the process. */
+    @Test
+    void take_descriptorsOfThisProcess_areNoBlocks() throws IOException {
+        Path secret = Files.writeString(folder.resolve("secret"), "another volume's");
+        BlockFiles files = new BlockFiles(1000);
+        files.learn(Path.of("/proc/self/fd"));
+        try (FileChannel open = FileChannel.open(secret)) {
+            assertThat(open.isOpen()).isTrue();
+            for (int fd = 0; fd < 1000; fd++) {
+                assertThat(files.take(fd)).isNull();
+            }
+        }
+    }
+
+    @Test
+    void take_linkInThePlaceOfABlock_isNotFollowed(@TempDir Path other) throws IOException {
+        Path secret = Files.writeString(other.resolve("secret"), "another's");
+        Files.createSymbolicLink(folder.resolve("1"), secret);
+        BlockFiles files = new BlockFiles(5);
+        files.learn(folder);
+        assertThat(files.take(1)).isNull();
+    }
+
+    /** Alluxio counts blocks anew when it is formatted. */
+    @Test
+    void take_blockThatWasReplacedByAnotherOfItsNumber_readsTheOther() throws IOException {
+        BlockFiles files = holding(100, 1);
+        Path other = Files.writeString(folder.resolve("new"), "another");
+        Files.move(other, folder.resolve("1"), StandardCopyOption.REPLACE_EXISTING);
+        files.dropEvicted();
+        BlockFile file = open(files, 1);
+        ByteBuffer content = ByteBuffer.allocate(7);
+        file.read(0, content);
+        assertThat(new String(content.array(), StandardCharsets.US_ASCII)).isEqualTo("another");
+        file.give();
     }
 }

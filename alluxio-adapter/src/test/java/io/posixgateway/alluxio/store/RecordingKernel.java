@@ -4,6 +4,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Features;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
+import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -196,7 +197,7 @@ public final class RecordingKernel implements Kernel {
     }
 
     @Override
-    public synchronized int openBacking(String path) {
+    public synchronized int openBacking(FileDescriptor file) {
         return passthrough ? ++backings : -Errno.EOPNOTSUPP;
     }
 

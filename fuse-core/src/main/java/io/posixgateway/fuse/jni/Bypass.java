@@ -50,8 +50,12 @@ public final class Bypass {
     /** After the last call of the others. */
     public static native void close(long server);
 
-    /** A folder whose files cannot be written through what is opened in it; EROFS: that cannot be had here. */
-    public static native int folder(byte[] path);
+    /**
+     * A folder whose files cannot be written through what is opened in it; EROFS: that cannot be had here.
+     *
+     * @param path relative to the root; empty: the root itself
+     */
+    public static native int folder(byte[] root, byte[] path);
 
     /**
      * Gives block files away.

@@ -90,8 +90,18 @@ public final class Native {
     /** Writes from the beginning of a direct buffer. */
     public static native int write(int fd, ByteBuffer message, int bytes);
 
-    /** Gives the kernel a file to read by itself; the backing id. */
-    public static native int openBacking(int fd, byte[] path);
+    /**
+     * Opens a regular file for reading that lies beneath a trusted folder, through no link, on its file system, and belongs to
+     * the owner of the folder it lies in. ELOOP, ENOTDIR: a link; EXDEV: elsewhere; EPERM: no such file, or of another owner.
+     *
+     * @param rootFolderName a trusted folder, the path of another beneath it (empty: the same), and the file's name there
+     * @param into closed; open afterwards, unless this failed
+     * @param identity gets the file's device and inode
+     */
+    public static native int openBeneath(byte[][] rootFolderName, FileDescriptor into, long[] identity);
+
+    /** Gives the kernel an open file to read by itself; the backing id. */
+    public static native int openBacking(int fd, FileDescriptor file);
 
     public static native int closeBacking(int fd, int backingId);
 

@@ -7,6 +7,7 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.transport.Transport;
+import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
@@ -170,7 +171,7 @@ final class KernelLink implements Kernel {
     }
 
     @Override
-    public int openBacking(String path) {
+    public int openBacking(FileDescriptor file) {
         Negotiated outcome = negotiated;
         if (outcome == null || !outcome.has(InitFeature.PASSTHROUGH)) {
             return -Errno.EOPNOTSUPP;
@@ -178,7 +179,7 @@ final class KernelLink implements Kernel {
         line.readLock().lock();
         try {
             int connection = fd;
-            return connection < 0 ? -Errno.ENOTCONN : Native.openBacking(connection, Native.pathBytes(path));
+            return connection < 0 ? -Errno.ENOTCONN : Native.openBacking(connection, file);
         } finally {
             line.readLock().unlock();
         }

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.spi;
 
+import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 
 /**
@@ -49,10 +50,10 @@ public interface Kernel {
     /**
      * Hands a file to the kernel so that opens can be answered with it (passthrough).
      *
-     * @param path a local file that this process can open for reading
+     * @param file a local file, open for reading; it stays the caller's, who may close it afterwards
      * @return the backing id (&gt; 0), or a negative errno; EOPNOTSUPP where passthrough was not negotiated
      */
-    int openBacking(String path);
+    int openBacking(FileDescriptor file);
 
     /** Gives a backing id back; files open with it go on. */
     int closeBacking(int backingId);

@@ -16,6 +16,7 @@ import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.time.ManualClock;
 import io.posixgateway.fuse.wire.Opcode;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -152,7 +153,9 @@ class KernelFeaturesIT {
         files.content = Files.readAllBytes(backing);
         try (MountedFileSystem mounted = MountedFileSystem.mount(files, transport)) {
             assumeTrue(files.startedKernel().features().passthrough(), "passthrough was not negotiated");
-            files.backingId = files.startedKernel().openBacking(backing.toString());
+            try (FileInputStream open = new FileInputStream(backing.toFile())) {
+                files.backingId = files.startedKernel().openBacking(open.getFD());
+            }
             assertThat(files.backingId).isPositive();
             assertThat(mounted.root().resolve("file")).hasSameBinaryContentAs(backing);
             assertThat(mounted.session().metrics().requests(Opcode.READ)).isZero();

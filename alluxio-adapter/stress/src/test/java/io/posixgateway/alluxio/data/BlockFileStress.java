@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.fuse.spi.Features;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
+import java.io.FileDescriptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -44,7 +45,7 @@ public final class BlockFileStress {
 
     private static BlockFile open() {
         try {
-            return BlockFile.open(FOLDER.resolve("1"), 1);
+            return BlockFile.open(new BlockFolder(FOLDER, FOLDER), 1);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
@@ -168,7 +169,7 @@ public final class BlockFileStress {
         final AtomicInteger closed = new AtomicInteger();
 
         @Override
-        public int openBacking(String path) {
+        public int openBacking(FileDescriptor file) {
             return opened.incrementAndGet();
         }
 
