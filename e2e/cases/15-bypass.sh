@@ -18,6 +18,7 @@ helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-valu
   --set node.localityFrom=none --set "alluxio.properties.alluxio\.user\.hostname=$ip" \
   --set-json "node.extraVolumes=[{\"name\": \"blocks\", \"hostPath\": {\"path\": \"$folder\", \"type\": \"Directory\"}}]" \
   --set-json 'node.gateway.extraVolumeMounts=[{"name": "blocks", "mountPath": "/data/blocks", "readOnly": true}]' \
+  --set-json 'node.gateway.blockDirs=["/data/blocks"]' \
   --wait --timeout 5m >/dev/null
 rolled_out
 

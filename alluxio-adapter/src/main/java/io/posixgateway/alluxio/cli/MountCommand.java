@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
@@ -114,7 +115,10 @@ final class MountCommand implements Callable<Integer> {
             Map<String, String> given = new LinkedHashMap<>(options.given());
             String spool = given.remove("spool");
             Path folder = spool == null ? null : Path.of(spool);
-            mount.serve(new AlluxioVolumes(siteProperties, folder, Clock.system()), place, options, given);
+            String blocks = given.remove("block_folders");
+            BlockFolderRules blockFolders = BlockFolderRules.all(blocks == null ? "" : blocks);
+            AlluxioVolumes source = new AlluxioVolumes(siteProperties, folder, blockFolders, Clock.system());
+            mount.serve(source, place, options, given);
             return 0;
         } catch (ServiceException | KeeperException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.GatewayService;
 import io.posixgateway.alluxio.service.Rehearsal;
 import io.posixgateway.alluxio.service.ServiceException;
@@ -8,6 +9,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -69,6 +71,15 @@ final class ServeCommand implements Callable<Integer> {
     private @Nullable Path spool;
 
     @Option(
+            names = "--block-folders",
+            paramLabel = "[MASTERS=]DIR[:DIR...]",
+            description = {
+                "Folders at or beneath which block files of workers on this node may be read, for volumes that name no masters,"
+                        + " or exactly MASTERS; repeatable. Other volumes read all through the workers.",
+            })
+    private List<String> blockFolders = List.of();
+
+    @Option(
             names = "--site-properties",
             paramLabel = "FILE",
             description = "Client settings: an alluxio-site.properties.")
@@ -91,13 +102,23 @@ final class ServeCommand implements Callable<Integer> {
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
         try (GatewayService service = GatewayService.start(
-                new AlluxioVolumes(siteProperties, spool, Clock.system()), addresses, Main.version(), standby)) {
+                volumes(), addresses, Main.version(), standby)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
         return 0;
+    }
+
+    private AlluxioVolumes volumes() throws ServiceException {
+        try {
+            return new AlluxioVolumes(siteProperties, spool, BlockFolderRules.of(blockFolders), Clock.system());
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(
+                    "--block-folders: " + e.getMessage() + "; give DIR[:DIR...] or MASTERS=DIR[:DIR...], each DIR absolute",
+                    e);
+        }
     }
 
     private Path bypassSocket() {

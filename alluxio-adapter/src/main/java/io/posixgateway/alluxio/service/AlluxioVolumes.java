@@ -38,6 +38,10 @@ public final class AlluxioVolumes {
     private static final Pattern ALLOWED_PROPERTY =
             Pattern.compile("alluxio\\.(user|network|security\\.(authentication|login))\\.[a-z0-9.]+");
 
+    private static final String BLOCK_FOLDERS = "block_folders";
+    /** Options that are not for those who ask for volumes, and the flags that say them. */
+    private static final Map<String, String> OWN_FLAGS = Map.of("spool", "--spool", BLOCK_FOLDERS, "--block-folders");
+
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
     /** As many calls come at once from the programs that waited for a session to be taken over. */
@@ -45,6 +49,7 @@ public final class AlluxioVolumes {
 
     private final Map<String, String> siteProperties;
     private final @Nullable Path spool;
+    private final BlockFolderRules blockFolders;
     private final Clock clock;
 
     /**
@@ -53,7 +58,15 @@ public final class AlluxioVolumes {
      * @throws ServiceException the file cannot be read
      */
     public AlluxioVolumes(@Nullable Path siteProperties, @Nullable Path spool, Clock clock) throws ServiceException {
+        this(siteProperties, spool, BlockFolderRules.all(""), clock);
+    }
+
+    /** @param blockFolders where block files may be read by volumes that do not say so themselves */
+    public AlluxioVolumes(
+            @Nullable Path siteProperties, @Nullable Path spool, BlockFolderRules blockFolders, Clock clock)
+            throws ServiceException {
         this.clock = clock;
+        this.blockFolders = blockFolders;
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
         this.spool = spool;
     }
@@ -91,10 +104,12 @@ public final class AlluxioVolumes {
      * @throws OptionException for a name or value that is not allowed
      */
     OptionValues options(Map<String, String> given) {
-        if (given.containsKey("spool")) {
-            throw new OptionException(
-                    "option 'spool' is the gateway's own; it is set by --spool of posix-gateway serve");
-        }
+        OWN_FLAGS.forEach((name, flag) -> {
+            if (given.containsKey(name)) {
+                throw new OptionException(
+                        "option '" + name + "' is the gateway's own; it is set by " + flag + " of posix-gateway serve");
+            }
+        });
         return OPTIONS.read(given);
     }
 
@@ -216,9 +231,12 @@ public final class AlluxioVolumes {
     }
 
     /** With what the properties say of options that are not given. */
-    private static OptionValues heeded(AlluxioOptions whole, OptionValues values) throws ServiceException {
+    private OptionValues heeded(AlluxioOptions whole, OptionValues values) throws ServiceException {
         try {
-            return new OptionProperties(whole.properties()).under(values);
+            OptionValues heeded = new OptionProperties(whole.properties()).under(values);
+            return values.given(BLOCK_FOLDERS)
+                    ? heeded
+                    : heeded.with(BLOCK_FOLDERS, blockFolders.option(whole.masters()));
         } catch (OptionException e) {
             throw new ServiceException(Kind.INVALID, String.valueOf(e.getMessage()), e);
         }
