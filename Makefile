@@ -14,12 +14,14 @@ AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
 BUILT ?= java-build
 
 # Lanes run side by side, each target of a lane after the other. The adapter's tests take the longest: those on mounts in this JVM
-# are in one lane, the others, with gateways of their own, in the other. What must run alone (tests of faults, of takeovers and of
-# time) comes last. The parts add theirs in the fragments included below.
+# are in one lane, the others, with gateways of their own, in the other. Tests of faults, of takeovers and of time come last: they
+# wait more than they compute, so that two lanes of them leave each other room. The parts add theirs in the fragments included
+# below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check
 TEST_TARGETS := native-test
-ALONE_TARGETS := core-fault-test adapter-fault-test
+FAULT_TARGETS := adapter-mounted-fault-test core-fault-test
+SERVICE_FAULT_TARGETS := adapter-fault-test
 LANES := .ci/lanes.py
 comma := ,
 list = $(subst $() ,$(comma),$(strip $(1)))
@@ -27,7 +29,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -59,17 +61,21 @@ demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt 
 	@bin/posix-gateway demo $(ARGS)
 
 test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
-	@$(LANES) --tests test java=core-test,adapter-mounted-test,jcstress-short other=$(call list,$(TEST_TARGETS) adapter-test) --alone $(call list,$(ALONE_TARGETS))
+	@$(LANES) --tests test java=core-test,adapter-mounted-test,jcstress-short other=$(call list,$(TEST_TARGETS) adapter-test) \
+	  --last faults=$(call list,$(FAULT_TARGETS)) service=$(call list,$(SERVICE_FAULT_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
 FAULT_TESTS := **/*FaultTest.java
+MOUNTED_FAULT_TESTS := **/alluxio/mounted/*FaultTest.java
 MOUNTED_TESTS := **/alluxio/mounted/*Test.java,**/alluxio/mounted/*IT.java
-MVN_TEST := $(MVN) -Dquick -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
+# These are of Maven itself, which has nothing to compile, and lives for seconds.
+SHORT_MVN := MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $$MAVEN_OPTS" $(MVN) -Dquick
+MVN_TEST := $(SHORT_MVN) -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
   $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) test
 CORE := -pl fuse-core
 ADAPTER := -Dpgw.skip.core=true
 
-java-test: core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test
+java-test: core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test
 
 core-test: $(BUILT)
 	@echo "==> testing fuse-core"
@@ -87,9 +93,13 @@ core-fault-test: $(BUILT)
 	@echo "==> testing takeovers of fuse-core"
 	@$(MVN_TEST) $(CORE) -Dpgw.tests='$(FAULT_TESTS)' $(ARGS)
 
+adapter-mounted-fault-test: $(BUILT)
+	@echo "==> testing faults of Alluxio under mounts of alluxio-adapter"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests='$(MOUNTED_FAULT_TESTS)' $(ARGS)
+
 adapter-fault-test: $(BUILT)
-	@echo "==> testing faults and takeovers of alluxio-adapter"
-	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests='$(FAULT_TESTS)' $(ARGS)
+	@echo "==> testing faults and takeovers of the service of alluxio-adapter"
+	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests='$(FAULT_TESTS)' -Dpgw.tests.not='$(MOUNTED_FAULT_TESTS)' $(ARGS)
 
 native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
@@ -142,7 +152,7 @@ nothing-moves: build ## What stat shows of trees of 2,000 files that cp, tar, gi
 	  -Dpgw.nothing.moves.files=$(or $(FILES),2000) $(ARGS)
 
 # What it is given besides -m: see alluxio-adapter/stress/pom.xml, which holds the short form.
-JCSTRESS := $(MVN) -Dquick -f alluxio-adapter/stress/pom.xml test
+JCSTRESS := $(SHORT_MVN) -f alluxio-adapter/stress/pom.xml test
 
 jcstress: java-build ## Races of the concurrent parts, by jcstress, in every mode of compilation (MODE=default|tough)
 	@$(JCSTRESS) -Dpgw.jcstress='-m $(or $(MODE),default)' $(ARGS)

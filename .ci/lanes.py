@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs lanes of make targets side by side, then one more alone, and says at the end what passed and what failed.
+"""Runs lanes of make targets side by side, then others, and says at the end what passed and what failed.
 
-    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--alone TARGET,...]
+    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--last LANE=TARGET,... [LANE=...]]
 
-The targets of a lane run one after another, each to its end, whatever failed before. What a target prints goes to
-target/lanes/NAME/TARGET.log; while it runs, one line is printed for each class or package that ends and for each
-failure; when it ends, the closing lines of its tools, and after a failure the end of its log as well.
+The targets of a lane run one after another, each to its end, whatever failed before. The lanes after --last begin when
+all others have ended. What a target prints goes to target/lanes/NAME/TARGET.log; while it runs, one line is printed for
+each class or package that ends and for each failure; when it ends, the closing lines of its tools, and after a failure
+the end of its log as well.
 
 --tests: the targets are tests. The reports of Surefire are begun anew, and at the end stand the slowest tests, the
 classes above their budget, and, alone on the last line, how many tests passed and failed (see slowest.py).
@@ -202,17 +203,17 @@ def finish(run):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--tests", action="store_true")
-    parser.add_argument("--alone", default="")
     parser.add_argument("name")
     parser.add_argument("lanes", nargs="+")
+    parser.add_argument("--last", nargs="+", default=[], metavar="lane")
     options = parser.parse_args()
     signals = queue.Queue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: signals.put(number))
     run = Run(options.name, options.tests)
-    stages = [[one.split("=", 1) for one in options.lanes], [["alone", options.alone]]]
-    for stage in stages:
-        threads = [run.lane(lane, [one for one in names.split(",") if one]) for lane, names in stage]
+    for stage in (options.lanes, options.last):
+        lanes = [lane.split("=", 1) for lane in stage]
+        threads = [run.lane(lane, [one for one in names.split(",") if one]) for lane, names in lanes]
         number = wait(threads, signals)
         if number:
             run.interrupt(number)

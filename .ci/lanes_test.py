@@ -51,16 +51,20 @@ class Lanes(unittest.TestCase):
         makefile = f"a:\n\t@{waits.format('a', 'b')}\nb:\n\t@{waits.format('b', 'a')}\n"
         self.assertEqual(self.lanes(makefile, "x", "one=a", "two=b")[0], 0)
 
-    def test_what_is_alone_begins_when_all_else_has_ended(self):
-        makefile = "a:\n\t@sleep 0.2; touch a.over\nb:\n\t@touch b.over\nlast:\n\t@[ -e a.over -a -e b.over ]\n"
-        self.assertEqual(self.lanes(makefile, "x", "one=a", "two=b", "--alone", "last")[0], 0)
+    def test_the_last_lanes_begin_beside_each_other_when_all_else_has_ended(self):
+        waits = "[ -e a.over -a -e b.over ]; touch {0}.up; until [ -e {1}.up ]; do sleep 0.01; done"
+        makefile = (
+            "a:\n\t@sleep 0.2; touch a.over\nb:\n\t@touch b.over\n"
+            f"c:\n\t@set -e; {waits.format('c', 'd')}\nd:\n\t@set -e; {waits.format('d', 'c')}\n"
+        )
+        self.assertEqual(self.lanes(makefile, "x", "one=a", "two=b", "--last", "one=c", "two=d")[0], 0)
 
     def test_a_failure_hides_nothing(self):
         makefile = (
             "a:\n\t@echo '--- PASS: TestA (0.10s)'; echo why; exit 3\nb:\n\t@echo '--- PASS: TestB (0.10s)'\n"
             "c:\n\t@echo '--- FAIL: TestC (0.10s)'; exit 1\nlast:\n\t@echo '[  PASSED  ] 4 test(s).'\n"
         )
-        status, output = self.lanes(makefile, "--tests", "x", "one=a,b", "two=c", "--alone", "last")
+        status, output = self.lanes(makefile, "--tests", "x", "one=a,b", "two=c", "--last", "one=last")
         self.assertEqual(status, 1)
         for line in (
             "==> a FAILED (make ended with 2) in 0:00",
@@ -90,7 +94,7 @@ class Lanes(unittest.TestCase):
                 "a:\n\t@trap 'touch cleaned.up; exit 1' TERM; touch is.up; while :; do sleep 0.01; done\n"
                 "b:\n\t@touch begun.too\n"
             )
-            process = self.start(makefile, "--tests", "x", "one=a,b", "--alone", "b")
+            process = self.start(makefile, "--tests", "x", "one=a,b", "--last", "one=b")
             self.wait_for("is.up")
             process.send_signal(number)
             output, _ = process.communicate(timeout=LIMIT_SECONDS)

@@ -11,7 +11,8 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 BUILD_TARGETS += csi-build
 CHECK_TARGETS += csi-check
 TEST_TARGETS += csi-test csi-short-test
-ALONE_TARGETS += csi-fault-test csi-hung-test
+FAULT_TARGETS += csi-fault-test
+SERVICE_FAULT_TARGETS += csi-hung-test
 
 .PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-test-long csi-generate vuln
 

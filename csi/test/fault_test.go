@@ -135,9 +135,9 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 		within := func(what string, limit time.Duration, do func(ctx context.Context) error) error {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			defer cancel()
-			begin := time.Now()
+			quiet := quietTime()
 			err := do(ctx)
-			if took := time.Since(begin); took > limit+30*time.Second { // for a loaded machine
+			if took := quiet(); took > limit+5*time.Second {
 				t.Errorf("%s took %v", what, took)
 			}
 			return err
@@ -154,21 +154,10 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 		if err := within("publish", short, func(ctx context.Context) error { return v.publish(ctx, "second", false) }); status.Code(err) != codes.DeadlineExceeded {
 			t.Error("publish:", err)
 		}
-		// The driver may still be leaving the publish that ran out of time: like kubelet, try again.
-		notAborted := func(do func(ctx context.Context) error) func(ctx context.Context) error {
-			return func(ctx context.Context) error {
-				err := do(ctx)
-				for status.Code(err) == codes.Aborted && ctx.Err() == nil {
-					time.Sleep(50 * time.Millisecond)
-					err = do(ctx)
-				}
-				return err
-			}
-		}
-		if err := within("unpublish", long, notAborted(func(ctx context.Context) error { return v.unpublish(ctx, "pod") })); err != nil {
+		if err := within("unpublish", long, notLeaving(func(ctx context.Context) error { return v.unpublish(ctx, "pod") })); err != nil {
 			t.Error("unpublish:", err)
 		}
-		if err := within("unstage", short, notAborted(v.unstage)); status.Code(err) != codes.DeadlineExceeded {
+		if err := within("unstage", short, notLeaving(v.unstage)); status.Code(err) != codes.DeadlineExceeded {
 			t.Error("unstage:", err)
 		}
 		if err := process.Signal(syscall.SIGCONT); err != nil {
@@ -178,6 +167,19 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 		r.until("delete", v.remove)
 		r.nothingLeft()
 	})
+}
+
+// notLeaving repeats a call, as kubelet does, while the driver is still leaving one that ran out of time; a call whose context
+// has ended says so.
+func notLeaving(do func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := do(ctx)
+		for status.Code(err) == codes.Aborted {
+			time.Sleep(50 * time.Millisecond)
+			err = do(ctx)
+		}
+		return err
+	}
 }
 
 // published makes a volume that one pod uses.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -95,12 +96,12 @@ type candidate struct {
 	cancel           context.CancelFunc
 }
 
-func newCandidate(t *testing.T, api *fake.Clientset, times terms) *candidate {
+func newCandidate(t *testing.T, api *fake.Clientset) *candidate {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &candidate{working: make(chan struct{}), stopped: make(chan struct{}), ended: make(chan error, 1), cancel: cancel}
 	t.Cleanup(cancel)
 	go func() {
-		c.ended <- lead(ctx, api, meta.ObjectMeta{Namespace: "system", Name: testDriver}, times, slog.New(slog.DiscardHandler), func(ctx context.Context) {
+		c.ended <- lead(ctx, api, meta.ObjectMeta{Namespace: "system", Name: testDriver}, usualTerms, slog.New(slog.DiscardHandler), func(ctx context.Context) {
 			close(c.working)
 			<-ctx.Done()
 			close(c.stopped)
@@ -119,47 +120,57 @@ func await[T any](t *testing.T, what string, done <-chan T) (value T) {
 	return value
 }
 
+// The elections below run in virtual time.
+
 func TestALeaderThatEndsIsFollowedAtOnce(t *testing.T) {
-	api, long := newAPI(), terms{lease: time.Hour, renew: time.Minute, retry: 50 * time.Millisecond}
-	first := newCandidate(t, api, long)
-	await(t, "the first to lead", first.working)
-	second := newCandidate(t, api, long)
-	select {
-	case <-second.working:
-		t.Fatal("two lead at the same time")
-	case <-time.After(500 * time.Millisecond):
-	}
-	first.cancel()
-	if err := await(t, "the end of the first", first.ended); err != nil {
-		t.Error(err)
-	}
-	await(t, "the second to lead", second.working)
+	synctest.Test(t, func(t *testing.T) {
+		api := newAPI()
+		first := newCandidate(t, api)
+		await(t, "the first to lead", first.working)
+		second := newCandidate(t, api)
+		select {
+		case <-second.working:
+			t.Fatal("two lead at the same time")
+		case <-time.After(10 * usualTerms.lease):
+		}
+		first.cancel()
+		if err := await(t, "the end of the first", first.ended); err != nil {
+			t.Error(err)
+		}
+		ended := time.Now()
+		await(t, "the second to lead", second.working)
+		if took := time.Since(ended); took >= usualTerms.lease/2 {
+			t.Errorf("the second leads %v after the end of the first", took)
+		}
+	})
 }
 
 // A leader whose API server does not answer any more, as one that hangs or was cut off, stops before another one starts.
 func TestALeaderThatIsCutOffStopsBeforeTheNextOneStarts(t *testing.T) {
-	api, short := newAPI(), terms{lease: 6 * time.Second, renew: time.Second, retry: 100 * time.Millisecond}
-	cutOff := &fake.Clientset{} // the same API server, seen over a connection that breaks
-	var broken atomic.Bool
-	cutOff.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if broken.Load() {
-			return true, nil, errors.New("connection refused")
+	synctest.Test(t, func(t *testing.T) {
+		api := newAPI()
+		cutOff := &fake.Clientset{} // the same API server, seen over a connection that breaks
+		var broken atomic.Bool
+		cutOff.AddReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if broken.Load() {
+				return true, nil, errors.New("connection refused")
+			}
+			return clienttesting.ObjectReaction(api.Tracker())(action)
+		})
+		first := newCandidate(t, cutOff)
+		await(t, "the first to lead", first.working)
+		second := newCandidate(t, api)
+		broken.Store(true)
+		await(t, "the second to lead", second.working)
+		select {
+		case <-first.stopped:
+		default:
+			t.Error("the first still worked when the second began")
 		}
-		return clienttesting.ObjectReaction(api.Tracker())(action)
+		if err := await(t, "the end of the first", first.ended); err == nil || !strings.Contains(err.Error(), "lost") {
+			t.Error("the first says:", err)
+		}
 	})
-	first := newCandidate(t, cutOff, short)
-	await(t, "the first to lead", first.working)
-	second := newCandidate(t, api, short)
-	broken.Store(true)
-	await(t, "the second to lead", second.working)
-	select {
-	case <-first.stopped:
-	default:
-		t.Error("the first still worked when the second began")
-	}
-	if err := await(t, "the end of the first", first.ended); err == nil || !strings.Contains(err.Error(), "lost") {
-		t.Error("the first says:", err)
-	}
 }
 
 func TestAClaimIsProvisionedByTheLeaderAlone(t *testing.T) {

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.QuietTime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +39,7 @@ final class SteadyReader implements AutoCloseable {
 
     private void run(Reading reading) {
         while (!stopped) {
-            long began = System.nanoTime();
+            QuietTime time = QuietTime.sinceNow();
             try {
                 reading.run();
                 good.incrementAndGet();
@@ -53,7 +54,7 @@ final class SteadyReader implements AutoCloseable {
                 wrong.compareAndSet(null, e);
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
-            longestNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
+            longestNanos.accumulateAndGet(time.quiet().toNanos(), Math::max);
         }
     }
 
@@ -67,12 +68,15 @@ final class SteadyReader implements AutoCloseable {
         return failed.get();
     }
 
-    /** The slowest read so far. */
-    Duration longest() {
+    /** The slowest read so far, in {@link QuietTime}. */
+    private Duration longest() {
         return Duration.ofNanos(longestNanos.get());
     }
 
-    /** Ends the thread, and fails when a read gave wrong bytes, another error than EIO, or took longer than this. */
+    /**
+     * Ends the thread, and fails when a read gave wrong bytes, another error than EIO, or took longer than this in
+     * {@link QuietTime}.
+     */
     void endHonestly(Duration longest) throws InterruptedException {
         close();
         thread.join(TimeUnit.MINUTES.toMillis(2));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.MemoryMount.Bound;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
@@ -45,6 +46,39 @@ class KeptMountTest {
                 }
                 assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
                 assertThat(next.read("/file")).isEqualTo("text");
+            }
+        }
+    }
+
+    @Test
+    void writtenFile_deletedWhileOpen_isNotBackInTheNext() {
+        try (MemoryMount killed = first()) {
+            OpenFile file = killed.create("/file").write("text");
+            killed.unlink("/file");
+            killed.kill();
+            try (MemoryMount next = next(killed)) {
+                try (OpenFile same = next.inherited(file)) {
+                    assertThat(same.readText()).isEqualTo("text");
+                }
+                assertThat(next.list("/")).isEmpty();
+                assertThat(cluster.ufs().exists("/file")).isFalse();
+            }
+        }
+    }
+
+    /** Since it was replaced its content is in another file of Alluxio than the one that its node was named after. */
+    @Test
+    void replacedFile_isTheSameNodeToTheNext() {
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "first");
+            Bound held = killed.bind("/file");
+            killed.write("/file", "second");
+            long inode = killed.stat("/file").inode();
+            killed.kill();
+            try (MemoryMount next = next(killed);
+                    Bound same = next.inherited(held)) {
+                assertThat(same.read()).isEqualTo("second");
+                assertThat(next.stat("/file").inode()).isEqualTo(inode);
             }
         }
     }
