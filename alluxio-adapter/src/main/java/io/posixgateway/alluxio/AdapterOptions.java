@@ -151,8 +151,9 @@ public record AdapterOptions(
                     Option.oneOf(
                             "names",
                             "escaped",
-                            "Names that Alluxio cannot hold (with a question mark or a backslash, or no UTF-8) are stored with"
-                                    + " %XX for such bytes and %pgw% before them (escaped), or refused with EINVAL (strict).",
+                            "Names that Alluxio cannot hold (with a question mark or a backslash, or no UTF-8), or an object"
+                                    + " store cannot list (with control characters), are stored with %XX for such bytes and"
+                                    + " %pgw% before them (escaped), or refused with EINVAL (strict).",
                             "escaped",
                             "strict"),
                     new Option(

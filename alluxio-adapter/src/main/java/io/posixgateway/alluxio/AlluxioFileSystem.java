@@ -422,7 +422,7 @@ public final class AlluxioFileSystem implements FileSystem {
                 if (!at.isDirectory()) {
                     return 0;
                 }
-                Name name = volume.names.shown(part);
+                Name name = volume.table.names(at).shown(part);
                 Inode child = volume.table.child(at, name);
                 if (child == null) {
                     notices.forget(at, name); // the kernel may know that it leads nowhere where we do not
@@ -506,9 +506,9 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.metadata, volume.table, volume.readers.blocks(), volume.readers.budget(), volume.spool);
     }
 
-    /** Between the names of the mount and those in Alluxio's paths. */
+    /** Between the names of the mount and those in Alluxio's paths, as they are in its root's under file system. */
     public NameCodec names() {
-        return volume.names;
+        return volume.table.names(volume.table.root());
     }
 
     /** The client this volume uses; for the controller's work on directories, and for health. */

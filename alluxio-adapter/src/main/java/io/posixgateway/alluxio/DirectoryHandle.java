@@ -150,8 +150,9 @@ final class DirectoryHandle {
         if (known == null && !request.mayWait()) {
             return false;
         }
-        String last =
-                known == null ? volume.metadata.locations().nameIn(directory, offset) : volume.names.stored(known);
+        String last = known == null
+                ? volume.metadata.locations().nameIn(directory, offset)
+                : volume.table.names(directory).stored(known);
         if (last == null) {
             restart();
             return true;

@@ -24,7 +24,7 @@ final class Inspection {
             if (part.isEmpty()) {
                 continue;
             }
-            Name name = volume.names.shown(part);
+            Name name = volume.table.names(at).shown(part);
             Dentries.Dentry known = at.isDirectory() ? volume.metadata.known(at, name) : null;
             Inode child = at.isDirectory() ? volume.metadata.child(at, name) : null;
             if (child == null) {

@@ -154,7 +154,7 @@ final class NameOperations {
         if (directory.unlinked()) {
             return -Errno.ENOENT; // another directory may be at its path
         }
-        int refused = volume.names.refusal(name);
+        int refused = volume.table.names(directory).refusal(name);
         if (refused != 0) {
             return refused == -Errno.EINVAL && hiddenErrno == Errno.ENOENT ? -Errno.ENOENT : refused;
         }

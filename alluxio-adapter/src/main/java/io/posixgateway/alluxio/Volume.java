@@ -10,7 +10,6 @@ import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.cache.MovedPaths;
-import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
@@ -67,7 +66,6 @@ final class Volume implements AutoCloseable {
     final AdapterOptions options;
     final Clock clock;
     final Store store;
-    final NameCodec names;
     final InodeTable table;
     final FreshnessByPath freshness;
     final FactsReader factsReader;
@@ -114,8 +112,8 @@ final class Volume implements AutoCloseable {
         this.store = store;
         this.identities = Identities.ofHost(clock);
         CacheBytes bytes = new CacheBytes(options.cacheBytes());
-        this.names = options.names();
-        this.table = new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, names, clock);
+        this.table =
+                new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.freshness = freshness(options, clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
@@ -46,12 +47,32 @@ public final class Locations {
         String[] parts =
                 path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
         for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
-            Name name = table.names().shown(parts[i]);
+            Name name = names(at).shown(parts[i]);
             at = i + 1 < parts.length ? metadata.child(at, name) : metadata.look(at, name);
         }
         if (at != inode) {
             table.loose(inode, path);
         }
+    }
+
+    /** Between the names in a directory and those in its path. Waits where it is not known yet in what it is stored. */
+    NameCodec names(Inode directory) throws StoreException {
+        if (!directory.isStoreKnown()) {
+            metadata.refresh(directory);
+        }
+        return table.names(directory);
+    }
+
+    /** Finds out in what a directory is stored, where a name's path depends on it. Waits if so. */
+    void findStore(Inode directory, Name name) throws StoreException {
+        if (NameCodec.dependsOnStore(name)) {
+            names(directory);
+        }
+    }
+
+    /** A name in a directory, as Alluxio has it in paths. */
+    String stored(Inode directory, Name name) {
+        return table.names(directory).stored(name);
     }
 
     /** Where the entry of a node that is no longer known is in its directory, if it still is there; null: it is not. */

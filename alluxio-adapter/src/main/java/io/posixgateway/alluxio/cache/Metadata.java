@@ -33,7 +33,6 @@ public final class Metadata {
 
     private final Store store;
     private final InodeTable table;
-    private final NameCodec names;
     private final FreshnessByPath freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
@@ -51,7 +50,6 @@ public final class Metadata {
             Store store, InodeTable table, FreshnessByPath freshness, FactsReader reader, KernelNotices notices) {
         this.store = store;
         this.table = table;
-        this.names = table.names();
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
@@ -276,6 +274,7 @@ public final class Metadata {
      * @param asked {@link Inode#changesSoFar} when it was asked
      */
     Facts see(Inode inode, FileStatus said, long asked) {
+        inode.storedIn(said.inObjectStore());
         Facts before = inode.facts();
         long changes = times.changes();
         boolean stays = inode.isDirectory() && known.stay(inode, before, said, asked, freshness.nowNanos());
@@ -396,6 +395,7 @@ public final class Metadata {
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */
     public String pathOf(Inode directory, Name name) throws StoreException {
+        locations.findStore(directory, name);
         String path = table.path(directory, name);
         if (path == null) {
             refresh(directory);
@@ -441,11 +441,12 @@ public final class Metadata {
         Asked asked = ask(directory);
         Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
+        NameCodec names = locations.names(directory);
         byte[][] shown = new byte[entries.size()][];
         Inode[] inodes = new Inode[entries.size()];
         int count = 0;
         for (FileStatus status : entries) {
-            if (isShown(status.name())) {
+            if (isShown(status.name(), names)) {
                 Name name = names.shown(status.name());
                 Inode child = listed(directory, name, status, asked);
                 if (child != null) {
@@ -475,17 +476,13 @@ public final class Metadata {
 
     /** Is something known at a name of Alluxio? */
     boolean isKnown(@Nullable Inode directory, String stored) {
-        return directory != null && table.child(directory, names.shown(stored)) != null;
-    }
-
-    /** As Alluxio has it in paths. */
-    String stored(Name name) {
-        return names.stored(name);
+        return directory != null
+                && table.child(directory, table.names(directory).shown(stored)) != null;
     }
 
     /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
-    private static boolean isShown(String stored) {
-        return !HiddenNames.is(stored) && NameCodec.isAddressable(stored);
+    private static boolean isShown(String stored, NameCodec names) {
+        return !HiddenNames.is(stored) && names.isReachable(stored);
     }
 
     /** What has a name that Alluxio lists; null: it is none. */
@@ -537,9 +534,10 @@ public final class Metadata {
         Asked asked = ask(directory);
         Store.Page page = page(directory, startAfter);
         String last = startAfter;
+        NameCodec names = locations.names(directory);
         for (FileStatus status : page.entries()) {
             last = status.name();
-            if (isShown(last)) {
+            if (isShown(last, names)) {
                 confirm(directory, names.shown(last), status, asked);
             }
         }

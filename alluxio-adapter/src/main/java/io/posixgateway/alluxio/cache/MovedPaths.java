@@ -82,7 +82,7 @@ public final class MovedPaths {
             for (Inode child : directory.dentries().snapshot()) {
                 Name name = metadata.nameOf(child);
                 if (name != null) {
-                    add(below + "/" + metadata.stored(name), child.isDirectory(), child);
+                    add(below + "/" + metadata.locations().stored(directory, name), child.isDirectory(), child);
                 }
             }
             if (!directory.dentries().complete()) {

@@ -163,9 +163,8 @@ public final class AlluxioStore implements Store {
             return PathLimit.NONE;
         }
         AlluxioURI uri = uri(directory);
-        String ufsPath =
-                attempt("status", directory, () -> files.getStatus(uri)).getUfsPath();
-        return PathLimit.ofUfs(directory, ufsPath);
+        URIStatus status = attempt("status", directory, () -> files.getStatus(uri));
+        return PathLimit.ofUfs(directory, status.getUfsPath());
     }
 
     @Override
@@ -585,7 +584,8 @@ public final class AlluxioStore implements Store {
                 status.getLastModificationTimeMs(),
                 status.getLastAccessTimeMs(),
                 xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs),
-                (int) (status.getCreationTimeMs() / 1000));
+                (int) (status.getCreationTimeMs() / 1000),
+                UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.OBJECT_STORE);
     }
 
     private static alluxio.grpc.PMode permissions(int mode) {

@@ -11,6 +11,7 @@ import java.util.Map;
  * @param lengthBytes of a directory: the number of names in it, those that the gateway hides included
  * @param xattrs extended attributes as Alluxio holds them
  * @param createdSeconds when Alluxio made the file, since the epoch; 0: not known
+ * @param inObjectStore whether its under file system (UFS) is an object store; false also where that is not known
  */
 public record FileStatus(
         long id,
@@ -25,7 +26,8 @@ public record FileStatus(
         long modifiedMillis,
         long accessedMillis,
         Map<String, byte[]> xattrs,
-        int createdSeconds) {
+        int createdSeconds,
+        boolean inObjectStore) {
     /** One of which is not known when it was made. */
     public FileStatus(
             long id,
@@ -56,6 +58,38 @@ public record FileStatus(
                 0);
     }
 
+    /** One of which nobody asks where it is. */
+    public FileStatus(
+            long id,
+            String name,
+            boolean directory,
+            boolean complete,
+            long lengthBytes,
+            long blockBytes,
+            int mode,
+            String owner,
+            String group,
+            long modifiedMillis,
+            long accessedMillis,
+            Map<String, byte[]> xattrs,
+            int createdSeconds) {
+        this(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                xattrs,
+                createdSeconds,
+                false);
+    }
+
     /** The same with other permissions and attributes. */
     public FileStatus with(int otherMode, Map<String, byte[]> otherXattrs) {
         return new FileStatus(
@@ -71,7 +105,8 @@ public record FileStatus(
                 modifiedMillis,
                 accessedMillis,
                 otherXattrs,
-                createdSeconds);
+                createdSeconds,
+                inObjectStore);
     }
 
     /** The same, modified then. */
@@ -89,7 +124,8 @@ public record FileStatus(
                 millis,
                 accessedMillis,
                 xattrs,
-                createdSeconds);
+                createdSeconds,
+                inObjectStore);
     }
 
     /** Of a directory: the same with so many names in it. */
@@ -106,7 +142,9 @@ public record FileStatus(
                 group,
                 modifiedMillis,
                 accessedMillis,
-                xattrs);
+                xattrs,
+                0,
+                inObjectStore);
     }
 
     /** The same with the content of another file. */
@@ -124,6 +162,7 @@ public record FileStatus(
                 modifiedMillis,
                 accessedMillis,
                 xattrs,
-                0);
+                0,
+                inObjectStore);
     }
 }

@@ -16,33 +16,81 @@ import org.jspecify.annotations.Nullable;
  * <p>The two maps are inverse to each other on all names of a mount and on all names that Alluxio can address, so two names never
  * meet: a stored text is taken for an escaped name only if escaping that name gives exactly this text, and a name that is such a
  * text itself is escaped once more. Anything else that begins with the mark is a name as any other.
+ *
+ * <p>Object stores list their keys as XML 1.0, which has no control characters but tab, line feed and carriage return, and neither
+ * U+FFFE nor U+FFFF: Alluxio would be told of another key. In directories of an object store names with these are escaped, too; see
+ * {@link #forObjectStore}.
  */
 public final class NameCodec {
     /** Begins an escaped name. */
     public static final String MARK = "%pgw%";
 
     /** Names of files: all can be stored. */
-    public static final NameCodec ESCAPED = new NameCodec("?\\", true);
+    public static final NameCodec ESCAPED = new NameCodec("?\\", true, false);
     /** Names of files that Alluxio cannot store are refused, and nothing is read as an escape. */
-    public static final NameCodec STRICT = new NameCodec("?\\", false);
+    public static final NameCodec STRICT = new NameCodec("?\\", false, false);
     /** Names of extended attributes, which Alluxio stores as long as they are text. */
-    public static final NameCodec XATTRS = new NameCodec("", true);
+    public static final NameCodec XATTRS = new NameCodec("", true, false);
+
+    private static final NameCodec LISTED_ESCAPED = new NameCodec("?\\", true, true);
+    private static final NameCodec LISTED_STRICT = new NameCodec("?\\", false, true);
 
     private static final String HEX = "0123456789ABCDEF";
     private static final int LONGEST_SAFE = (Name.MAX_BYTES - MARK.length()) / 3;
 
     private final String unstorable;
     private final boolean escapes;
+    /** Are names listed as XML? */
+    private final boolean listed;
 
     /** @param unstorable characters of ASCII that Alluxio does not store */
-    private NameCodec(String unstorable, boolean escapes) {
+    private NameCodec(String unstorable, boolean escapes, boolean listed) {
         this.unstorable = unstorable;
         this.escapes = escapes;
+        this.listed = listed;
+    }
+
+    /** The same in directories of an object store. */
+    public NameCodec forObjectStore() {
+        return escapes ? LISTED_ESCAPED : LISTED_STRICT;
     }
 
     /** Returns false for text with a character that no request to Alluxio can carry: its path would be read as another one. */
     public static boolean isAddressable(String stored) {
         return stored.indexOf('?') < 0 && stored.indexOf('\\') < 0;
+    }
+
+    /** Returns false for names that Alluxio lists but nobody here could ask for, as no name is stored as they are. */
+    public boolean isReachable(String stored) {
+        boolean carried = true;
+        for (int i = 0; i < stored.length() && listed && carried; i++) {
+            carried = isXml(stored.charAt(i));
+        }
+        return carried && isAddressable(stored);
+    }
+
+    private static boolean isXml(char character) {
+        boolean control = character < ' ' && character != '\t' && character != '\n' && character != '\r';
+        return !control && character != '\uFFFE' && character != '\uFFFF';
+    }
+
+    /** Returns true for names that may be stored, or shown, in another way in an object store than elsewhere. */
+    public static boolean dependsOnStore(Name name) {
+        boolean differs = startsWithMark(name);
+        for (int at = 0; at < name.length() && !differs; at++) {
+            differs = !isXml(name, at);
+        }
+        return differs;
+    }
+
+    /** Has XML 1.0 the character that begins here? */
+    private static boolean isXml(Name name, int at) {
+        byte first = name.at(at);
+        if (first >= 0) {
+            return first >= ' ' || first == '\t' || first == '\n' || first == '\r';
+        }
+        boolean last = first == (byte) 0xEF && at + 2 < name.length() && name.at(at + 1) == (byte) 0xBF;
+        return !last || name.at(at + 2) < (byte) 0xBE; // U+FFFE, U+FFFF
     }
 
     /**
@@ -81,7 +129,7 @@ public final class NameCodec {
     /** The same for a name of these bytes. */
     public String stored(byte[] name) {
         for (byte b : name) {
-            if (b < 0 || b == '%' || unstorable.indexOf(b) >= 0) {
+            if (b < ' ' || b == '%' || unstorable.indexOf(b) >= 0) {
                 return stored(Name.of(name));
             }
         }
@@ -99,7 +147,7 @@ public final class NameCodec {
      * for a name that was escaped more than once: that is written as Alluxio stores it.
      */
     public String storedPath(String path) {
-        if (isAddressable(path)) {
+        if (isReachable(path)) {
             return path;
         }
         StringBuilder stored = new StringBuilder();
@@ -117,6 +165,11 @@ public final class NameCodec {
 
     /** Is the name, which can be stored, what another name is stored as? */
     private boolean isEscaped(Name name) {
+        return startsWithMark(name) && unescaped(name.toString()) != null;
+    }
+
+    /** And goes on. */
+    private static boolean startsWithMark(Name name) {
         if (name.length() <= MARK.length()) {
             return false;
         }
@@ -125,7 +178,7 @@ public final class NameCodec {
                 return false;
             }
         }
-        return unescaped(name.toString()) != null;
+        return true;
     }
 
     private boolean isStorable(Name name) {
@@ -141,7 +194,8 @@ public final class NameCodec {
 
     /** The bytes of the character here if it can be stored, or 0. */
     private int storable(Name name, int at) {
-        return unstorable.indexOf(name.at(at)) < 0 ? name.characterBytes(at) : 0;
+        boolean can = unstorable.indexOf(name.at(at)) < 0 && (!listed || isXml(name, at));
+        return can ? name.characterBytes(at) : 0;
     }
 
     /** The bytes of the character here that an escaped name has unchanged, or 0. */

@@ -9,10 +9,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,20 +39,28 @@ public final class S3Server {
     private static final String END_WITH_PARENT =
             "exec 3<&0; (cat <&3 >/dev/null; kill -9 $$) & exec 3<&-; exec \"$0\" \"$@\" </dev/null";
 
+    /** A line of its metrics: the type of the requests, and their number. */
+    private static final Pattern REQUESTS =
+            Pattern.compile("(?m)^SeaweedFS_s3_request_total\\{[^}]*type=\"([A-Z]+)\"[^}]*} (\\d+)$");
+
+    private static final Pattern KEY = Pattern.compile("<Key>([^<]*)</Key>");
+
     private static final String IDENTITIES = """
-            {"identities": [
-              {"name": "alluxio", "credentials": [{"accessKey": "%s", "secretKey": "%s"}], "actions": ["Admin"]},
-              {"name": "anonymous", "actions": ["Admin"]}
-            ]}
-            """.formatted(ACCESS_KEY, SECRET_KEY);
+        {"identities": [
+          {"name": "alluxio", "credentials": [{"accessKey": "%s", "secretKey": "%s"}], "actions": ["Admin"]},
+          {"name": "anonymous", "actions": ["Admin"]}
+        ]}
+        """.formatted(ACCESS_KEY, SECRET_KEY);
 
     private final ServerProcess process;
     private final int port;
+    private final int metricsPort;
 
     S3Server(Path folder, Path logs, PortRange ports) throws IOException {
         Files.createDirectories(folder);
         Path identities = Files.writeString(folder.resolve("identities.json"), IDENTITIES);
         this.port = ports.next();
+        this.metricsPort = ports.next();
         List<String> command = List.of(
                 "sh",
                 "-c",
@@ -76,6 +88,7 @@ public final class S3Server {
                 "-s3.port.iceberg=0",
                 "-s3.port.lance=0",
                 "-s3.localSocket=" + folder.resolve("s3.sock"),
+                "-metricsPort=" + metricsPort,
                 "-s3.config=" + identities);
         this.process = new ServerProcess(
                 "s3", command, logs.resolve("s3.out"), new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -196,9 +209,35 @@ public final class S3Server {
         }
     }
 
+    /** The keys that begin with this, in order; of many, the first thousand. */
+    public List<String> keys(String prefix) throws IOException {
+        HttpURLConnection request = request("GET", "", "list-type=2&prefix=" + prefix);
+        try (InputStream body = request.getInputStream()) {
+            return KEY.matcher(new String(body.readAllBytes(), StandardCharsets.UTF_8))
+                    .results()
+                    .map(key -> key.group(1))
+                    .toList();
+        }
+    }
+
     /** Removes an object. */
     public void delete(String key) throws IOException {
         check(request("DELETE", key), key);
+    }
+
+    /**
+     * How many requests it has served so far, by what they were: PUT, COPY, GET (HEAD, too), LIST, DELETE and so on; those of
+     * {@link #put} and the like are among them.
+     */
+    public Map<String, Long> requests() throws IOException {
+        URL metrics = URI.create("http://127.0.0.1:" + metricsPort + "/metrics").toURL();
+        Map<String, Long> counts = new TreeMap<>();
+        try (InputStream body = metrics.openStream()) {
+            REQUESTS.matcher(new String(body.readAllBytes(), StandardCharsets.UTF_8))
+                    .results()
+                    .forEach(line -> counts.merge(line.group(1), Long.parseLong(line.group(2)), Long::sum));
+        }
+        return counts;
     }
 
     private static void check(HttpURLConnection request, String key) throws IOException {
@@ -220,8 +259,12 @@ public final class S3Server {
     }
 
     private HttpURLConnection request(String method, String key) throws IOException {
+        return request(method, key, null);
+    }
+
+    private HttpURLConnection request(String method, String key, @Nullable String query) throws IOException {
         try {
-            URI uri = new URI("http", null, "127.0.0.1", port, "/" + BUCKET + "/" + key, null, null);
+            URI uri = new URI("http", null, "127.0.0.1", port, "/" + BUCKET + "/" + key, query, null);
             HttpURLConnection request =
                     (HttpURLConnection) URI.create(uri.toASCIIString()).toURL().openConnection();
             request.setRequestMethod(method);

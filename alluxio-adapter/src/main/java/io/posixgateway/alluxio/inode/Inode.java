@@ -22,6 +22,10 @@ public final class Inode implements Dentries.Dentry {
     private static final byte AS_WRITTEN = 2;
     /** Of a directory: its times are not those of the last change of its names. */
     private static final byte TIMES_OLD = 4;
+    /** Of a directory: its under file system is known. */
+    private static final byte STORE_KNOWN = 8;
+    /** It is an object store. */
+    private static final byte IN_OBJECT_STORE = 16;
 
     private static final AtomicLong CHANGES = new AtomicLong();
 
@@ -46,7 +50,7 @@ public final class Inode implements Dentries.Dentry {
     private volatile boolean unlinked;
     private volatile boolean ours;
     private boolean resting;
-    /** {@link #AS_SEEN}, {@link #AS_WRITTEN}, {@link #TIMES_OLD}; together, as there are millions of inodes. */
+    /** {@link #AS_SEEN} and so on; together, as there are millions of inodes. */
     private volatile byte marks;
 
     /** What few inodes have. Guarded by the inode's monitor. */
@@ -342,6 +346,26 @@ public final class Inode implements Dentries.Dentry {
 
     public boolean isDirectory() {
         return dentries != null;
+    }
+
+    /** Notes what under file system a directory is in. The first time counts: no rename leads to another. */
+    public synchronized void storedIn(boolean objectStore) {
+        if (isDirectory() && !is(STORE_KNOWN)) {
+            mark(STORE_KNOWN);
+            if (objectStore) {
+                mark(IN_OBJECT_STORE);
+            }
+        }
+    }
+
+    /** Was that noted? */
+    public boolean isStoreKnown() {
+        return is(STORE_KNOWN);
+    }
+
+    /** Is a directory, as far as is known, in an object store? */
+    boolean isInObjectStore() {
+        return is(IN_OBJECT_STORE);
     }
 
     /** The names in a directory; only for directories. */

@@ -68,7 +68,7 @@ public final class InodeTable {
      * @param rootPath path in Alluxio of the mount's root
      * @param rootFileId its file id
      * @param bytes of this table alone; what the facts of its inodes take is counted there
-     * @param names between the names here and those in Alluxio's paths
+     * @param names between the names here and those in Alluxio's paths, but for object stores
      */
     public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
         this.clock = clock;
@@ -86,9 +86,9 @@ public final class InodeTable {
         return root;
     }
 
-    /** Between the names here and those in Alluxio's paths. */
-    public NameCodec names() {
-        return names;
+    /** Between the names in a directory and those in Alluxio's paths. */
+    public NameCodec names(Inode directory) {
+        return directory.isInObjectStore() ? names.forObjectStore() : names;
     }
 
     public @Nullable Inode get(long node) {
@@ -379,9 +379,9 @@ public final class InodeTable {
         }
         ArrayDeque<String> parts = new ArrayDeque<>();
         Inode at = inode;
-        while (at.parent != null && at.name != null) {
-            parts.addFirst(names.stored(at.name));
-            at = at.parent;
+        for (Inode up = at.parent; up != null && at.name != null; up = at.parent) {
+            parts.addFirst(names(up).stored(at.name));
+            at = up;
         }
         String start = at == root ? rootPath : at.loosePath();
         if (start == null) {
@@ -442,7 +442,7 @@ public final class InodeTable {
         if (parent == null) {
             return null;
         }
-        return (parent.equals("/") ? "/" : parent + "/") + names.stored(name);
+        return (parent.equals("/") ? "/" : parent + "/") + names(directory).stored(name);
     }
 
     /**

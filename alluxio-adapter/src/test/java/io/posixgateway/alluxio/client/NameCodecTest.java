@@ -248,4 +248,51 @@ class NameCodecTest {
         assertThat(refused).isZero();
         assertThat(least).isLessThan(1000);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'a\u0001', %pgw%a%01",
+        "'\u001F', %pgw%%1F",
+        "'x\uFFFE', %pgw%x%EF%BF%BE",
+        "'\uFFFFx', %pgw%%EF%BF%BFx",
+        "'5%\u0002?', %pgw%5%25%02%3F",
+        "%pgw%a%01, %pgw%%25pgw%25a%2501"
+    })
+    void forObjectStore_escapesWhatItsListingsLack(String shown, String stored) {
+        NameCodec objects = names.forObjectStore();
+        assertThat(objects.stored(Name.of(shown))).isEqualTo(stored);
+        assertThat(objects.stored(shown.getBytes(StandardCharsets.UTF_8))).isEqualTo(stored);
+        assertThat(objects.shown(stored)).isEqualTo(Name.of(shown));
+        assertThat(NameCodec.dependsOnStore(Name.of(shown))).isTrue();
+        assertThat(names.shown(shown)).isEqualTo(Name.of(shown));
+    }
+
+    @Test
+    void forObjectStore_mapsNoTwoNamesToOne_andBack() {
+        NameCodec objects = names.forObjectStore();
+        Random random = new Random(SEED);
+        Map<String, Name> all = new HashMap<>();
+        for (int i = 0; i < ROUNDS; i++) {
+            Name name = name(randomBytes(random));
+            String stored = objects.stored(name);
+            assertThat(objects.shown(stored)).as("seed %d, round %d", SEED, i).isEqualTo(name);
+            assertThat(objects.stored(name.toBytes())).isEqualTo(stored);
+            assertThat(objects.isReachable(stored)).isTrue();
+            assertThat(stored).doesNotContainPattern("[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\uFFFE\uFFFF]");
+            Name other = all.putIfAbsent(stored, name);
+            assertThat(other == null || other.equals(name)).as("%s", stored).isTrue();
+            if (!NameCodec.dependsOnStore(name)) {
+                assertThat(stored).isEqualTo(names.stored(name));
+            }
+        }
+    }
+
+    @Test
+    void forObjectStore_ofStrictNames_refusesWhatItsListingsLack() {
+        NameCodec strict = NameCodec.STRICT.forObjectStore();
+        assertThat(strict.refusal(Name.of("a\u0001"))).isEqualTo(-Errno.EINVAL);
+        assertThat(strict.refusal(Name.of("a\uFFFF"))).isEqualTo(-Errno.EINVAL);
+        assertThat(strict.refusal(Name.of("a\tb\nc\rd\uFFFDe\u007F"))).isZero();
+        assertThat(NameCodec.STRICT.refusal(Name.of("a\u0001"))).isZero();
+    }
 }

@@ -2,7 +2,12 @@ package io.posixgateway.alluxio.harness;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.AdapterOptions;
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.MasterProperties;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
@@ -45,16 +50,19 @@ public final class Clusters {
             "true");
 
     private static final AtomicInteger DIRECTORIES = new AtomicInteger();
-    /** What {@link #oneWorker} stands on: for the long form of tests that run on each kind. */
+    /** What all but {@link #onS3} stand on: for the long form of tests that run on each kind. */
     private static final UnderStore UNDER_STORE =
             UnderStore.valueOf(System.getProperty("pgw.under.store", "local").toUpperCase(Locale.ROOT));
 
     private static final Cluster ONE_WORKER =
             new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES).on(UNDER_STORE));
     private static final Cluster ON_S3 = new Cluster(EmbeddedOptions.defaults().on(UnderStore.S3));
-    private static final Cluster TWO_WORKERS =
-            new Cluster(EmbeddedOptions.defaults().withWorkers(2, 1L << 30).withStorageFolders(2));
-    private static final Cluster KILLABLE = new Cluster(EmbeddedOptions.defaults());
+    private static final Cluster TWO_WORKERS = new Cluster(EmbeddedOptions.defaults()
+            .withWorkers(2, 1L << 30)
+            .withStorageFolders(2)
+            .on(UNDER_STORE));
+    private static final Cluster KILLABLE =
+            new Cluster(EmbeddedOptions.defaults().on(UNDER_STORE));
 
     private Clusters() {}
 
@@ -131,12 +139,26 @@ public final class Clusters {
         }
     }
 
-    /** A new, empty directory of this cluster, made in the UFS and writable for everybody. */
+    /** A new, empty directory of this cluster, made in the UFS if that is a folder, and writable for everybody. */
     public static TestDirectory directory(EmbeddedAlluxio alluxio) throws IOException {
         String name = "own-" + DIRECTORIES.incrementAndGet();
-        Path made = Files.createDirectory(alluxio.ufs().resolve(name));
-        Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxrwxrwx"));
+        if (alluxio.s3() == null) {
+            Path made = Files.createDirectory(alluxio.ufs().resolve(name));
+            Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxrwxrwx"));
+        } else {
+            makeInAlluxio(alluxio, "/" + name);
+        }
         return new TestDirectory(alluxio, "/" + name);
+    }
+
+    private static void makeInAlluxio(EmbeddedAlluxio alluxio, String path) throws IOException {
+        AdapterOptions options = AdapterOptions.of(AdapterOptions.TABLE.read(Map.of()));
+        try (Store store =
+                AlluxioMount.connect(AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"), options)) {
+            store.makeDirectory(path, 0777, Map.of());
+        } catch (StoreException e) {
+            throw new IOException(e);
+        }
     }
 
     /** Starts with its first user. */

@@ -49,9 +49,9 @@ public final class Load implements AutoCloseable {
     }
 
     /** Makes the files that are read, in the folder behind the mount. */
-    public static void prepare(Path folder) throws IOException {
+    public static void prepare(TestDirectory directory, String name) throws IOException {
         for (int i = 0; i < FILES; i++) {
-            Files.write(folder.resolve("read-" + i), content(i));
+            directory.store(name + "/read-" + i, content(i));
         }
     }
 

@@ -134,7 +134,7 @@ class MasterAndWorkerLossFaultTest {
     private void outlive(ServerProcess server, List<String> needIt) throws Exception {
         byte[] content = new byte[PIECES * PIECE_BYTES];
         new Random(SEED).nextBytes(content);
-        Files.write(own.ufs().resolve("of-" + server.name()), content);
+        own.store("of-" + server.name(), content);
         try (MountedFileSystem mounted = mount();
                 LogLines log = new LogLines();
                 FileChannel kept = openUncached(mounted.root().resolve("of-" + server.name()))) {
@@ -157,9 +157,9 @@ class MasterAndWorkerLossFaultTest {
                 }
 
                 bringBack(server);
-                Path below = own.ufs().resolve("lost-" + server.name());
-                Waiting.until("the name can be taken again", PATIENCE, () -> writes(lost) || isSaved(below));
-                assertThat(Files.readString(below)).isIn("x", "y");
+                String name = "lost-" + server.name();
+                Waiting.until("the name can be taken again", PATIENCE, () -> writes(lost) || isSaved(name));
+                assertThat(own.stored(name)).asString().isIn("x", "y");
                 awaitMore(readers, "read rightly again");
             } finally {
                 readers.values().forEach(SteadyReader::close);
@@ -221,8 +221,9 @@ class MasterAndWorkerLossFaultTest {
     }
 
     /** Where the close that told the failure was the last one, publishing is tried once more after it. */
-    private static boolean isSaved(Path below) throws IOException {
-        return Files.exists(below) && !Files.readString(below).isEmpty();
+    private boolean isSaved(String name) throws IOException {
+        byte[] saved = own.stored(name);
+        return saved != null && saved.length > 0;
     }
 
     private static boolean writes(Path file) {

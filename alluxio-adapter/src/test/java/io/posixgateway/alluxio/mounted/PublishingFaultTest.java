@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -127,8 +128,9 @@ class PublishingFaultTest {
     /** Whose close succeeded is there. */
     private void comparesWith(Map<Path, Long> written, Path root) throws Exception {
         for (Map.Entry<Path, Long> file : written.entrySet()) {
-            Path below = own.ufs().resolve(file.getKey().toString());
-            Waiting.until(below + " is whole", PATIENCE, () -> holds(below, file.getValue()));
+            String name = file.getKey().toString();
+            Waiting.until(
+                    name + " is whole", PATIENCE, () -> Arrays.equals(own.stored(name), content(file.getValue())));
             assertThat(root.resolve(file.getKey())).hasBinaryContent(content(file.getValue()));
         }
     }
@@ -151,7 +153,7 @@ class PublishingFaultTest {
                     .toList();
             assertThat(files).hasSizeGreaterThanOrEqualTo(WRITERS);
             for (Path file : files) {
-                assertThat(own.ufs().resolve(file.getFileName())).hasContent("second");
+                assertThat(own.stored(file.getFileName().toString())).asString().isEqualTo("second");
                 assertThat(file).hasContent("second");
             }
         }
@@ -213,7 +215,7 @@ class PublishingFaultTest {
             threads.shutdownNow();
         }
         for (int i = 0; i < WRITERS; i++) {
-            assertThat(own.ufs().resolve(prefix + i)).hasContent(content);
+            assertThat(own.stored(prefix + i)).asString().isEqualTo(content);
         }
     }
 
@@ -262,10 +264,6 @@ class PublishingFaultTest {
         assertThat(room.flip().equals(ByteBuffer.wrap(readContent, at, PIECE_BYTES)))
                 .as("bytes at %d", at)
                 .isTrue();
-    }
-
-    private static boolean holds(Path file, long seed) throws IOException {
-        return Files.exists(file) && java.util.Arrays.equals(Files.readAllBytes(file), content(seed));
     }
 
     private static byte[] content(long seed) {

@@ -196,6 +196,20 @@ class S3IT {
     }
 
     @Test
+    void a_name_that_a_listing_lacks_is_listed_as_itself() throws Exception {
+        Path directory = Files.createDirectory(root.resolve("d\u0002"));
+        Path file = Files.writeString(directory.resolve("a\u0001"), "text");
+        assertThat(object("%pgw%d%02/%pgw%a%01")).isEqualTo("text");
+        other.listCompared("/" + folder + "/%pgw%d%02", 10);
+        try (Stream<Path> names = Files.list(directory)) {
+            assertThat(names).containsExactly(file);
+        }
+        assertThat(file).hasContent("text");
+        removeAll(directory);
+        assertThat(directory).doesNotExist();
+    }
+
+    @Test
     void a_directory_of_another_client_without_markers_is_renamed_and_removed() throws Exception {
         for (int i = 0; i < 20; i++) {
             bucket.put(folder + "/tree/sub " + i % 2 + "/f" + i, ("content " + i).getBytes(UTF_8));

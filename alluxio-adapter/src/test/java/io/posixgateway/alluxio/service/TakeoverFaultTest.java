@@ -13,7 +13,6 @@ import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Report;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,7 +84,7 @@ class TakeoverFaultTest {
     @Test
     void programs_see_a_pause_and_nothing_else() throws Exception {
         for (String transport : TRANSPORTS) {
-            Load.prepare(Files.createDirectory(own.ufs().resolve(transport)));
+            Load.prepare(own, transport);
             Path mount = node.mount(transport);
             String line = node.control()
                     .attach(Node.request(transport, alluxio.masters(), own.path() + "/" + transport).toBuilder()
@@ -187,14 +185,10 @@ class TakeoverFaultTest {
                 .files(folder, ".out")
                 .files(alluxio.logs(), ".log");
         for (String transport : TRANSPORTS) {
-            if (Files.isDirectory(own.ufs().resolve(transport))) {
+            if (own.storedNames("").contains(transport)) {
                 EmbeddedAlluxio.ShellResult listed = alluxio.shell("ls", own.path() + "/" + transport);
                 evidence.text("alluxio-lists-" + transport + ".txt", List.of(listed.output(), listed.errors()));
-                try (Stream<Path> names = Files.list(own.ufs().resolve(transport))) {
-                    evidence.text(
-                            "behind-" + transport + ".txt",
-                            names.map(Path::toString).sorted().toList());
-                }
+                evidence.text("behind-" + transport + ".txt", own.storedNames(transport));
             }
         }
     }

@@ -32,6 +32,8 @@ final class MemoryInode {
     boolean lost;
     /** Of a directory: its names were loaded from the UFS. */
     boolean childrenLoaded;
+    /** Of the root: what its UFS is. */
+    boolean inObjectStore;
     /** Of the file in the UFS as it was last seen; empty: it was not. */
     String fingerprint = "";
 
@@ -113,6 +115,12 @@ final class MemoryInode {
                 modifiedMillis,
                 modifiedMillis,
                 Map.copyOf(xattrs),
-                (int) (createdMillis / 1000));
+                (int) (createdMillis / 1000),
+                top().inObjectStore);
+    }
+
+    private MemoryInode top() {
+        MemoryInode above = parent;
+        return above == null ? this : above.top();
     }
 }

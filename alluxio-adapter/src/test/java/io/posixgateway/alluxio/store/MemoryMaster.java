@@ -56,6 +56,7 @@ final class MemoryMaster {
         this.clock = clock;
         this.moments = moments;
         root.mode = 0777;
+        root.inObjectStore = ufs.kind() == MemoryUfs.Kind.OBJECT_STORE;
         root.persisted = true;
         root.modifiedMillis = nowMillis();
         byId.put(root.id, root);

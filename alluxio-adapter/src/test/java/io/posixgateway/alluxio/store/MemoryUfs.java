@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link Kind#LOCAL} is a local folder: a rename is atomic and replaces a file. {@link Kind#OBJECT_STORE} has objects alone:
  * a rename copies and deletes, is refused where the destination exists, and a directory is a prefix of keys, with or without a
  * marker object; without one it cannot be renamed. Objects have no permissions of their own. What tells one content from another
- * is the ETag of the object, which a copy keeps, unless it is made in parts.
+ * is the ETag of the object, which a copy keeps, unless it is made in parts. Keys are listed as XML, which lacks some characters.
  */
 public final class MemoryUfs {
     /** What it is made of. */
@@ -27,6 +28,9 @@ public final class MemoryUfs {
 
     /** Where a local one is. */
     static final String ROOT = "/under/store";
+
+    /** What XML 1.0 lacks. */
+    private static final Pattern UNLISTED = Pattern.compile("[\\x00-\\x1F\uFFFE\uFFFF&&[^\\t\\n\\r]]");
 
     static final String USER = System.getProperty("user.name", "root");
 
@@ -132,6 +136,7 @@ public final class MemoryUfs {
         return below(directory).keySet().stream()
                 .map(path -> path.substring(from))
                 .map(path -> path.indexOf('/') < 0 ? path : path.substring(0, path.indexOf('/')))
+                .map(name -> kind == Kind.LOCAL ? name : UNLISTED.matcher(name).replaceAll("\uFFFD"))
                 .distinct()
                 .toList();
     }

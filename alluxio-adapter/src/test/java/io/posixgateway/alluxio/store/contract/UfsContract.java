@@ -45,6 +45,16 @@ abstract class UfsContract extends ContractCase {
     }
 
     @Test
+    void status_saysInWhatKindOfUfsItIs() throws Exception {
+        store.makeDirectory(at("dir"), 0755, Map.of());
+        boolean objectStore = store.copiesOnRename(at(""));
+        assertThat(store.status(at("")).inObjectStore()).isEqualTo(objectStore);
+        assertThat(store.list(at(""), "", 10).entries())
+                .singleElement()
+                .returns(objectStore, FileStatus::inObjectStore);
+    }
+
+    @Test
     void status_loadsWhatOthersMade() throws Exception {
         outsideWrites("file", "content");
         FileStatus loaded = store.status(at("file"));

@@ -1,0 +1,85 @@
+package io.posixgateway.alluxio.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Names that the listings of an object store cannot hold, as they are XML. */
+class ObjectStoreNamesTest {
+    private static final String FORMER_NAME = "%pgw%a%01";
+
+    private static MemoryMount mount(MemoryCluster cluster) {
+        return MemoryMount.of(cluster.connect()).with("metadata_ttl", "0").open();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"\u0001", "a\u001Fb", "\uFFFE", "\uFFFF", FORMER_NAME, "\u0002?", "tab\t", "cr\rlf\n", "\u007F"})
+    void everyOperation_takesTheName(String name) {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        try (MemoryMount mount = mount(cluster);
+                MemoryMount other = mount(cluster)) {
+            mount.write("/" + name, "x");
+            mount.mkdir("/" + name + ".d");
+            mount.write("/" + name + ".d/" + name, "below");
+            mount.rename("/" + name, "/" + name + "2");
+            assertThat(mount.list("/")).containsExactlyInAnyOrder(name + "2", name + ".d");
+            assertThat(other.list("/")).containsExactlyInAnyOrder(name + "2", name + ".d");
+            assertThat(other.list("/" + name + ".d")).containsExactly(name);
+            mount.rename("/" + name + ".d", "/" + name);
+            assertThat(other.read("/" + name + "/" + name)).isEqualTo("below");
+            mount.write("/over", "y");
+            mount.rename("/over", "/" + name + "2");
+            assertThat(other.read("/" + name + "2")).isEqualTo("y");
+            mount.unlink("/" + name + "/" + name);
+            mount.rmdir("/" + name);
+            mount.unlink("/" + name + "2");
+            assertThat(other.list("/")).isEmpty();
+            assertThat(cluster.ufs().list("/")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void name_isStoredEscapedInAnObjectStoreAlone(MemoryUfs.Kind kind) {
+        MemoryCluster cluster = new MemoryCluster(kind);
+        boolean local = kind == MemoryUfs.Kind.LOCAL;
+        try (MemoryMount mount = mount(cluster)) {
+            mount.write("/a\u0001", "x");
+            assertThat(cluster.ufs().list("/")).containsExactly(local ? "a\u0001" : FORMER_NAME);
+            cluster.ufs().write("/" + FORMER_NAME, new byte[2]);
+            assertThat(mount.exists("/" + FORMER_NAME)).isEqualTo(local);
+        }
+    }
+
+    @Test
+    void mountThatGoesOn_findsSuchNamesInItsRoot(@TempDir Path folder) {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryMount before = MemoryMount.of(cluster.connect()).openKept(folder.resolve("1"), null);
+        before.write("/a\u0001", "text");
+        before.kill();
+        try (MemoryMount after = MemoryMount.of(cluster.connect()).openKept(folder.resolve("2"), before)) {
+            assertThat(after.read("/a\u0001")).isEqualTo("text");
+            assertThat(after.list("/")).containsExactly("a\u0001");
+        }
+    }
+
+    @Test
+    void strict_refusesSuchNames() {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect()).with("names", "strict").open()) {
+            assertThatThrownBy(() -> mount.write("/a\u0001", "x"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+            assertThat(mount.exists("/a\u0001")).isFalse();
+        }
+    }
+}
