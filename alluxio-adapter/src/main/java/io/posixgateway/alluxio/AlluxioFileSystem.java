@@ -343,7 +343,10 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int releasedir(Request request, long node, long handle) {
-        directories.remove(handle);
+        DirectoryHandle open = directories.remove(handle);
+        if (open != null) {
+            open.close();
+        }
         return 0;
     }
 
