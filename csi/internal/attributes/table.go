@@ -89,6 +89,8 @@ var Declarations = []Declaration{
 		Doc: "New files that are written in sequence go straight to Alluxio from this length on, without local disk. A gateway that is killed loses those it is streaming, and their writers are told so; without this, it loses none."},
 	{Name: "names", Option: "names", Allowed: "escaped, strict", Default: "escaped", check: oneOf("escaped", "strict"),
 		Doc: "Names that Alluxio cannot hold, with ? or a backslash or no UTF-8, are stored escaped, or refused (strict); see docs/semantics.md."},
+	{Name: "linkErrno", Option: "link_errno", Allowed: "EPERM, EOPNOTSUPP", Default: "EPERM", check: oneOf("EPERM", "EOPNOTSUPP"),
+		Doc: "What link answers, as there are no hard links: EOPNOTSUPP lets RocksDB, Flink and Pebble copy the files of a checkpoint."},
 	{Name: "uid", Option: "uid", Allowed: "number", Default: "the owner in Alluxio", check: isNumber, Doc: "Owner shown for all files."},
 	{Name: "gid", Option: "gid", Allowed: "number", Default: "the pod's fsGroup, else the group in Alluxio", check: isNumber, Doc: "Group shown for all files."},
 	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits hidden from all files."},

@@ -185,6 +185,16 @@ def extended_attributes_may_be_long(d):
 
 
 @case
+def trusted_attributes_are_listed_for_root_alone(d):
+    write(f"{d}/f")
+    names = ["trusted.first", "trusted.second", "user.a", "user.b"]
+    for name in names:
+        os.setxattr(f"{d}/f", name, b"1")
+    equal(sorted(os.listxattr(f"{d}/f")), names)
+    as_user(12345, 12345, lambda: equal(sorted(os.listxattr(f"{d}/f")), names[2:]))
+
+
+@case
 def access_lists_are_refused_rather_than_ignored(d):
     write(f"{d}/f")
     owner, user, group, mask, other = 1, 2, 4, 16, 32

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.recovery.StateFolder;
+import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +29,7 @@ import java.util.stream.Collectors;
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param names between the names of the mount and those in Alluxio
+ * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive
  * @param cacheEntries files and directories kept in memory beyond those the kernel knows
  * @param cacheBytes memory of all of them
  * @param blockFiles open block files kept
@@ -51,6 +53,7 @@ public record AdapterOptions(
         long readAheadBytes,
         long bufferBytes,
         NameCodec names,
+        int linkErrno,
         int cacheEntries,
         long cacheBytes,
         int blockFiles,
@@ -156,6 +159,13 @@ public record AdapterOptions(
                                     + " %pgw% before them (escaped), or refused with EINVAL (strict).",
                             "escaped",
                             "strict"),
+                    Option.oneOf(
+                            "link_errno",
+                            "EPERM",
+                            "What link answers, as Alluxio has no hard links: EPERM, as link(2) documents it, or EOPNOTSUPP, on"
+                                    + " which RocksDB, Flink and Pebble copy the files of a checkpoint.",
+                            "EPERM",
+                            "EOPNOTSUPP"),
                     new Option(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
@@ -233,6 +243,7 @@ public record AdapterOptions(
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
+                values.text("link_errno").equals("EPERM") ? Errno.EPERM : Errno.EOPNOTSUPP,
                 (int) values.number("cache_entries"),
                 values.given("cache_size")
                         ? values.bytes("cache_size")

@@ -198,6 +198,12 @@ public final class AlluxioFileSystem implements FileSystem {
         });
     }
 
+    /** Alluxio has no hard links. */
+    @Override
+    public int link(Request request, long node, long newParent, Name newName, Entry entry) {
+        return -volume.options.linkErrno();
+    }
+
     @Override
     public int open(Request request, long node, int flags, OpenReply reply) {
         try {
@@ -337,7 +343,10 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int releasedir(Request request, long node, long handle) {
-        directories.remove(handle);
+        DirectoryHandle open = directories.remove(handle);
+        if (open != null) {
+            open.close();
+        }
         return 0;
     }
 

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.ListingPage;
+import io.posixgateway.alluxio.inode.ListingPass;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -46,6 +47,10 @@ final class DirectoryHandle {
     private ListingAhead.@Nullable Part ahead;
 
     private boolean onFirstPage;
+    /** What was shown since the beginning; null: all that is listed is on the first page, as far as is known. */
+    private @Nullable ListingPass pass;
+
+    private boolean closed;
     /** The next entry of the page. */
     private int next;
     /** The offset behind the last entry that was shown; -1: another offset was asked for since. */
@@ -86,7 +91,7 @@ final class DirectoryHandle {
             }
             page.page().name(next, name);
             Inode child = child();
-            if (child != null) {
+            if (child != null && !wasShown(child)) {
                 long offset = page.page().inode(next).node();
                 if (!addChild(request, writer, child, offset)) {
                     return 0;
@@ -99,6 +104,7 @@ final class DirectoryHandle {
     }
 
     private void restart() {
+        endPass();
         next = 0;
         shown = -1;
         pageBefore = null;
@@ -199,6 +205,7 @@ final class DirectoryHandle {
             pageBefore = page;
             page = loaded;
             next = 0;
+            reach(loaded);
             keep();
         }
         return 1;
@@ -210,6 +217,37 @@ final class DirectoryHandle {
         return begun != null && volume.ahead.fits(begun, last)
                 ? volume.ahead.take(begun)
                 : volume.metadata.list(directory, last);
+    }
+
+    private void reach(Metadata.Listed loaded) {
+        ListingPass current = pass;
+        if (current == null && loaded.more() && !closed) {
+            current = new ListingPass(volume.names);
+            pass = current;
+            directory.dentries().begin(current);
+        }
+        if (current != null) {
+            current.reached(loaded.last());
+        }
+    }
+
+    private void endPass() {
+        ListingPass current = pass;
+        pass = null;
+        if (current != null) {
+            directory.dentries().end(current);
+        }
+    }
+
+    synchronized void close() {
+        closed = true;
+        endPass();
+    }
+
+    /** Was it, by a name that it had before, and has it this one still? */
+    private boolean wasShown(Inode child) {
+        ListingPass current = pass;
+        return current != null && current.hasShown(child) && volume.table.isAt(directory, name, child);
     }
 
     private void keep() {

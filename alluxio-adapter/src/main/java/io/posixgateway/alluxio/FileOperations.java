@@ -146,7 +146,12 @@ final class FileOperations {
     /** What Alluxio says now; ESTALE when others moved the file, so that the kernel looks its name up again. */
     private Facts ask(Inode inode) throws StoreException {
         boolean placed = volume.table.parent(inode) != null;
+        Facts before = inode.facts();
         Facts facts = volume.metadata.refresh(inode);
+        if (before == null || !before.sameContent(facts)) {
+            // Before the open is answered: the new content is not to be read to the old length.
+            volume.notices.lengthChanged(inode);
+        }
         if (placed && volume.table.parent(inode) == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " was renamed by others", null);
         }

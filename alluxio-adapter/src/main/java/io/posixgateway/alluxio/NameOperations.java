@@ -207,6 +207,7 @@ final class NameOperations {
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
+        directory.dentries().named(made, null, name, true);
         volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), taken.draft);
         return made;
     }
@@ -297,6 +298,7 @@ final class NameOperations {
         if (made == null) {
             return -Errno.ENOENT;
         }
+        directory.dentries().named(made, null, name, true);
         if (made.isDirectory()) {
             made.dentries().nowComplete(volume.freshness.nowNanos());
         }
@@ -469,6 +471,8 @@ final class NameOperations {
                 alone(target, to, to, () -> moveOver(child, from, to, target));
             }
             volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+            Name before = from.directory == to.directory ? from.name : null;
+            to.directory.dentries().named(child, before, to.name, target == null);
             takenAway(from);
         });
     }

@@ -126,6 +126,14 @@ public final class KernelNotices implements AutoCloseable {
         later(new Changed(node));
     }
 
+    /** Attributes of a file that is being opened are old. When this returns, the kernel has been told; it waits for nothing then. */
+    public void lengthChanged(Inode opened) {
+        Kernel mounted = kernel;
+        if (mounted != null) {
+            mounted.invalidateInode(opened.node(), -1, 0);
+        }
+    }
+
     /** Too many files are known to the kernel: it is to let go of some, so many a second. */
     public void crowded(InodeTable table) {
         long now = clock.nanos();

@@ -182,10 +182,7 @@ public final class Metadata {
                 continue;
             }
             FileStatus found = now == null ? null : find(inode, now);
-            if (found == null) {
-                found = instead(inode, status);
-            }
-            return see(inode, found, asked);
+            return see(inode, found != null ? found : instead(inode, status), asked);
         }
     }
 
@@ -197,7 +194,9 @@ public final class Metadata {
     /** What took the place of a file that is gone, if it counts as the same. */
     private FileStatus instead(Inode inode, @Nullable FileStatus there) throws StoreException {
         if (there != null && adopts(inode, there)) {
-            return lost.repaired(inode, there, () -> pathOf(inode));
+            FileStatus whole = lost.repaired(inode, there, () -> pathOf(inode));
+            table.numbers().adopted(inode, reader.read(whole, nowNanos()).number());
+            return whole;
         }
         table.gone(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);

@@ -95,6 +95,8 @@ public final class Dentries {
     /** Those that are over, since a look to which none of them came in the way. */
     private int unproven;
 
+    private @Nullable List<ListingPass> passes;
+
     Dentries(CacheBytes bytes) {
         this.bytes = bytes;
     }
@@ -465,6 +467,44 @@ public final class Dentries {
         }
         Replacement one = replacements == null ? null : replacements.get(name);
         return one == null || one.over ? null : one.by;
+    }
+
+    /** The directory is listed in pages from now on. */
+    public synchronized void begin(ListingPass pass) {
+        List<ListingPass> all = passes;
+        if (all == null) {
+            all = new ArrayList<>(1);
+            passes = all;
+        }
+        all.add(pass);
+    }
+
+    /** No more. */
+    public synchronized void end(ListingPass pass) {
+        List<ListingPass> all = passes;
+        if (all != null && all.remove(pass) && all.isEmpty()) {
+            passes = null;
+        }
+    }
+
+    /**
+     * This mount gave a file a name here.
+     *
+     * @param from the name that it had here; null: none
+     * @param free had nothing that name before?
+     */
+    public synchronized void named(Inode file, @Nullable Name from, Name to, boolean free) {
+        List<ListingPass> all = passes;
+        if (all == null) {
+            return;
+        }
+        for (ListingPass pass : all) {
+            if (free) {
+                pass.named(file, from, to);
+            } else {
+                pass.replaced(file);
+            }
+        }
     }
 
     /** What is known of the directory as a whole; null: nothing. */

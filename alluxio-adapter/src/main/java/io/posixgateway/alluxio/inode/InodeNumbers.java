@@ -171,6 +171,19 @@ public final class InodeNumbers {
         }
     }
 
+    /**
+     * Others put a file in the place of the inode's: other content of the same, which has its number in the attribute; or another file,
+     * which shows its own.
+     *
+     * @param number of the attribute; 0: none
+     */
+    public synchronized void adopted(Inode inode, long number) {
+        if (number == 0) {
+            end(inode.number(), inode.fileId());
+            inode.changeNumber(InodeTable.nodeOf(inode.fileId()));
+        }
+    }
+
     /** The file that shows this number where it is not, or perhaps not, its own; null: none is known. */
     synchronized @Nullable Long file(long number) {
         return files.get(number);

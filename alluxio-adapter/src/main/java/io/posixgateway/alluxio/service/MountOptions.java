@@ -9,12 +9,14 @@ import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The options of a session with the kernel, whatever the file system: declared, and turned into {@link SessionOptions}. */
 public final class MountOptions {
@@ -144,13 +146,11 @@ public final class MountOptions {
                     "option no_open needs a mount that is read-only: who writes has to be asked at the open; add ro"
                             + " (of a volume: readOnly beside noOpen), or leave no_open out");
         }
-        Set<Feature> off = EnumSet.copyOf(SessionOptions.defaults().off());
-        set(
-                off,
-                Feature.PASSTHROUGH,
-                !values.declares("passthrough")
-                        || (!values.text("passthrough").equals("off")
-                                && (readOnly || values.text("consistency").equals("immutable"))));
+        Map<Feature, String> off = new EnumMap<>(SessionOptions.defaults().off());
+        String against = againstPassthrough(values, readOnly);
+        if (against != null) {
+            off.put(Feature.PASSTHROUGH, against);
+        }
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.STAND_BACK, values.on("stand_back"));
@@ -213,12 +213,24 @@ public final class MountOptions {
         return given > 0 ? given : Math.min(MOST_POOL_THREADS, Math.max(LEAST_POOL_THREADS, 2 * cpus));
     }
 
-    private static void set(Set<Feature> off, Feature feature, boolean wanted) {
+    private static void set(Map<Feature, String> off, Feature feature, boolean wanted) {
         if (wanted) {
             off.remove(feature);
         } else {
-            off.add(feature);
+            off.put(feature, SessionOptions.SWITCHED_OFF);
         }
+    }
+
+    /** Null: nothing is. */
+    private static @Nullable String againstPassthrough(OptionValues values, boolean readOnly) {
+        if (!values.declares("passthrough")) {
+            return null;
+        }
+        if (values.text("passthrough").equals("off")) {
+            return SessionOptions.SWITCHED_OFF;
+        }
+        boolean changes = !readOnly && !values.text("consistency").equals("immutable");
+        return changes ? "only with ro or consistency=immutable" : null;
     }
 
     private static Map<String, String> replaced() {

@@ -17,8 +17,10 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -125,6 +127,23 @@ class InvalidationTest {
             assertThat(two.read("/d/asked")).isEqualTo("asked");
             assertThat(two.read("/d/known")).isEqualTo("known");
             assertThat(two.list("/d")).containsExactlyInAnyOrder(names);
+        }
+    }
+
+    /** The kernel would read the new content to the old length, until a notice that comes later. */
+    @Test
+    void open_ofFileThatOthersChanged_isAnsweredWhenTheKernelHasNoLengthOfIt() {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount other = MemoryMount.of(cluster)) {
+            mount.write("/f", "1");
+            FuseNode node = mount.lookup("/f");
+            other.write("/f", "longer");
+            cluster.clock().advance(Duration.ofSeconds(2));
+            mount.kernel().take();
+            try (MemoryMount.OpenFile file = mount.bind("/f").open(Stat.O_RDONLY)) {
+                assertThat(mount.kernel().notices()).contains(Notice.attributes(node.id()));
+                assertThat(file.readText()).isEqualTo("longer");
+            }
         }
     }
 }

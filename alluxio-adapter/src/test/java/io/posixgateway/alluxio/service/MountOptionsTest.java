@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.fuse.session.MountFlag;
+import io.posixgateway.fuse.session.SessionOptions.Feature;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,6 +53,20 @@ class MountOptionsTest {
     void rw_takesBackRo() {
         assertThat(MountOptions.mounted(read("ro"), "source").readOnly()).isTrue();
         assertThat(MountOptions.mounted(read("ro,rw"), "source").readOnly()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rw                                         | only with ro or consistency=immutable
+            passthrough=on                             | only with ro or consistency=immutable
+            passthrough=off                            | switched off
+            ro,passthrough=off                         | switched off
+            ro                                         |
+            consistency=immutable                      |
+            """)
+    void passthrough_thatIsOff_saysWhy(String options, @Nullable String reason) {
+        assertThat(MountOptions.mounted(read(options), "source").off().get(Feature.PASSTHROUGH))
+                .isEqualTo(reason);
     }
 
     @Test

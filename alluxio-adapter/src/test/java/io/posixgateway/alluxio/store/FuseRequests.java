@@ -347,6 +347,10 @@ public final class FuseRequests implements AutoCloseable {
         return entry(Opcode.SYMLINK, parent, Message.NOTHING, Message.names(name, target));
     }
 
+    public FuseNode link(long node, long newParent, String newName) {
+        return entry(Opcode.LINK, newParent, new Message().int64(node).done(), Message.names(newName));
+    }
+
     public String readlink(long node) {
         return text(new Parts(Opcode.READLINK, node, Message.NOTHING, Message.NOTHING));
     }

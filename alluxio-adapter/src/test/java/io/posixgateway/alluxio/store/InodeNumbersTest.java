@@ -109,6 +109,44 @@ class InodeNumbersTest {
         }
     }
 
+    /** As {@code tail -F} and other followers ask for it. */
+    @Test
+    void number_ofFileThatAProgramOnAnotherMountReplaced_isThatOfTheOther() {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount other = MemoryMount.of(cluster)) {
+            mount.write("/file", "text");
+            long number = number(mount, "/file");
+            other.write("/new", "longer text");
+            long replacement = number(other, "/new");
+            other.rename("/new", "/file");
+            cluster.clock().advance(LONGER_THAN_NAMES_LIVE);
+            FuseNode known = mount.lookup("/file");
+            assertThat(mount.read("/file")).isEqualTo("longer text");
+            assertThat(known.inode()).isEqualTo(replacement).isNotEqualTo(number);
+            append(other, "/file", "x");
+            cluster.clock().advance(LONGER_THAN_NAMES_LIVE);
+            assertThat(number(mount, "/file")).isEqualTo(replacement);
+        }
+    }
+
+    /** Known to the kernel by its node, as a file that it has open. */
+    @Test
+    void number_ofNodeWhoseFileAProgramOnAnotherMountReplaced_isThatOfTheOther() {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount other = MemoryMount.of(cluster)) {
+            mount.write("/file", "text");
+            FuseNode node = mount.lookup("/file");
+            other.write("/new", "longer text");
+            long replacement = number(other, "/new");
+            other.rename("/new", "/file");
+            cluster.clock().advance(LONGER_THAN_NAMES_LIVE);
+            assertThat(mount.requests().getattr(node.id()).inode()).isEqualTo(replacement);
+            append(other, "/file", "x");
+            cluster.clock().advance(LONGER_THAN_NAMES_LIVE);
+            assertThat(mount.requests().getattr(node.id()).inode()).isEqualTo(replacement);
+        }
+    }
+
     @Test
     void number_ofFileThatIsOverwritten_staysHoweverManyWereBefore() {
         try (MemoryMount mount =

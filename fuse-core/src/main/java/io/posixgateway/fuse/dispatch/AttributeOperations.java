@@ -4,9 +4,14 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /** Extended attributes. A question with size 0 asks how long the answer would be. */
 final class AttributeOperations {
+    private static final byte[] TRUSTED = "trusted.".getBytes(StandardCharsets.US_ASCII);
+    private static final int ROOT = 0;
+
     private final FileSystem fileSystem;
 
     AttributeOperations(FileSystem fileSystem) {
@@ -43,9 +48,44 @@ final class AttributeOperations {
         return answer(call, size, fileSystem.getxattr(call, call.node, call.name, call.room(size)));
     }
 
+    /** A length that is asked for counts those names, too, that are not listed. */
     private int listxattr(Call call) {
         int size = call.int32(Layouts.GETXATTR_IN_SIZE);
-        return answer(call, size, fileSystem.listxattr(call, call.node, call.room(size)));
+        ByteBuffer names = call.room(size);
+        int bytes = fileSystem.listxattr(call, call.node, names);
+        boolean there = bytes > 0 && bytes <= names.limit();
+        return answer(call, size, there && call.uid() != ROOT ? withoutTrusted(names, bytes) : bytes);
+    }
+
+    /** Leaves out what the kernel lets nobody but root read; returns how many bytes stay. */
+    private static int withoutTrusted(ByteBuffer names, int bytes) {
+        int kept = 0;
+        for (int at = 0; at < bytes; ) {
+            int end = at;
+            while (end < bytes && names.get(end) != 0) {
+                end++;
+            }
+            int next = Math.min(end + 1, bytes);
+            if (!startsWith(names, at, end, TRUSTED)) {
+                for (int i = at; i < next; i++) {
+                    names.put(kept++, names.get(i));
+                }
+            }
+            at = next;
+        }
+        return kept;
+    }
+
+    private static boolean startsWith(ByteBuffer names, int at, int end, byte[] prefix) {
+        if (end - at < prefix.length) {
+            return false;
+        }
+        for (int i = 0; i < prefix.length; i++) {
+            if (names.get(at + i) != prefix[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static int answer(Call call, int size, int bytes) {

@@ -117,8 +117,9 @@ final class Handshake implements InitHandler {
     /** Null: take it. Empty: not wanted, and not worth a word. */
     private @Nullable String reasonAgainst(InitFeature feature, long offered) {
         Feature option = feature.feature();
-        if (option != null && options.off().contains(option)) {
-            return "switched off";
+        String off = option == null ? null : options.off().get(option);
+        if (off != null) {
+            return off;
         }
         boolean unwanted =
                 switch (feature) {
@@ -132,7 +133,7 @@ final class Handshake implements InitHandler {
         if (unwanted) {
             return "";
         }
-        if (feature == InitFeature.PASSTHROUGH && !options.off().contains(Feature.WRITEBACK_CACHE)) {
+        if (feature == InitFeature.PASSTHROUGH && !options.off().containsKey(Feature.WRITEBACK_CACHE)) {
             return "not together with writeback_cache";
         }
         if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {

@@ -74,7 +74,7 @@ final class KeptTransport {
         }
         ByteBuffer message =
                 ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
-        return !options.off().contains(Feature.RESEND)
+        return !options.off().containsKey(Feature.RESEND)
                 && Native.write(kept.fuseFd(), message, NoticeFormat.resend(message)) >= 0;
     }
 

@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.session;
 
-import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param spinMicros uring: look for work this long before sleeping; 0: never
  * @param enableUring may the kernel's enable_uring be switched on (changes the whole machine)?
  * @param guard a small process unmounts when this one dies without having done so
- * @param off features that are not to be used
+ * @param off features that are not to be used, and why not: a few words for the session's line
  */
 public record SessionOptions(
         TransportChoice transport,
@@ -36,7 +36,9 @@ public record SessionOptions(
         int spinMicros,
         boolean enableUring,
         boolean guard,
-        Set<Feature> off) {
+        Map<Feature, String> off) {
+    /** Why a feature is off that the options leave out. */
+    public static final String SWITCHED_OFF = "switched off";
 
     /** Which transport to take. */
     public enum TransportChoice {
@@ -118,6 +120,6 @@ public record SessionOptions(
                 0,
                 false,
                 false,
-                EnumSet.of(Feature.WRITEBACK_CACHE, Feature.ATOMIC_O_TRUNC));
+                Map.of(Feature.WRITEBACK_CACHE, SWITCHED_OFF, Feature.ATOMIC_O_TRUNC, SWITCHED_OFF));
     }
 }

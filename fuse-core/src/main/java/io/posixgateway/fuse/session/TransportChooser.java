@@ -78,7 +78,7 @@ final class TransportChooser {
         int cpus = Runtime.getRuntime().availableProcessors();
         int threads = options.threads() > 0 ? options.threads() : Math.min(2 * cpus, 16);
         int depth = options.queueDepth() > 0 ? options.queueDepth() : Math.min(80, Math.max(8, 320 / Uring.queues()));
-        boolean standBack = !options.off().contains(Feature.STAND_BACK);
+        boolean standBack = !options.off().containsKey(Feature.STAND_BACK);
         return new Sizes(options.maxWriteBytes(), threads, depth, options.spinMicros(), standBack);
     }
 }

@@ -116,9 +116,9 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
-    /** EOPNOTSUPP where there are no links: what programs copy after, while EPERM says that this caller may not. */
+    /** EPERM where there are no hard links, as link(2) documents it and the kernel itself answers. */
     default int link(Request request, long node, long newParent, Name newName, Entry entry) {
-        return -Errno.EOPNOTSUPP;
+        return -Errno.EPERM;
     }
 
     /**

@@ -58,6 +58,7 @@ class PathFileSystemIT {
                     "no extended attributes",
                     List.of(
                             "extended_attributes_are_kept",
+                            "trusted_attributes_are_listed_for_root_alone",
                             "extended_attributes_are_created_or_replaced_as_asked",
                             "extended_attributes_may_be_long")));
 
