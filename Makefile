@@ -135,7 +135,7 @@ stress-alluxio: build ## Random operations on open files and names against model
 
 s3-test: setup-s3 build ## The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class)
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=s3 \
-	  -Dtest='$(or $(TEST),S3IT$(comma)AlluxioConformanceIT$(comma)CoherenceIT$(comma)NothingMovesIT)' $(ARGS)
+	  -Dtest='$(or $(TEST),S3IT$(comma)S3MasterLossIT$(comma)AlluxioConformanceIT$(comma)CoherenceIT$(comma)NothingMovesIT)' $(ARGS)
 
 nothing-moves: build ## What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000)
 	@$(MVN) -Dquick test -Dtest=NothingMovesIT -Dsurefire.failIfNoSpecifiedTests=false \

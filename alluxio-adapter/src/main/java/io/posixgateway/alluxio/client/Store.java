@@ -79,7 +79,17 @@ public interface Store extends AutoCloseable {
     /** Deletes a file or an empty directory. */
     void delete(String path) throws StoreException;
 
-    /** @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there */
+    /**
+     * Renames a file or a directory.
+     *
+     * <p>What replaces a file where that {@link #deletesToReplace} is sent at most once. After a failure that {@link
+     * StoreException#isOutcomeUnknown} either path may have the file, or both its content, or neither; sent again before somebody has
+     * looked, it could delete the only copy. Of such failures those that say {@link StoreException#isUnanswered} may be sent again then.
+     *
+     * @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there
+     * @throws StoreException EXDEV where the two are in different under file systems; EISDIR where replacing a file deletes and, by a
+     *     look just before, a directory is there: it would be deleted with all that is below it
+     */
     void rename(String from, String to, boolean overFile) throws StoreException;
 
     /**

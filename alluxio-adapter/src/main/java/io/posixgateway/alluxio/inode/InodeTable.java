@@ -247,10 +247,10 @@ public final class InodeTable {
         return false;
     }
 
-    /** As {@link #replaced}, by others; false when that file is a node of its own already. */
+    /** As {@link #replaced}, by others; false when that file is a node of its own already, which is not being replaced itself. */
     public synchronized boolean adopt(Inode inode, long newFileId, long nowNanos) {
-        Inode later = laterIds.get(newFileId + BASE);
-        if ((later != null && later != inode) || nodes.get(nodeOf(newFileId)) != null) {
+        Inode there = known(newFileId);
+        if (there != null && there != inode && !there.isGoing()) {
             return false;
         }
         replaced(inode, newFileId, nowNanos);
