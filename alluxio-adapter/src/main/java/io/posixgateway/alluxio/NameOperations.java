@@ -381,10 +381,9 @@ final class NameOperations {
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            if (!e.isOutcomeUnknown()) {
-                volume.hidden.remove(hiddenPath);
+            if (!volume.hiddenCleanup.isHidden(child, path, hiddenPath, e)) {
+                throw e;
             }
-            throw e;
         }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());

@@ -85,7 +85,7 @@ final class Volume implements AutoCloseable {
     final SpoolFolder spool;
     final HiddenFiles hidden;
     final FileReplacer replacer;
-    private final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
+    final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
@@ -100,7 +100,7 @@ final class Volume implements AutoCloseable {
     /** What restores, or restored, the changed files of an earlier process whose mount goes on. */
     private volatile @Nullable DraftRecovery inherited;
 
-    private volatile boolean closing;
+    volatile boolean closing;
     private volatile boolean left;
 
     /**
