@@ -58,6 +58,11 @@ public interface Store extends AutoCloseable {
         return List.of();
     }
 
+    /** The same of renames that {@link #copiesOnRename}, which take as long as the store copies; by the new paths. */
+    default List<RunningListings.Listing> copies(long atLeastNanos) {
+        return List.of();
+    }
+
     /**
      * Lists the first part of a directory, after Alluxio has compared all of its names with the under file system: what was removed there
      * is gone, what is new or was replaced is loaded. The other parts are of {@link #list}.
