@@ -263,13 +263,13 @@ public final class InodeTable {
         numbering = listener;
     }
 
-    /** A file's node that the kernel knows from an earlier process; kept until the kernel forgets it. */
-    public Inode restore(long node, long fileId) {
+    /** A node that the kernel knows from an earlier process; kept until the kernel forgets it. */
+    public Inode restore(long node, long fileId, boolean directory) {
         Inode known = nodes.get(node);
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(node, fileId, false, bytes);
+        Inode fresh = new Inode(node, fileId, directory, bytes);
         nodes.putIfAbsent(fresh);
         lookedUp(fresh);
         laterIds.put(fileId + BASE, fresh);
