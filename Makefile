@@ -145,7 +145,7 @@ stress-alluxio: build ## Random operations on open files and names against model
 
 # Those of writing, renaming, recovery and takeover that find what they stored in a bucket, too. A change of the requests that operations
 # cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
-S3_TESTS := S3IT S3CallsIT S3DiskFullIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT \
+S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT \
   PublishingFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest io.posixgateway.alluxio.service.TakeoverFaultTest
 
 s3-test: setup-s3 build ## The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class FILES=1000)

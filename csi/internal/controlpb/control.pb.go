@@ -961,9 +961,13 @@ type PathInfoReply struct {
 	Reason   string                    `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
 	SetAside []*PathInfoReply_SetAside `protobuf:"bytes,18,rep,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
 	// Of this volume, those in flight for a second or more, the longest first.
-	Listings      []*PathInfoReply_Listing `protobuf:"bytes,19,rep,name=listings,proto3" json:"listings,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Listings []*PathInfoReply_Listing `protobuf:"bytes,19,rep,name=listings,proto3" json:"listings,omitempty"`
+	// The same of renames that copy objects, by the new paths.
+	Copies []*PathInfoReply_Listing `protobuf:"bytes,20,rep,name=copies,proto3" json:"copies,omitempty"`
+	// Renames of directories of this volume that have not ended, and what to do, a sentence for each.
+	UnfinishedRenames []string `protobuf:"bytes,21,rep,name=unfinished_renames,json=unfinishedRenames,proto3" json:"unfinished_renames,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *PathInfoReply) Reset() {
@@ -1125,6 +1129,20 @@ func (x *PathInfoReply) GetSetAside() []*PathInfoReply_SetAside {
 func (x *PathInfoReply) GetListings() []*PathInfoReply_Listing {
 	if x != nil {
 		return x.Listings
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetCopies() []*PathInfoReply_Listing {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetUnfinishedRenames() []string {
+	if x != nil {
+		return x.UnfinishedRenames
 	}
 	return nil
 }
@@ -2438,7 +2456,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"\xae\a\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xa5\b\n" +
 	"\rPathInfoReply\x12!\n" +
 	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
@@ -2461,7 +2479,9 @@ const file_control_proto_rawDesc = "" +
 	"\tread_path\x18\x10 \x01(\tR\breadPath\x12\x16\n" +
 	"\x06reason\x18\x11 \x01(\tR\x06reason\x12L\n" +
 	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x12J\n" +
-	"\blistings\x18\x13 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\blistings\x1aT\n" +
+	"\blistings\x18\x13 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\blistings\x12F\n" +
+	"\x06copies\x18\x14 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\x06copies\x12-\n" +
+	"\x12unfinished_renames\x18\x15 \x03(\tR\x11unfinishedRenames\x1aT\n" +
 	"\x05Block\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
@@ -2626,53 +2646,54 @@ var file_control_proto_depIdxs = []int32{
 	39, // 5: posixgateway.control.v1.PathInfoReply.blocks:type_name -> posixgateway.control.v1.PathInfoReply.Block
 	40, // 6: posixgateway.control.v1.PathInfoReply.set_aside:type_name -> posixgateway.control.v1.PathInfoReply.SetAside
 	41, // 7: posixgateway.control.v1.PathInfoReply.listings:type_name -> posixgateway.control.v1.PathInfoReply.Listing
-	42, // 8: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
-	2,  // 9: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	2,  // 10: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
-	43, // 11: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
-	0,  // 12: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
-	3,  // 13: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
-	5,  // 14: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
-	7,  // 15: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
-	10, // 16: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
-	12, // 17: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
-	24, // 18: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
-	26, // 19: posixgateway.control.v1.Control.Sync:input_type -> posixgateway.control.v1.SyncRequest
-	28, // 20: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
-	30, // 21: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
-	14, // 22: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
-	16, // 23: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
-	18, // 24: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
-	20, // 25: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
-	22, // 26: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
-	32, // 27: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	32, // 28: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	34, // 29: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
-	32, // 30: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
-	1,  // 31: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
-	4,  // 32: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
-	6,  // 33: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
-	9,  // 34: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
-	11, // 35: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
-	13, // 36: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
-	25, // 37: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
-	27, // 38: posixgateway.control.v1.Control.Sync:output_type -> posixgateway.control.v1.SyncProgress
-	29, // 39: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
-	31, // 40: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
-	15, // 41: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
-	17, // 42: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
-	19, // 43: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
-	21, // 44: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
-	23, // 45: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
-	33, // 46: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	33, // 47: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	33, // 48: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
-	35, // 49: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
-	31, // [31:50] is the sub-list for method output_type
-	12, // [12:31] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	41, // 8: posixgateway.control.v1.PathInfoReply.copies:type_name -> posixgateway.control.v1.PathInfoReply.Listing
+	42, // 9: posixgateway.control.v1.DiagnoseReply.texts:type_name -> posixgateway.control.v1.DiagnoseReply.TextsEntry
+	2,  // 10: posixgateway.control.v1.DirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	2,  // 11: posixgateway.control.v1.RenameDirectoryRequest.cluster:type_name -> posixgateway.control.v1.Cluster
+	43, // 12: posixgateway.control.v1.ListDirectoryReply.entries:type_name -> posixgateway.control.v1.ListDirectoryReply.Entry
+	0,  // 13: posixgateway.control.v1.Control.Info:input_type -> posixgateway.control.v1.InfoRequest
+	3,  // 14: posixgateway.control.v1.Control.Attach:input_type -> posixgateway.control.v1.AttachRequest
+	5,  // 15: posixgateway.control.v1.Control.Detach:input_type -> posixgateway.control.v1.DetachRequest
+	7,  // 16: posixgateway.control.v1.Control.List:input_type -> posixgateway.control.v1.ListRequest
+	10, // 17: posixgateway.control.v1.Control.Stats:input_type -> posixgateway.control.v1.StatsRequest
+	12, // 18: posixgateway.control.v1.Control.Warmup:input_type -> posixgateway.control.v1.WarmupRequest
+	24, // 19: posixgateway.control.v1.Control.Invalidate:input_type -> posixgateway.control.v1.InvalidateRequest
+	26, // 20: posixgateway.control.v1.Control.Sync:input_type -> posixgateway.control.v1.SyncRequest
+	28, // 21: posixgateway.control.v1.Control.SetLogLevel:input_type -> posixgateway.control.v1.SetLogLevelRequest
+	30, // 22: posixgateway.control.v1.Control.Drain:input_type -> posixgateway.control.v1.DrainRequest
+	14, // 23: posixgateway.control.v1.Control.PathInfo:input_type -> posixgateway.control.v1.PathInfoRequest
+	16, // 24: posixgateway.control.v1.Control.SetAccessLog:input_type -> posixgateway.control.v1.SetAccessLogRequest
+	18, // 25: posixgateway.control.v1.Control.FollowAccesses:input_type -> posixgateway.control.v1.FollowAccessesRequest
+	20, // 26: posixgateway.control.v1.Control.Metrics:input_type -> posixgateway.control.v1.MetricsRequest
+	22, // 27: posixgateway.control.v1.Control.Diagnose:input_type -> posixgateway.control.v1.DiagnoseRequest
+	32, // 28: posixgateway.control.v1.Control.MakeDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	32, // 29: posixgateway.control.v1.Control.RemoveDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	34, // 30: posixgateway.control.v1.Control.RenameDirectory:input_type -> posixgateway.control.v1.RenameDirectoryRequest
+	32, // 31: posixgateway.control.v1.Control.ListDirectory:input_type -> posixgateway.control.v1.DirectoryRequest
+	1,  // 32: posixgateway.control.v1.Control.Info:output_type -> posixgateway.control.v1.InfoReply
+	4,  // 33: posixgateway.control.v1.Control.Attach:output_type -> posixgateway.control.v1.AttachReply
+	6,  // 34: posixgateway.control.v1.Control.Detach:output_type -> posixgateway.control.v1.DetachReply
+	9,  // 35: posixgateway.control.v1.Control.List:output_type -> posixgateway.control.v1.ListReply
+	11, // 36: posixgateway.control.v1.Control.Stats:output_type -> posixgateway.control.v1.StatsReply
+	13, // 37: posixgateway.control.v1.Control.Warmup:output_type -> posixgateway.control.v1.WarmupProgress
+	25, // 38: posixgateway.control.v1.Control.Invalidate:output_type -> posixgateway.control.v1.InvalidateReply
+	27, // 39: posixgateway.control.v1.Control.Sync:output_type -> posixgateway.control.v1.SyncProgress
+	29, // 40: posixgateway.control.v1.Control.SetLogLevel:output_type -> posixgateway.control.v1.SetLogLevelReply
+	31, // 41: posixgateway.control.v1.Control.Drain:output_type -> posixgateway.control.v1.DrainReply
+	15, // 42: posixgateway.control.v1.Control.PathInfo:output_type -> posixgateway.control.v1.PathInfoReply
+	17, // 43: posixgateway.control.v1.Control.SetAccessLog:output_type -> posixgateway.control.v1.SetAccessLogReply
+	19, // 44: posixgateway.control.v1.Control.FollowAccesses:output_type -> posixgateway.control.v1.AccessLines
+	21, // 45: posixgateway.control.v1.Control.Metrics:output_type -> posixgateway.control.v1.MetricsReply
+	23, // 46: posixgateway.control.v1.Control.Diagnose:output_type -> posixgateway.control.v1.DiagnoseReply
+	33, // 47: posixgateway.control.v1.Control.MakeDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 48: posixgateway.control.v1.Control.RemoveDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	33, // 49: posixgateway.control.v1.Control.RenameDirectory:output_type -> posixgateway.control.v1.DirectoryReply
+	35, // 50: posixgateway.control.v1.Control.ListDirectory:output_type -> posixgateway.control.v1.ListDirectoryReply
+	32, // [32:51] is the sub-list for method output_type
+	13, // [13:32] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_control_proto_init() }

@@ -512,7 +512,12 @@ public final class AlluxioFileSystem implements FileSystem {
     /** The parts of this volume, to be asked for what they count. */
     public VolumeCounts details() {
         return new VolumeCounts(
-                volume.metadata, volume.table, volume.readers.blocks(), volume.readers.budget(), volume.spool);
+                volume.metadata,
+                volume.table,
+                volume.readers.blocks(),
+                volume.readers.budget(),
+                volume.spool,
+                volume.unfinished.renames());
     }
 
     /** Between the names of the mount and those in Alluxio's paths, as they are in its root's under file system. */

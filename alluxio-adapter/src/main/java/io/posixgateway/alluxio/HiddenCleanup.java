@@ -9,7 +9,9 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +22,8 @@ final class HiddenCleanup {
     /** So many are listed at once. */
     private static final int MOST_HIDDEN = 1000;
 
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final Volume volume;
 
     HiddenCleanup(Volume volume) {
@@ -27,25 +31,60 @@ final class HiddenCleanup {
     }
 
     /**
-     * After a look at what they were to replace; one that the kernel has open stays until it forgets it.
+     * After a look at what they were to replace; one that the kernel has open stays until it forgets it. What Alluxio does not answer
+     * for is tried again by a thread of its own, until the mount ends.
      *
-     * @param alluxio in another one than before they stay
      * @param mayBeOpen the kernel was served by an earlier process
      */
     void removeInherited(KnownAlluxio alluxio, boolean mayBeOpen) {
-        try {
-            alluxio.record(false);
-            if (alluxio.difference() != null) {
-                return;
+        Inherited inherited = new Inherited(alluxio, mayBeOpen);
+        if (!inherited.isDone()) {
+            Thread thread = new Thread(inherited, "hidden-files");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    /** The files that an earlier process left. One thread at a time. */
+    private final class Inherited implements Runnable {
+        private final KnownAlluxio alluxio;
+        private final boolean mayBeOpen;
+        private boolean known;
+        private List<HiddenFiles.Hidden> left = List.of();
+
+        private Inherited(KnownAlluxio alluxio, boolean mayBeOpen) {
+            this.alluxio = alluxio;
+            this.mayBeOpen = mayBeOpen;
+        }
+
+        @Override
+        public void run() {
+            while (!volume.closing && !isDone()) {
+                volume.clock.pause(RETRY_NANOS);
             }
-        } catch (StoreException e) {
-            LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
-            return;
         }
-        if (volume.replacer.inherit()) {
-            volume.replacer.settle();
+
+        /** Tries once. Is nothing left that this process can remove, and has to? */
+        private boolean isDone() {
+            if (!known) {
+                try {
+                    alluxio.record(false);
+                    if (alluxio.difference() != null) {
+                        return true; // in another one than before they stay
+                    }
+                } catch (StoreException e) {
+                    LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
+                    return false;
+                }
+                known = true;
+                if (volume.replacer.inherit()) {
+                    volume.replacer.settle();
+                }
+                left = volume.hidden.inherit();
+            }
+            left = remove(left, mayBeOpen);
+            return left.isEmpty();
         }
-        remove(volume.hidden.inherit(), mayBeOpen);
     }
 
     /**
@@ -71,18 +110,20 @@ final class HiddenCleanup {
         remove(volume.hidden.present(), false);
     }
 
-    private void remove(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+    /** Returns those that could not be removed. */
+    private List<HiddenFiles.Hidden> remove(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
+        List<HiddenFiles.Hidden> stay = new ArrayList<>();
         for (HiddenFiles.Hidden one : all) {
-            if (volume.replacer.isUnfinished(one.path())) {
-                continue;
-            }
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
             if (open) {
                 awaitForget(one.node());
-            } else if (isRemoved(one)) {
+            } else if (!volume.replacer.isUnfinished(one.path()) && isRemoved(one)) {
                 volume.hidden.remove(one.path());
+            } else {
+                stay.add(one);
             }
         }
+        return stay;
     }
 
     /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
@@ -101,13 +142,71 @@ final class HiddenCleanup {
     /** Removes it where it is by now; true when it is gone. */
     private boolean isRemoved(HiddenFiles.Hidden one) {
         try {
-            String path = one.fileId() == 0 ? one.path() : volume.store.pathOf(one.fileId());
+            String path = one.fileId() == 0 ? one.path() : pathOf(one.fileId());
             if (HiddenNames.isOf(path)) {
                 volume.store.delete(path);
+            } else if (isInStore(one.path())) {
+                volume.store.delete(one.path());
+                forgetEmpty(path);
             }
             return true;
         } catch (StoreException e) {
             return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+        }
+    }
+
+    /** Empty: it is gone. */
+    private String pathOf(long fileId) throws StoreException {
+        try {
+            return volume.store.pathOf(fileId);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
+                return "";
+            }
+            throw e;
+        }
+    }
+
+    /** Alluxio may have the name still that a file had before it was hidden; it drops it when it finds no object. */
+    private void forgetEmpty(String path) throws StoreException {
+        if (!path.isEmpty() && isInStore(path)) {
+            LOG.debug("{} is another file by now", path);
+        }
+    }
+
+    /**
+     * After a hide that failed: is the file hidden all the same? The master may have been killed when the store had done it, so that what
+     * Alluxio has of the old name is nothing. If it is not, it stands in the list only as long as that is not known.
+     */
+    boolean isHidden(Inode child, String path, String hiddenPath, StoreException failure) {
+        if (!failure.isOutcomeUnknown()) {
+            volume.hidden.remove(hiddenPath);
+            return false;
+        }
+        try {
+            if (isInStore(path) || !isInStore(hiddenPath)) {
+                return false;
+            }
+            long fileId = volume.store.status(hiddenPath).id();
+            if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.freshness.nowNanos())) {
+                child.forgetFacts();
+            }
+            return true;
+        } catch (StoreException e) {
+            LOG.debug("Whether {} is hidden is not known: {}", path, e.getMessage());
+            return false;
+        }
+    }
+
+    /** The master may have been killed when the store had hidden it, and its journal had nothing of that. */
+    private boolean isInStore(String path) throws StoreException {
+        try {
+            return !volume.store.compared(path).directory();
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return false;
+            }
+            throw e;
         }
     }
 

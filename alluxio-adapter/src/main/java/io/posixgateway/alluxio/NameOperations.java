@@ -21,10 +21,15 @@ import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
+    private static final Logger LOG = LoggerFactory.getLogger(NameOperations.class);
+
     private final Volume volume;
     private final NewFiles newFiles;
     private final DirectoryRemoval removal;
@@ -383,10 +388,9 @@ final class NameOperations {
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            if (!e.isOutcomeUnknown()) {
-                volume.hidden.remove(hiddenPath);
+            if (!volume.hiddenCleanup.isHidden(child, path, hiddenPath, e)) {
+                throw e;
             }
-            throw e;
         }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
@@ -451,6 +455,9 @@ final class NameOperations {
             rename(child, from, to, target);
             return target == null;
         } catch (StoreException e) {
+            if (child.isDirectory() && target == null) {
+                showPart(to);
+            }
             boolean appeared = replaces && target == null && e.errno() == Errno.EEXIST;
             Inode there = appeared ? volume.metadata.look(to.directory, to.name) : null;
             if (there == null) {
@@ -459,6 +466,17 @@ final class NameOperations {
             rename(child, from, to, there);
             volume.buryIfClosed(there); // the kernel may never have known it, and then says nothing of it
             return false;
+        }
+    }
+
+    /** A directory that moves file by file has both names where it does not come to its end. */
+    private void showPart(Place to) {
+        try {
+            if (volume.metadata.look(to.directory, to.name) != null) {
+                volume.notices.moved(to.directory, List.of(to.name));
+            }
+        } catch (StoreException e) {
+            LOG.debug("Whether a part of a directory was moved is not known: {}", e.getMessage());
         }
     }
 

@@ -20,12 +20,11 @@ import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DirectoryRename;
@@ -82,8 +81,9 @@ final class Volume implements AutoCloseable {
     final Drafts drafts;
     final SpoolFolder spool;
     final HiddenFiles hidden;
+    final DirectoryRename.Notes unfinished;
     final FileReplacer replacer;
-    private final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
+    final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
@@ -98,7 +98,7 @@ final class Volume implements AutoCloseable {
     /** What restores, or restored, the changed files of an earlier process whose mount goes on. */
     private volatile @Nullable DraftRecovery inherited;
 
-    private volatile boolean closing;
+    volatile boolean closing;
     private volatile boolean left;
 
     /**
@@ -124,8 +124,7 @@ final class Volume implements AutoCloseable {
         BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders());
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough());
-        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), holdings);
+        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), StoredNotes.holdings(kept));
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
@@ -139,7 +138,9 @@ final class Volume implements AutoCloseable {
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
-        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
+        this.unfinished =
+                new DirectoryRename.Notes(nodes, new DirectoryRenameLog(lists, store.cluster(), kept != null));
+        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }
@@ -182,7 +183,7 @@ final class Volume implements AutoCloseable {
             replacer.settle();
             recovery.restore(drafts);
         }
-        table.tell(new StoredNumbering(folder.nodes()));
+        table.tell(new StoredNotes.Numbering(folder.nodes()));
         table.generation(folder.passthrough().generation());
         takenOver = goesOn;
     }
@@ -194,6 +195,7 @@ final class Volume implements AutoCloseable {
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
         later(() -> hiddenCleanup.removeInherited(alluxio, takenOver));
+        later(directoryRename::reportInherited);
         later(this::buryUnknown);
     }
 
@@ -271,32 +273,6 @@ final class Volume implements AutoCloseable {
     boolean recovers(Inode inode) {
         Recovering recovery = recovering;
         return recovery != null && recovery.recovery.concerns(inode.node());
-    }
-
-    /** As {@link StoredNumbering}. */
-    private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
-        @Override
-        public boolean add(long held) {
-            return log.add(held);
-        }
-
-        @Override
-        public void remove(long held) {
-            log.remove(held);
-        }
-    }
-
-    /** The next process hears of it, too. */
-    private record StoredNumbering(NodeLog log) implements NodeIdListener {
-        @Override
-        public void moved(long node, long fileId) {
-            log.noticed(node, fileId);
-        }
-
-        @Override
-        public void gone(long node) {
-            log.noticed(node, NodeLog.NOBODY);
-        }
     }
 
     /**
@@ -477,6 +453,7 @@ final class Volume implements AutoCloseable {
         hiddenCleanup.removeAll();
         hidden.close();
         replacer.close();
+        unfinished.renames().close();
         hot.close();
         ahead.close();
         notices.close();
@@ -494,6 +471,7 @@ final class Volume implements AutoCloseable {
         metadata.times().leave();
         hidden.close();
         replacer.close();
+        unfinished.renames().close();
         if (kept != null) {
             kept.close();
         }

@@ -40,23 +40,25 @@ final class Demo implements AutoCloseable {
 
     /** Starts master and worker, and puts the sample files into the UFS; into a bucket as another client of it. */
     EmbeddedAlluxio startAlluxio(UnderStore kind) throws IOException {
-        EmbeddedAlluxio started =
-                EmbeddedAlluxio.start(EmbeddedOptions.defaults().on(kind));
-        boolean late;
-        synchronized (this) {
-            late = closed;
-            alluxio = started;
-        }
-        if (late) {
-            started.close();
-            throw new CommandException("interrupted");
-        }
+        EmbeddedAlluxio started = prepare(kind);
+        started.startServers();
         SampleDataset.write(started.ufs());
         S3Server s3 = started.s3();
         if (s3 != null) {
             s3.putAll(started.ufs());
         }
         return started;
+    }
+
+    /** So that {@link #close} finds it before it runs. */
+    private synchronized EmbeddedAlluxio prepare(UnderStore kind) throws IOException {
+        if (closed) {
+            throw new CommandException("interrupted");
+        }
+        EmbeddedAlluxio prepared =
+                EmbeddedAlluxio.prepare(EmbeddedOptions.defaults().on(kind));
+        alluxio = prepared;
+        return prepared;
     }
 
     /** Mounts the whole Alluxio. */

@@ -78,6 +78,14 @@ final class InfoCommand implements Callable<Integer> {
         }
     }
 
+    private static void showRenames(PrintWriter out, PathInfoReply info) {
+        for (PathInfoReply.Listing one : info.getCopiesList()) {
+            out.println("renaming    a file to " + one.getPath() + " for " + one.getSeconds()
+                    + " s: the object store copies it");
+        }
+        info.getUnfinishedRenamesList().forEach(one -> out.println("unfinished  " + one));
+    }
+
     private static void show(PrintWriter out, PathInfoReply info) {
         out.println("path        " + info.getAlluxioPath() + " in Alluxio");
         out.println("type        " + info.getType());
@@ -109,5 +117,6 @@ final class InfoCommand implements Callable<Integer> {
         }
         showAside(out, info);
         showListings(out, info);
+        showRenames(out, info);
     }
 }

@@ -103,7 +103,8 @@ public final class AlluxioStore implements Store {
         this.files = FileSystem.Factory.create(context);
         this.loader = new Loader(context, files);
         this.mountPoints = new MountPoints(this::mountTable, clock);
-        this.renames = new Renames(files, this::attempt, mountPoints, firstListings);
+        RenameClients renaming = new RenameClients(context);
+        this.renames = new Renames(files, renaming, this::attempt, mountPoints, firstListings, open);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
@@ -299,14 +300,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
-        AlluxioURI source = uri(from);
-        AlluxioURI target = uri(to);
-        open.moved(from);
-        try {
-            renames.rename(source, target, overFile);
-        } finally {
-            open.moved(from);
-        }
+        renames.rename(uri(from), uri(to), overFile);
     }
 
     @Override
@@ -561,6 +555,7 @@ public final class AlluxioStore implements Store {
     @Override
     public void close() {
         asking.shutdownNow();
+        renames.close();
         try {
             files.close();
         } catch (IOException e) {

@@ -21,11 +21,13 @@ final class MeteredStore implements Store {
     private final Clock clock;
     private final RpcMetrics metrics = new RpcMetrics();
     private final RunningListings listings;
+    private final RunningListings copies;
 
     MeteredStore(Store store, Clock clock) {
         this.store = store;
         this.clock = clock;
         this.listings = new RunningListings(clock);
+        this.copies = new RunningListings(clock);
     }
 
     private interface Call<T> {
@@ -117,30 +119,35 @@ final class MeteredStore implements Store {
 
     @Override
     public Page list(String path, String startAfter, int most) throws StoreException {
-        return timed(Method.LIST, () -> listing(path, () -> store.list(path, startAfter, most)));
+        return timed(Method.LIST, () -> unlimited(listings, path, () -> store.list(path, startAfter, most)));
     }
 
     @Override
     public Page listCompared(String path, int most) throws StoreException {
-        return timed(Method.LIST, () -> listing(path, () -> store.listCompared(path, most)));
+        return timed(Method.LIST, () -> unlimited(listings, path, () -> store.listCompared(path, most)));
     }
 
     /** Takes as long as the master needs: the connection's own keepalive says whether it lives. */
-    private <T> T listing(String path, Call<T> call) throws StoreException {
+    private static <T> T unlimited(RunningListings running, String path, Call<T> call) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
-        long number = listings.begin(path);
+        long number = running.begin(path);
         remote.beginUnlimited();
         try {
             return call.run();
         } finally {
             remote.endUnlimited();
-            listings.end(number);
+            running.end(number);
         }
     }
 
     @Override
     public List<RunningListings.Listing> listings(long atLeastNanos) {
         return listings.all(atLeastNanos);
+    }
+
+    @Override
+    public List<RunningListings.Listing> copies(long atLeastNanos) {
+        return copies.all(atLeastNanos);
     }
 
     @Override
@@ -170,7 +177,16 @@ final class MeteredStore implements Store {
 
     @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
-        done(Method.RENAME, () -> store.rename(from, to, overFile));
+        done(Method.RENAME, () -> {
+            if (store.copiesOnRename(to)) {
+                unlimited(copies, to, () -> {
+                    store.rename(from, to, overFile);
+                    return to;
+                });
+            } else {
+                store.rename(from, to, overFile);
+            }
+        });
     }
 
     @Override

@@ -17,40 +17,78 @@ import org.jspecify.annotations.Nullable;
  * the locks of both paths, so Alluxio shows the old file or the new one; the UFS itself shows neither for the time of a copy. On a local
  * folder that gap need not be, as rename(2) replaces.
  *
- * <p>The master deletes whatever is at the target, and a directory with all that is in it. So it is looked at just before.
+ * <p>Where it deletes, it is asked once: a master that was killed after the last step in the UFS, before its journal said so, would
+ * delete what it had put there if it was asked again. And it deletes whatever is at the target, a directory with all that is in it: so
+ * that is looked at just before.
  */
-final class Renames {
+final class Renames implements AutoCloseable {
+    private static final S3SyntaxOptions OVERWRITING =
+            S3SyntaxOptions.newBuilder().setOverwrite(true).build();
+
     private final FileSystem files;
+    private final RenameClients once;
     private final MasterCaller caller;
     private final MountPoints mountPoints;
     private final FirstListings listings;
+    private final OpenStreams open;
 
-    Renames(FileSystem files, MasterCaller caller, MountPoints mountPoints, FirstListings listings) {
+    /** @param once its own from here on */
+    Renames(
+            FileSystem files,
+            RenameClients once,
+            MasterCaller caller,
+            MountPoints mountPoints,
+            FirstListings listings,
+            OpenStreams open) {
         this.files = files;
+        this.once = once;
         this.caller = caller;
         this.mountPoints = mountPoints;
         this.listings = listings;
+        this.open = open;
     }
 
-    /**
-     * @param overFile replace a file there; if false, EEXIST when something is there
-     * @throws StoreException EXDEV where the two are in different UFS; EISDIR where a directory is to be replaced
-     */
+    /** As {@link Store#rename}. */
     void rename(AlluxioURI from, AlluxioURI to, boolean overFile) throws StoreException {
+        boolean deletes = overFile && mountPoints.of(to.getPath()).kind() != UfsKind.LOCAL;
+        open.moved(from.getPath());
+        try {
+            listings.take(
+                    List.of(from.getPath(), to.getPath()),
+                    () -> deletes ? replaced(from, to) : renamed(from, to, overFile));
+        } finally {
+            open.moved(from.getPath());
+        }
+    }
+
+    private AlluxioURI renamed(AlluxioURI from, AlluxioURI to, boolean overFile) throws StoreException {
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
         if (overFile) {
-            options.setS3SyntaxOptions(S3SyntaxOptions.newBuilder().setOverwrite(true));
-            if (mountPoints.of(to.getPath()).kind() != UfsKind.LOCAL) {
-                options.setPersist(true);
-                checkReplaceable(to);
-            }
+            options.setS3SyntaxOptions(OVERWRITING);
         }
-        listings.take(
-                List.of(from.getPath(), to.getPath()),
-                () -> caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
-                    files.rename(from, to, options.build());
-                    return to;
-                }));
+        return caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
+            files.rename(from, to, options.build());
+            return to;
+        });
+    }
+
+    private AlluxioURI replaced(AlluxioURI from, AlluxioURI to) throws StoreException {
+        checkReplaceable(to);
+        RenamePOptions options = RenamePOptions.newBuilder()
+                .setS3SyntaxOptions(OVERWRITING)
+                .setPersist(true)
+                .build();
+        try {
+            return caller.attempt("rename to " + to.getPath(), from.getPath(), () -> {
+                once.rename(from, to, options);
+                return to;
+            });
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EIO || Thread.currentThread().isInterrupted() || !ErrnoTable.isUnanswered(e)) {
+                throw e;
+            }
+            throw StoreException.unanswered(String.valueOf(e.getMessage()), e);
+        }
     }
 
     private void checkReplaceable(AlluxioURI target) throws StoreException {
@@ -58,7 +96,8 @@ final class Renames {
         if (there != null && there.isFolder()) {
             throw new StoreException(
                     Errno.EISDIR,
-                    "A directory of another client is in the place of the file " + target.getPath(),
+                    target.getPath()
+                            + " is a directory that another client put there; move it away, or write elsewhere",
                     null);
         }
     }
@@ -72,5 +111,10 @@ final class Renames {
             }
             throw e;
         }
+    }
+
+    @Override
+    public void close() {
+        once.close();
     }
 }

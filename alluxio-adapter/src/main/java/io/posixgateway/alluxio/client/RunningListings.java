@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The listings that Alluxio's master works on now. Any thread; never waits.
+ * The listings that Alluxio's master works on now, or the renames. Any thread; never waits.
  *
  * <p>With the first listing of a directory the master reads all of its names from the under file system, which takes minutes for a large
- * one of an object store. People want to see what is waited for.
+ * one of an object store; and a rename there is a copy. People want to see what is waited for.
  */
 public final class RunningListings {
     private final Clock clock;
@@ -23,7 +23,7 @@ public final class RunningListings {
     private record Begun(String path, long nanos) {}
 
     /**
-     * One directory.
+     * One directory, or the new path of what is renamed.
      *
      * @param path in Alluxio
      * @param nanos for which the longest call is in flight

@@ -58,6 +58,11 @@ public interface Store extends AutoCloseable {
         return List.of();
     }
 
+    /** The same of renames that {@link #copiesOnRename}, which take as long as the store copies; by the new paths. */
+    default List<RunningListings.Listing> copies(long atLeastNanos) {
+        return List.of();
+    }
+
     /**
      * Lists the first part of a directory, after Alluxio has compared all of its names with the under file system: what was removed there
      * is gone, what is new or was replaced is loaded. The other parts are of {@link #list}.
@@ -79,7 +84,17 @@ public interface Store extends AutoCloseable {
     /** Deletes a file or an empty directory. */
     void delete(String path) throws StoreException;
 
-    /** @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there */
+    /**
+     * Renames a file or a directory.
+     *
+     * <p>What replaces a file where that {@link #deletesToReplace} is sent at most once. After a failure that {@link
+     * StoreException#isOutcomeUnknown} either path may have the file, or both its content, or neither; sent again before somebody has
+     * looked, it could delete the only copy. Of such failures those that say {@link StoreException#isUnanswered} may be sent again then.
+     *
+     * @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there
+     * @throws StoreException EXDEV where the two are in different under file systems; EISDIR where replacing a file deletes and, by a
+     *     look just before, a directory is there: it would be deleted with all that is below it
+     */
     void rename(String from, String to, boolean overFile) throws StoreException;
 
     /**

@@ -134,7 +134,10 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
             return PathInfoReplies.of(
                     volume.inspect(request.getPath()),
                     volume.details().spool().aside().items(),
-                    volume.store().listings(SHOWN_LISTING_NANOS));
+                    new PathInfoReplies.Running(
+                            volume.store().listings(SHOWN_LISTING_NANOS),
+                            volume.store().copies(SHOWN_LISTING_NANOS),
+                            volume.details().renames().present()));
         });
     }
 

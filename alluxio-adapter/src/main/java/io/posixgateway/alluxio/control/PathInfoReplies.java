@@ -4,7 +4,9 @@ import io.posixgateway.alluxio.PathFacts;
 import io.posixgateway.alluxio.client.FileDetails;
 import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.SetAside;
+import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.fuse.spi.Stat;
 import java.util.List;
 
@@ -13,10 +15,21 @@ final class PathInfoReplies {
     private PathInfoReplies() {}
 
     /**
-     * @param aside of the whole volume: shown is what was at or below the path, or nobody knows where
-     * @param listings in flight, of the whole volume
+     * What takes long.
+     *
+     * @param copies of objects that are renamed
+     * @param renames of directories that have not ended
      */
-    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside, List<RunningListings.Listing> listings) {
+    record Running(
+            List<RunningListings.Listing> listings,
+            List<RunningListings.Listing> copies,
+            List<DirectoryRenameLog.Moving> renames) {}
+
+    /**
+     * @param aside of the whole volume: shown is what was at or below the path, or nobody knows where
+     * @param running in flight, of the whole volume
+     */
+    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside, Running running) {
         Facts facts = path.facts();
         FileDetails details = path.details();
         PathInfoReply.Builder reply = PathInfoReply.newBuilder()
@@ -45,13 +58,17 @@ final class PathInfoReplies {
             reply.addBlocks(told);
         }
         add(reply, path.alluxioPath(), aside);
-        for (RunningListings.Listing listing : listings) {
-            reply.addListings(PathInfoReply.Listing.newBuilder()
-                    .setPath(listing.path())
-                    .setSeconds(listing.nanos() / 1_000_000_000L)
-                    .setCalls(listing.calls()));
-        }
+        running.listings.forEach(one -> reply.addListings(listing(one)));
+        running.copies.forEach(one -> reply.addCopies(listing(one)));
+        running.renames.forEach(one -> reply.addUnfinishedRenames(DirectoryRename.advice(one)));
         return reply.build();
+    }
+
+    private static PathInfoReply.Listing.Builder listing(RunningListings.Listing one) {
+        return PathInfoReply.Listing.newBuilder()
+                .setPath(one.path())
+                .setSeconds(one.nanos() / 1_000_000_000L)
+                .setCalls(one.calls());
     }
 
     private static void add(PathInfoReply.Builder reply, String path, List<SetAside.Item> aside) {

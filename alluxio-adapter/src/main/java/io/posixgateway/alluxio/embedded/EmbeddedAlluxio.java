@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * with a local folder, or a bucket of an {@link S3Server}, as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
- * and removes a temporary folder. Methods are for one thread at a time.
+ * and removes a temporary folder. Methods are for one thread at a time, but for {@link #close}.
  */
 public final class EmbeddedAlluxio implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(3);
@@ -41,6 +41,8 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final List<ServerProcess> workers = new ArrayList<>();
     private final List<ServerProcess> jobServers = new ArrayList<>();
     private final PortRange ports;
+    // Guarded by this.
+    private boolean closed;
 
     private EmbeddedAlluxio(EmbeddedOptions options, Path folder) throws IOException {
         this.folder = folder;
@@ -68,9 +70,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     /** Starts all of it and returns when files can be read and written. */
     public static EmbeddedAlluxio start(EmbeddedOptions options) throws IOException {
-        Path given = options.folder();
-        Path folder = given == null ? Files.createTempDirectory("embedded-alluxio-") : Files.createDirectories(given);
-        EmbeddedAlluxio alluxio = new EmbeddedAlluxio(options, folder.toAbsolutePath());
+        EmbeddedAlluxio alluxio = prepare(options);
         try {
             alluxio.startServers();
             return alluxio;
@@ -80,14 +80,30 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         }
     }
 
-    private void startServers() throws IOException {
+    /** Makes its folder, and starts nothing yet: for those who may have to {@link #close} it on another thread before it runs. */
+    public static EmbeddedAlluxio prepare(EmbeddedOptions options) throws IOException {
+        Path given = options.folder();
+        Path folder = given == null ? Files.createTempDirectory("embedded-alluxio-") : Files.createDirectories(given);
+        return new EmbeddedAlluxio(options, folder.toAbsolutePath());
+    }
+
+    /** Starts all of it and returns when files can be read and written; fails when it is closed meanwhile. Once. */
+    public void startServers() throws IOException {
         if (s3 != null) {
-            s3.start(deadlineNanos());
+            start(s3.process());
+            s3.awaitBucket(deadlineNanos());
         }
         for (ServerProcess server : servers()) {
-            server.start();
+            start(server);
         }
         awaitReady();
+    }
+
+    private synchronized void start(ServerProcess server) throws IOException {
+        if (closed) {
+            throw new IOException("It is closed");
+        }
+        server.start();
     }
 
     private static long deadlineNanos() {
@@ -196,7 +212,8 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     /** Ends the servers at once, removes the blocks, and the folder if it is a temporary one. Idempotent. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         for (ServerProcess server : servers()) {
             server.kill();
         }

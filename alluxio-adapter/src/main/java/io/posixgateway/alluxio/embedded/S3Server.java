@@ -133,9 +133,8 @@ public final class S3Server {
                         .resolve("posix-gateway");
     }
 
-    /** Starts it, and makes the bucket once it takes requests. */
-    void start(long deadlineNanos) throws IOException {
-        process.start();
+    /** Makes the bucket once it takes requests. */
+    void awaitBucket(long deadlineNanos) throws IOException {
         process.awaitPort(deadlineNanos);
         for (int status = make(); status != 200 && status != 409; status = make()) {
             if (!process.isAlive() || Clock.system().nanos() - deadlineNanos > 0) {

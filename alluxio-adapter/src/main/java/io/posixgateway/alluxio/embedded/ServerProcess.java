@@ -23,7 +23,7 @@ public final class ServerProcess {
     private final List<String> command;
     private final Path log;
     private final InetSocketAddress address;
-    private @Nullable Process process;
+    private volatile @Nullable Process process;
 
     ServerProcess(String name, List<String> command, Path log, InetSocketAddress address) {
         this.name = name;

@@ -57,6 +57,11 @@ public enum GatewayMetric {
             "Changed content of ended mounts and nodes that was not published and waits for an operator.",
             Scope.VOLUME),
     SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Room that such content takes.", Scope.VOLUME),
+    UNFINISHED_RENAMES(
+            Type.GAUGE,
+            "unfinished_directory_renames",
+            "Renames of directories, file by file, in flight or ended half-way: the same rename continues those.",
+            Scope.VOLUME),
     CACHE_HITS(
             Type.COUNTER,
             "cache_hits",

@@ -101,6 +101,7 @@ final class VolumeSamples {
         add(
                 GatewayMetric.SET_ASIDE_BYTES,
                 aside.stream().mapToLong(SetAside.Item::bytes).sum());
+        add(GatewayMetric.UNFINISHED_RENAMES, counts.renames().present().size());
         add(GatewayMetric.BUFFER_BYTES, counts.buffers().usedBytes());
         add(GatewayMetric.BUFFER_LIMIT, counts.buffers().totalBytes());
         add(GatewayMetric.READ_AHEAD, counts.buffers().readAheadBytes());

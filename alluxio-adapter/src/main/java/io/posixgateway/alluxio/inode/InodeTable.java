@@ -247,10 +247,10 @@ public final class InodeTable {
         return false;
     }
 
-    /** As {@link #replaced}, by others; false when that file is a node of its own already. */
+    /** As {@link #replaced}, by others; false when that file is a node of its own already, which is not being replaced itself. */
     public synchronized boolean adopt(Inode inode, long newFileId, long nowNanos) {
-        Inode later = laterIds.get(newFileId + BASE);
-        if ((later != null && later != inode) || nodes.get(nodeOf(newFileId)) != null) {
+        Inode there = known(newFileId);
+        if (there != null && there != inode && !there.isGoing()) {
             return false;
         }
         replaced(inode, newFileId, nowNanos);
@@ -263,13 +263,13 @@ public final class InodeTable {
         numbering = listener;
     }
 
-    /** A file's node that the kernel knows from an earlier process; kept until the kernel forgets it. */
-    public Inode restore(long node, long fileId) {
+    /** A node that the kernel knows from an earlier process; kept until the kernel forgets it. */
+    public Inode restore(long node, long fileId, boolean directory) {
         Inode known = nodes.get(node);
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(node, fileId, false, bytes);
+        Inode fresh = new Inode(node, fileId, directory, bytes);
         nodes.putIfAbsent(fresh);
         lookedUp(fresh);
         laterIds.put(fileId + BASE, fresh);

@@ -26,10 +26,31 @@ public final class NodeLog {
 
     private final Reserve reserve;
     private final FileChannel channel;
-    private final Map<Long, Long> inherited;
+    private final Pairs inherited;
     private final ByteBuffer pair = ByteBuffer.allocate(PAIR_BYTES);
 
-    private NodeLog(FileChannel channel, Map<Long, Long> inherited, Reserve reserve) {
+    /**
+     * File ids by node.
+     *
+     * @param directories stored negative, so that they are known as such before Alluxio is asked
+     */
+    private record Pairs(Map<Long, Long> files, Map<Long, Long> directories) {
+        private void put(long node, long fileId) {
+            files.remove(node);
+            directories.remove(node);
+            if (fileId > NOBODY) {
+                files.put(node, fileId);
+            } else if (fileId < NOBODY) {
+                directories.put(node, -fileId);
+            }
+        }
+
+        private int size() {
+            return files.size() + directories.size();
+        }
+    }
+
+    private NodeLog(FileChannel channel, Pairs inherited, Reserve reserve) {
         this.reserve = reserve;
         this.channel = channel;
         this.inherited = inherited;
@@ -40,7 +61,7 @@ public final class NodeLog {
      * a disk that is full, or takes nothing any more, keeps nobody from reading.
      */
     static NodeLog open(Path file, Reserve reserve) throws IOException {
-        Map<Long, Long> pairs = Files.exists(file) ? read(file) : new HashMap<>();
+        Pairs pairs = Files.exists(file) ? read(file) : new Pairs(new HashMap<>(), new HashMap<>());
         if (Files.exists(file) && Files.size(file) > MOST_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
             compact(file, pairs);
         }
@@ -50,10 +71,11 @@ public final class NodeLog {
         return new NodeLog(channel, pairs, reserve);
     }
 
-    private static void compact(Path file, Map<Long, Long> pairs) {
+    private static void compact(Path file, Pairs pairs) {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         ByteBuffer bytes = ByteBuffer.allocate(pairs.size() * PAIR_BYTES);
-        pairs.forEach((node, id) -> bytes.putLong(node).putLong(id));
+        pairs.files.forEach((node, id) -> bytes.putLong(node).putLong(id));
+        pairs.directories.forEach((node, id) -> bytes.putLong(node).putLong(-id));
         try {
             Files.write(fresh, bytes.array());
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -62,24 +84,24 @@ public final class NodeLog {
         }
     }
 
-    private static Map<Long, Long> read(Path file) throws IOException {
+    private static Pairs read(Path file) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
-        Map<Long, Long> pairs = new HashMap<>();
+        Pairs pairs = new Pairs(new HashMap<>(), new HashMap<>());
         while (bytes.remaining() >= PAIR_BYTES) {
             long node = bytes.getLong();
-            long fileId = bytes.getLong();
-            if (fileId == NOBODY) {
-                pairs.remove(node);
-            } else {
-                pairs.put(node, fileId);
-            }
+            pairs.put(node, bytes.getLong());
         }
         return pairs;
     }
 
-    /** The pairs that an earlier process left. */
+    /** The pairs of files that an earlier process left. */
     public Map<Long, Long> inherited() {
-        return inherited;
+        return inherited.files;
+    }
+
+    /** The same of directories. */
+    public Map<Long, Long> inheritedDirectories() {
+        return inherited.directories;
     }
 
     /** The node's content is, or is about to be, in this file. */
@@ -102,11 +124,17 @@ public final class NodeLog {
         }
     }
 
+    /** The node of a directory is, or is about to be, this one in Alluxio. */
+    public void directoryMoved(long node, long fileId) {
+        noticed(node, -fileId);
+    }
+
     /** Nobody knows any of the nodes. */
     public synchronized void clear() throws StoreException {
         try {
             channel.truncate(0);
-            inherited.clear();
+            inherited.files.clear();
+            inherited.directories.clear();
         } catch (IOException e) {
             throw new StoreException(Errno.EIO, "Emptying the log of nodes failed: " + e, e);
         }

@@ -112,7 +112,16 @@ final class ProcessList<E> implements AutoCloseable {
             out.writeBoolean(there);
             codec.write(entry, out);
         }
-        open.write(ByteBuffer.wrap(bytes.toByteArray()), open.size());
+        ByteBuffer entryBytes = ByteBuffer.wrap(bytes.toByteArray());
+        long at = open.size();
+        try {
+            while (entryBytes.hasRemaining()) {
+                open.write(entryBytes, at + entryBytes.position());
+            }
+        } catch (IOException e) {
+            open.truncate(at); // what comes behind a part of an entry could not be read
+            throw e;
+        }
     }
 
     synchronized List<E> present() {

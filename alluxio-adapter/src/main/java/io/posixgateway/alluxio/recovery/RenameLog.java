@@ -12,6 +12,7 @@ import java.util.List;
  * is known; the next process that uses the folder finishes what stands in the list. Any thread.
  */
 public final class RenameLog implements AutoCloseable {
+    private final Path folder;
     private final ProcessList<Renaming> list;
 
     /**
@@ -51,7 +52,13 @@ public final class RenameLog implements AutoCloseable {
      * @param own is the folder one volume's own, so that all lists in it are of the same Alluxio?
      */
     public RenameLog(Path folder, String cluster, boolean own) {
+        this.folder = folder;
         this.list = new ProcessList<>(folder, "renames", cluster, own, new Codec());
+    }
+
+    /** Where it is kept. */
+    public Path folder() {
+        return folder;
     }
 
     /** Before it is asked for. False, and a line in the log, if it cannot be written: then nobody finishes it after this process. */

@@ -90,6 +90,11 @@ public final class Volume {
         }
 
         @Override
+        public List<RunningListings.Listing> copies(long atLeastNanos) {
+            return files.store().copies(atLeastNanos);
+        }
+
+        @Override
         public String pathOf(long node) {
             return files.pathOf(node);
         }

@@ -22,6 +22,7 @@ public final class VolumeWatch {
     private final WatchLimits limits;
     private final Watched watched;
     private final ListingReports reports;
+    private final ListingReports copyReports;
     private Set<Long> named = new HashSet<>();
     private Set<Long> interruptedOnce = new HashSet<>();
     private boolean aborted;
@@ -44,6 +45,9 @@ public final class VolumeWatch {
         /** Listings in flight for at least so long, the longest first. */
         List<RunningListings.Listing> listings(long atLeastNanos);
 
+        /** The same of renames that copy. */
+        List<RunningListings.Listing> copies(long atLeastNanos);
+
         /** Where a node is, as far as is known; empty: not known. */
         String pathOf(long node);
     }
@@ -53,6 +57,7 @@ public final class VolumeWatch {
         this.limits = limits;
         this.watched = watched;
         this.reports = new ListingReports(volume, watched::listings);
+        this.copyReports = ListingReports.ofCopies(volume, watched::copies);
     }
 
     WatchLimits limits() {
@@ -82,6 +87,7 @@ public final class VolumeWatch {
         named = old;
         interruptedOnce = again;
         reports.look();
+        copyReports.look();
     }
 
     /** Was a call of this request interrupted, now or before? */

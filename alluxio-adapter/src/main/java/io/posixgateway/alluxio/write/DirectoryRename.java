@@ -12,6 +12,9 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
+import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
+import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
@@ -54,15 +57,25 @@ public final class DirectoryRename {
     private final InodeTable table;
     private final FactsReader reader;
     private final KernelNotices notices;
+    private final Notes notes;
     private final LostAttributes lost;
 
+    /**
+     * What the next process learns.
+     *
+     * @param nodes which node a directory is from now on; null: the mount ends with this process
+     * @param renames those that did not end
+     */
+    public record Notes(@Nullable NodeLog nodes, DirectoryRenameLog renames) {}
+
     public DirectoryRename(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices) {
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices, Notes notes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
         this.notices = notices;
+        this.notes = notes;
         this.lost = new LostAttributes(store);
     }
 
@@ -94,11 +107,60 @@ public final class DirectoryRename {
         }
         checkIsOneUfs(from, to);
         Progress progress = new Progress(from, to);
+        Moving moving = new Moving(from, to);
+        notes.renames.add(moving);
         try {
             move(from, to, store.status(from), progress);
             progress.end("done");
+            notes.renames.remove(moving);
         } catch (StoreException e) {
             progress.end("not finished (the same rename continues it): " + e.getMessage());
+            if (!progress.begun) {
+                notes.renames.remove(moving);
+            }
+            throw e;
+        }
+    }
+
+    /** Reports those that earlier processes began and that did not end. Waits. */
+    public void reportInherited() {
+        for (Moving moving : notes.renames.inherit()) {
+            try {
+                if (isHalfDone(moving)) {
+                    LOG.warn("{}", advice(moving));
+                } else {
+                    notes.renames.remove(moving);
+                }
+            } catch (StoreException e) {
+                LOG.warn("{} (Alluxio does not say how far it is: {})", advice(moving), e.getMessage());
+            }
+        }
+    }
+
+    /** What to do about a rename that did not end. */
+    public static String advice(Moving moving) {
+        return "The rename of the directory " + moving.from() + " to " + moving.to()
+                + " (paths in Alluxio) has not ended, so that"
+                + " files are in both. The same rename, such as mv -T OLD NEW, continues it; files moved back by hand undo it";
+    }
+
+    /** Where nothing is left of the old one, the new one is all of it. */
+    private boolean isHalfDone(Moving moving) throws StoreException {
+        FileStatus source = statusOrNull(moving.from());
+        FileStatus target = statusOrNull(moving.to());
+        if (source == null && target != null && target.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
+            store.removeXattr(moving.to(), PosixExtras.MOVED_FROM);
+        }
+        return source != null && target != null && isBegun(source, target);
+    }
+
+    private @Nullable FileStatus statusOrNull(String path) throws StoreException {
+        try {
+            return store.status(path);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return null;
+            }
             throw e;
         }
     }
@@ -111,11 +173,13 @@ public final class DirectoryRename {
     }
 
     private void move(String from, String to, FileStatus source, Progress progress) throws StoreException {
-        Inode known = table.known(source.id());
-        Facts before = known != null ? metadata.facts(known) : reader.read(source, metadata.nowNanos());
+        Inode here = table.known(source.id());
+        Facts before = here != null ? metadata.facts(here) : reader.read(source, metadata.nowNanos());
+        Inode known = here != null ? here : knownToKernel(source.id());
         boolean begins = make(to, source);
+        progress.begun = true;
         try {
-            moveContent(from, to, progress);
+            moveContent(from, to, known, progress);
             finish(to, source, before);
         } catch (StoreException e) {
             forgetNames(known);
@@ -126,7 +190,7 @@ public final class DirectoryRename {
         }
     }
 
-    private void moveContent(String from, String to, Progress progress) throws StoreException {
+    private void moveContent(String from, String to, @Nullable Inode known, Progress progress) throws StoreException {
         do {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
             while (!page.isEmpty()) {
@@ -141,7 +205,22 @@ public final class DirectoryRename {
                             null);
                 }
             }
+            announce(to, known);
         } while (!delete(from));
+    }
+
+    /** The kernel may know it from an earlier process alone; null: it does not. */
+    private @Nullable Inode knownToKernel(long fileId) {
+        long node = InodeTable.nodeOf(fileId);
+        return notes.nodes != null && notices.isKnown(node) ? table.restore(node, fileId, true) : null;
+    }
+
+    /** Before the old one is gone: the next process finds the node at the new one. */
+    private void announce(String to, @Nullable Inode known) throws StoreException {
+        NodeLog nodes = notes.nodes;
+        if (known != null && nodes != null) {
+            nodes.directoryMoved(known.node(), store.status(to).id());
+        }
     }
 
     /** Which names the directory has is to be asked again, by the kernel too. */
@@ -325,6 +404,9 @@ public final class DirectoryRename {
     private final class Progress {
         private final String what;
         private final AtomicLong files = new AtomicLong();
+        /** Is there anything under the new name? */
+        private boolean begun;
+
         private long nextReportNanos = metadata.clock().nanos() + REPORT_NANOS;
         private long nextCheckNanos = metadata.clock().nanos() + CHECK_NANOS;
         private @Nullable String reported;

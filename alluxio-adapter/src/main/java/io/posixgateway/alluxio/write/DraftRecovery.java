@@ -95,7 +95,8 @@ public final class DraftRecovery {
     public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
         goesOn = kernelGoesOn;
         if (goesOn) {
-            nodes.inherited().forEach(table::restore);
+            nodes.inherited().forEach((node, fileId) -> table.restore(node, fileId, false));
+            nodes.inheritedDirectories().forEach((node, fileId) -> table.restore(node, fileId, true));
         }
         for (Path file : folder.records()) {
             try {
@@ -119,7 +120,7 @@ public final class DraftRecovery {
         left.addFirst(file);
         if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
             drafted.add(record.content().node());
-            table.restore(record.content().node(), record.content().fileId());
+            table.restore(record.content().node(), record.content().fileId(), false);
         }
     }
 
@@ -133,7 +134,7 @@ public final class DraftRecovery {
         if (goesOn && !isUnborn(file)) {
             DraftRecord.Ids ids = DraftRecord.ids(file);
             if (ids != null) {
-                table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()));
+                table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()), false);
             }
             drafts.withheld().add(ids == null ? 0 : ids.node(), file, why);
             return;
@@ -380,7 +381,7 @@ public final class DraftRecovery {
         DraftRecord.Content content = record.content();
         // A publication since then made another file of it, of which the record does not know.
         long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
-        Inode inode = table.restore(content.node(), fileId);
+        Inode inode = table.restore(content.node(), fileId, false);
         if (record.has(DraftRecord.UNLINKED)) {
             inode.markUnlinked();
             return inode;

@@ -29,11 +29,16 @@ import org.slf4j.LoggerFactory;
  * leaves the name missing and the source whole.
  *
  * <pre>
- *   asked ──answered──────────────────────────► in place
- *     └─outcome unknown─► old file is there ──► failed, its attributes as they were
- *                     └─► nothing is there ───► in place, by a rename to the free name
- *                     └─► Alluxio is away ────► unfinished: resolved as above by a thread of its own, or by the next process
+ *   recorded ─► sent ──answered──────────────────────────────► in place
+ *                ▲ └─outcome unknown─► new file is there ────► in place
+ *                │                 ├─► nothing is there ─────► in place, by a rename to the free name
+ *                │                 ├─► Alluxio is away ──────► unfinished: resolved as above by a thread of its own, or by the next process
+ *                │                 └─► both are as before ──┐
+ *                └──── after a pause, if nobody answered ───┴► failed, the old file's attributes as they were
  * </pre>
+ *
+ * <p>Each is sent once, and again only after a look that found both files whole: a master that is killed when the store has done all of
+ * it may know nothing of that, and would then delete the only copy. What cannot be recorded for the next process is not sent.
  *
  * <p>Whoever asks Alluxio for the path of a file that is being renamed waits for that, so a copy in flight is not taken for one that
  * failed. Any thread; has one of its own while something is unfinished.
@@ -77,10 +82,10 @@ public final class FileReplacer implements AutoCloseable {
     /** What a renamed file is found to have become. */
     private enum Outcome {
         IN_PLACE,
-        /** The old file, or another one, has the name, and the renamed one its own. */
+        /** The old file, or another one, has the name, and the renamed one its own; both are whole. */
         TARGET_STAYS,
         TARGET_MISSING,
-        /** The renamed file is gone, or somewhere else: others renamed or deleted it. */
+        /** The renamed file is gone, or somewhere else: others renamed or deleted it, in Alluxio or in the store. */
         SOURCE_GONE
     }
 
@@ -90,25 +95,63 @@ public final class FileReplacer implements AutoCloseable {
      * @param renamed the file; null: nothing is known of it
      * @param replaced the file there; null: nothing is known of it
      * @return the id that the file has from now on
-     * @throws StoreException EISDIR: another client put a directory there, which stays; else the old file stays, unless
-     *     {@link #isUnfinished}
+     * @throws StoreException EISDIR: another client put a directory there, which stays; EIO if it cannot be recorded, before anything is
+     *     done; else the old file stays, unless {@link #isUnfinished}
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
         if (!store.deletesToReplace(renaming.to())) {
             store.rename(renaming.from(), renaming.to(), true);
             return renaming.fileId();
         }
-        checkIsNoDirectory(renaming.to());
-        log.add(renaming);
-        boolean isSame = renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES;
-        try {
-            store.rename(renaming.from(), renaming.to(), true);
-        } catch (StoreException e) {
-            resolve(renaming, replaced, e);
-            isSame = false;
-        }
+        record(renaming);
+        boolean answered = sent(renaming, replaced);
         log.remove(renaming);
+        boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
         return isSame ? renaming.fileId() : idAfterCopy(renaming, renamed);
+    }
+
+    private void record(Renaming renaming) throws StoreException {
+        if (!log.add(renaming)) {
+            log.remove(renaming);
+            throw new StoreException(
+                    Errno.EIO,
+                    renaming.to() + " is not replaced, as that cannot be recorded in " + log.folder()
+                            + " (the log says why): were this host and Alluxio's master to stop meanwhile, the file could be lost."
+                            + " Make room there, or mount with another folder as spool",
+                    null);
+        }
+    }
+
+    /** Sends it until it is in place. Was it answered, so that Alluxio knows of it? */
+    private boolean sent(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        long beganNanos = clock.nanos();
+        for (int waits = 0; ; waits++) {
+            try {
+                store.rename(renaming.from(), renaming.to(), true);
+                return true;
+            } catch (StoreException e) {
+                Outcome found = resolved(renaming, replaced, e);
+                if (found == Outcome.IN_PLACE) {
+                    return false;
+                }
+                boolean whole = found == Outcome.TARGET_STAYS;
+                if (!whole || !e.isUnanswered() || !pauses.await(beganNanos, waits)) {
+                    log.remove(renaming);
+                    throw whole ? notReplaced(renaming, e) : e;
+                }
+                LOG.info("{} is as it was, and is replaced again: {}", renaming.to(), e.getMessage());
+            }
+        }
+    }
+
+    private static StoreException notReplaced(Renaming renaming, StoreException failure) {
+        return failure.isUnanswered()
+                ? new StoreException(
+                        Errno.EIO,
+                        renaming.to() + " and " + renaming.from()
+                                + " are as they were; do the same when Alluxio answers: " + failure.getMessage(),
+                        failure)
+                : failure;
     }
 
     /**
@@ -129,32 +172,20 @@ public final class FileReplacer implements AutoCloseable {
         }
     }
 
-    /** The master would delete it with all that is below it, in the under file system, too. */
-    private void checkIsNoDirectory(String path) throws StoreException {
-        FileStatus there = orNull(() -> store.status(path));
-        if (there != null && there.directory()) {
-            throw new StoreException(
-                    Errno.EISDIR,
-                    path + " is a directory that another client put there; move it away, or write elsewhere",
-                    null);
-        }
-    }
-
-    /** After a failure: returns if the file is in place all the same, or now. */
-    private void resolve(Renaming renaming, @Nullable Facts replaced, StoreException failure) throws StoreException {
+    /** After a failure: what is found, or has become of it now. */
+    private Outcome resolved(Renaming renaming, @Nullable Facts replaced, StoreException failure)
+            throws StoreException {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
-            log.remove(renaming);
-            throw failure;
+            return Outcome.TARGET_STAYS;
         }
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
-                if (isInPlace(renaming, replaced)) {
+                Outcome found = found(renaming, replaced);
+                if (found == Outcome.IN_PLACE) {
                     LOG.info("{} is in place, though that was not answered: {}", renaming.to(), failure.getMessage());
-                    return;
                 }
-                log.remove(renaming);
-                break;
+                return found;
             } catch (StoreException e) {
                 LOG.debug("What became of {} is not known: {}", renaming.to(), e.getMessage());
             }
@@ -162,7 +193,6 @@ public final class FileReplacer implements AutoCloseable {
                 throw unfinished(renaming, failure);
             }
         }
-        throw failure;
     }
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {
@@ -172,18 +202,22 @@ public final class FileReplacer implements AutoCloseable {
                 renaming.from());
         unfinished.put(renaming.from(), renaming);
         settleLater();
-        return failure;
+        return new StoreException(
+                failure.errno(),
+                "Whether " + renaming.to() + " was replaced is not known: it may be missing until Alluxio answers; "
+                        + renaming.from() + " is renamed there then: " + failure.getMessage(),
+                failure);
     }
 
-    /** Finds out, and renames the file to its name if nothing has it; false: something has. EIO while Alluxio is away. */
-    private boolean isInPlace(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    /** Finds out, and renames the file to its name if nothing has it. EIO while Alluxio is away. */
+    private Outcome found(Renaming renaming, @Nullable Facts replaced) throws StoreException {
         Outcome outcome = outcome(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             LOG.warn("{} was lost while it was replaced; {} takes its name", renaming.to(), renaming.from());
             store.rename(renaming.from(), renaming.to(), false);
-            return true;
+            return Outcome.IN_PLACE;
         }
-        return outcome == Outcome.IN_PLACE;
+        return outcome;
     }
 
     private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
@@ -200,8 +234,11 @@ public final class FileReplacer implements AutoCloseable {
         if (there == null) {
             return Outcome.TARGET_MISSING;
         }
-        if (source != null && isMoved(renaming, source, there, replaced)) {
-            return Outcome.IN_PLACE;
+        if (source == null) {
+            return Outcome.SOURCE_GONE;
+        }
+        if (isGone(renaming, source, there, replaced)) {
+            return moved(renaming, source, there, replaced) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
         }
         if (replaced != null
                 && there.id() != replaced.fileId()
@@ -216,20 +253,43 @@ public final class FileReplacer implements AutoCloseable {
      * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
      * the only copy: the object of the old name is gone.
      */
-    private boolean isMoved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
             throws StoreException {
-        boolean mayBe = !there.directory()
-                && there.lengthBytes() == source.lengthBytes()
-                && (replaced == null || there.id() != replaced.fileId());
-        if (mayBe && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, reader.read(source, clock.nanos())); // first, while they are known
+        boolean anew = isAlike(source, there) && !isReplaced(there, replaced);
+        if (anew && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, facts(source)); // first, while they are known
         }
-        boolean moved = mayBe && orNull(() -> store.compared(renaming.from())) == null;
-        Inode known = moved ? table.known(renaming.fileId()) : null;
+        return orNull(() -> store.compared(renaming.from())) == null;
+    }
+
+    private static boolean isAlike(FileStatus source, FileStatus there) {
+        return !there.directory() && there.lengthBytes() == source.lengthBytes();
+    }
+
+    /** To Alluxio it is, too, if the contents are the same, and with that the ETags. */
+    private static boolean isReplaced(FileStatus there, @Nullable Facts replaced) {
+        return replaced != null && there.id() == replaced.fileId();
+    }
+
+    private Facts facts(FileStatus status) {
+        return reader.read(status, clock.nanos());
+    }
+
+    /** What Alluxio has of the old name is nothing; false: what has the other name is of somebody else. */
+    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
+        boolean same = isReplaced(there, replaced);
+        if (!isAlike(source, there) || (same && !store.copiesOnRename(renaming.to()))) {
+            return false;
+        }
+        if (same) {
+            lost.restore(renaming.to(), there, facts(source));
+        }
+        Inode known = table.known(renaming.fileId());
         if (known != null && table.adopt(known, there.id(), clock.nanos())) {
             known.forgetFacts();
         }
-        return moved;
+        return true;
     }
 
     private interface Question<T> {
@@ -308,7 +368,7 @@ public final class FileReplacer implements AutoCloseable {
     private boolean isSettled(Renaming renaming) {
         String from = renaming.from();
         try {
-            boolean inPlace = isInPlace(renaming, null);
+            boolean inPlace = found(renaming, null) == Outcome.IN_PLACE;
             if (!inPlace && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
                 orNull(() -> {
                     store.delete(from);

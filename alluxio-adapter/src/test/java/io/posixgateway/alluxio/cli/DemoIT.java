@@ -6,9 +6,11 @@ import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +58,29 @@ class DemoIT {
             assertThat(mount).doesNotExist();
         } finally {
             Mounts.discard(mount);
+        }
+    }
+
+    /** Before its first server runs. */
+    @Test
+    void the_demo_that_is_ended_at_once_leaves_nothing(@TempDir Path folder) throws Exception {
+        Path mount = folder.resolve("mnt");
+        Path temporary = Files.createDirectory(folder.resolve("tmp"));
+        String java = "-Djava.io.tmpdir=" + temporary;
+        try (Program demo = Program.gatewayWith(folder, java, "demo", mount.toString())) {
+            Waiting.until("it has begun", LIMIT, () -> hasAlluxio(temporary));
+            demo.terminate();
+            demo.await(LIMIT);
+            assertThat(hasAlluxio(temporary)).isFalse();
+            assertThat(mount).doesNotExist();
+        } finally {
+            Mounts.discard(mount);
+        }
+    }
+
+    private static boolean hasAlluxio(Path temporary) throws IOException {
+        try (Stream<Path> files = Files.list(temporary)) {
+            return files.anyMatch(file -> file.getFileName().toString().startsWith("embedded-alluxio-"));
         }
     }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The first listing of a large directory of an object store, while the watchdog looks. */
+/** What takes long in an object store, the first listing of a large directory or the copy of a large object, while the watchdog looks. */
 @Timeout(120)
 class LongListingTest {
     /** Any call is too long for it, and any age but that of a listing. */
@@ -51,6 +51,11 @@ class LongListingTest {
         @Override
         public List<Listing> listings(long atLeastNanos) {
             return mount.fileSystem().store().listings(atLeastNanos);
+        }
+
+        @Override
+        public List<Listing> copies(long atLeastNanos) {
+            return mount.fileSystem().store().copies(atLeastNanos);
         }
 
         @Override
@@ -101,6 +106,36 @@ class LongListingTest {
         assertThat(watch.interrupted()).isZero();
         assertThat(aborts).isZero();
         assertThat(mount.fileSystem().store().listings(0)).isEmpty();
+    }
+
+    /** A large object is copied for as long as it takes. */
+    @Test
+    void rename_ofTenMinutes_succeeds() throws Exception {
+        StoreFaults.Held held = mount.faults().on(StoreCall.RENAME).at("/other").hold();
+        AsyncCall renaming = AsyncCall.start(() -> mount.rename("/other", "/moved"));
+        held.await();
+        cluster.clock().advance(Duration.ofMinutes(10));
+        watch.look();
+        assertThat(mount.fileSystem().store().copies(1))
+                .containsExactly(new Listing("/moved", Duration.ofMinutes(10).toNanos(), 1));
+        held.open();
+        renaming.await();
+        assertThat(mount.read("/moved")).isEqualTo("text");
+        assertThat(watch.interrupted()).isZero();
+        assertThat(aborts).isZero();
+        assertThat(mount.fileSystem().store().copies(0)).isEmpty();
+    }
+
+    @Test
+    void rename_ofAKilledProgram_endsAtTheNextLook() throws Exception {
+        StoreFaults.Held held = mount.faults().on(StoreCall.RENAME).at("/other").hold();
+        AsyncCall renaming = AsyncCall.start(() -> mount.rename("/other", "/moved"));
+        held.await();
+        cluster.clock().advance(Duration.ofSeconds(3));
+        mount.requests().signal(renaming.thread());
+        watch.look();
+        assertThat(renaming.awaitErrno()).isEqualTo(Errno.EINTR);
+        assertThat(mount.read("/other")).isEqualTo("text");
     }
 
     @Test

@@ -36,6 +36,11 @@ class VolumeWatchTest {
         }
 
         @Override
+        public List<RunningListings.Listing> copies(long atLeastNanos) {
+            return List.of();
+        }
+
+        @Override
         public List<RunningListings.Listing> listings(long atLeastNanos) {
             return List.of();
         }

@@ -84,6 +84,18 @@ final class MemoryMaster {
         return at;
     }
 
+    /** Is it one? False if nothing is there. */
+    boolean isDirectory(String path) throws StoreException {
+        try {
+            return find(path).directory;
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     /** The same without asking the UFS; null: nothing. */
     private @Nullable MemoryInode known(String path) {
         MemoryInode at = root;
@@ -401,10 +413,14 @@ final class MemoryMaster {
      * @param overFile first what is there is dropped, whatever it is and with all that is below it; that is not taken back when
      *     the rename fails
      * @param persist what is dropped is so in the UFS, too; if not, here alone
+     * @param number of this rename: one of which anything is in the journal counts as done
      */
-    record Renaming(String from, String to, boolean overFile, boolean persist, Reach reach) {}
+    record Renaming(String from, String to, boolean overFile, boolean persist, Reach reach, UUID number) {}
 
     void rename(Renaming asked) throws StoreException {
+        if (operations.contains(asked.number)) {
+            return;
+        }
         String from = asked.from;
         String to = asked.to;
         MemoryInode source = find(from);
@@ -444,6 +460,7 @@ final class MemoryMaster {
             }
             drop(there);
             absent.remove(to);
+            operations.add(asked.number);
             moments.reach(Moment.TARGET_DROPPED, to);
         }
         if (asked.reach != Reach.ALL) {
@@ -458,6 +475,7 @@ final class MemoryMaster {
             }
         }
         move(source, directory, to);
+        operations.add(asked.number);
     }
 
     private void move(MemoryInode source, MemoryInode directory, String to) {

@@ -541,7 +541,7 @@ public final class MemoryMount implements AutoCloseable {
 
     private static boolean isList(Path file) {
         String name = file.getFileName().toString();
-        return name.startsWith("hidden-") || name.startsWith("renames-");
+        return name.startsWith("hidden-") || name.startsWith("renames-") || name.startsWith("directories-");
     }
 
     private static void copy(Path from, Path to) {

@@ -38,6 +38,7 @@ public final class MemoryStore implements Store {
     private final Map<String, LoadState> loads = new ConcurrentHashMap<>();
     private final AtomicLong ufsBytes = new AtomicLong();
     private volatile boolean persistsRenames;
+    private volatile boolean repeats;
     private volatile boolean syncsCopies;
     private volatile boolean copies = true;
     private volatile String nested = "/";
@@ -52,6 +53,12 @@ public final class MemoryStore implements Store {
     /** Renames as a client that does not ask the master to persist what it renames. */
     public MemoryStore withoutPersistOnRename() {
         persistsRenames = false;
+        return this;
+    }
+
+    /** Sends what replaces a file again by itself where nobody answers, as Alluxio's own client does. */
+    public MemoryStore repeatingReplacements() {
+        repeats = true;
         return this;
     }
 
@@ -206,9 +213,33 @@ public final class MemoryStore implements Store {
         if (crossesMounts(from, to)) {
             throw new StoreException(Errno.EXDEV, "Renaming " + from + " is a cross mount operation", null);
         }
+        boolean deletes = overFile && deletesToReplace(to);
+        if (deletes) {
+            checkIsNoDirectory(to);
+        }
+        UUID number = UUID.randomUUID();
+        try {
+            send(from, to, overFile, number);
+        } catch (StoreException e) {
+            if (deletes && repeats && e.isUnanswered()) {
+                send(from, to, true, number);
+                return;
+            }
+            throw deletes || !e.isUnanswered() ? e : new StoreException(Errno.EIO, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private void checkIsNoDirectory(String path) throws StoreException {
+        boolean directory = ask(StoreCall.STATUS, path, master -> master.isDirectory(path));
+        if (directory) {
+            throw new StoreException(Errno.EISDIR, path + " is a directory", null);
+        }
+    }
+
+    private void send(String from, String to, boolean overFile, UUID number) throws StoreException {
         tell(StoreCall.RENAME, from, master -> {
             MemoryInode before = syncsCopies ? master.find(from) : null;
-            master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach()));
+            master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach(), number));
             if (before != null) {
                 master.compared(to).takeAttributes(before);
             }

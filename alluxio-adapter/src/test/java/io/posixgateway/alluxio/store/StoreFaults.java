@@ -336,10 +336,10 @@ public final class StoreFaults {
         return answer;
     }
 
-    /** Calls to a worker say that nobody answered; to the master they are just EIO. */
+    /** Calls to a worker, and what is sent to the master once, say that nobody answered; others to the master are just EIO. */
     private static StoreException unanswered(StoreCall call, String path) {
         String message = call + " " + path + ": no answer";
-        return call == StoreCall.WRITE || call == StoreCall.COMPLETE
+        return call == StoreCall.WRITE || call == StoreCall.COMPLETE || call == StoreCall.RENAME
                 ? StoreParts.unanswered(message)
                 : new StoreException(Errno.EIO, message, null);
     }

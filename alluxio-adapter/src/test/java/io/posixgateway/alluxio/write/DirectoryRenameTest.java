@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseNode;
@@ -15,11 +16,13 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -171,6 +174,88 @@ class DirectoryRenameTest {
             cluster.clock().advance(Duration.ofSeconds(1));
             assertThat(mount.read("/new/b")).isEqualTo("content of /b");
         }
+    }
+
+    /** The kernel was told that nothing has the new name. */
+    @Test
+    void renameThatFails_showsThePartThatMoved() {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            assertThat(mount.exists("/new")).isFalse();
+            mount.faults().on(StoreCall.RENAME).at("/sub/c").always().fail(Errno.EACCES);
+            assertThat(tryRename(mount)).isFalse();
+            assertThat(mount.exists("/new")).isTrue();
+            assertThat(mount.read("/new/a")).isEqualTo("content of /a");
+        }
+    }
+
+    @Test
+    void renameThatAProcessLeftHalfDone_isReportedByTheNext_untilItIsContinued(@TempDir Path folder) throws Exception {
+        MemoryCluster cluster = tree();
+        MemoryMount killed =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("first")).open();
+        killed.faults().on(StoreCall.RENAME).at("/e").before(killed.faults()::dieNow);
+        assertThat(tryRename(killed)).isFalse();
+        killed.leaveTo(folder.resolve("next"));
+        try (MemoryMount next =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("next")).open()) {
+            Eventually.holds("it is reported", () -> renames(next).equals(List.of(new Moving("/old", "/new"))));
+            next.rename("/old", "/new");
+            assertThat(renames(next)).isEmpty();
+        }
+        killed.close();
+    }
+
+    @Test
+    void renameThatIsRefused_isNotReported() {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            mount.faults().on(StoreCall.MAKE_DIRECTORY).fail(Errno.EACCES);
+            assertThat(tryRename(mount)).isFalse();
+            assertThat(renames(mount)).isEmpty();
+        }
+    }
+
+    private static List<Moving> renames(MemoryMount mount) {
+        return mount.fileSystem().details().renames().present();
+    }
+
+    /** As a shell's working directory below it: the node leads to the new directory, wherever the process was killed. */
+    @Test
+    void nodeOfRenamedDirectory_afterATakeover_isTheDirectoryAtItsNewName(@TempDir Path folder) throws Exception {
+        for (int calls = 1; calls <= MOST_CALLS; calls++) {
+            for (boolean heard : List.of(false, true)) {
+                if (!isFoundAfterAKill(folder.resolve(calls + "-" + heard), calls, heard)) {
+                    assertThat(calls).isGreaterThan(2);
+                    return;
+                }
+            }
+        }
+        throw new AssertionError("it took more than " + MOST_CALLS + " calls");
+    }
+
+    /** False: the rename was done before. */
+    private static boolean isFoundAfterAKill(Path folder, int calls, boolean heard) throws Exception {
+        MemoryCluster cluster = tree();
+        MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount.Bound top = killed.bind("/old");
+        MemoryMount.Bound below = killed.bind("/old/sub");
+        killed.killAfter(calls, heard, folder.resolve("left"));
+        boolean done = tryRename(killed);
+        boolean dead = killed.isKilled();
+        if (!dead) {
+            killed.kill();
+        }
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed)) {
+            if (!done && next.exists("/old")) {
+                next.rename("/old", "/new");
+            }
+            String what = "killed after " + calls + " calls, heard of the last: " + heard;
+            assertThat(next.namesOf(next.inherited(top))).as(what).containsExactly("a", "b", "sub");
+            assertThat(next.namesOf(next.inherited(below))).as(what).containsExactly("c", "d", "deep");
+            assertThat(next.read("/new/sub/c")).as(what).isEqualTo("content of /sub/c");
+        } finally {
+            killed.close();
+        }
+        return dead;
     }
 
     private static void reached(StoreFaults.Held moving) {

@@ -16,6 +16,8 @@ import io.posixgateway.alluxio.store.Moment;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -219,6 +222,48 @@ class ObjectStoreReplacementTest {
         assertThat(hidden()).isEmpty();
         assertThat(mount.list("/dir")).containsExactly("file");
         assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** The ETags are the same, so Alluxio takes the new object for the old one, and what it has under the old name is empty. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_bySameContent_whoseMasterDiesAfterTheCopy_isInPlace(Way way) throws StoreException {
+        way.replace(mount);
+        mount.faults().forgetCounts();
+        mount.faults().on(StoreCall.RENAME).dieAfterTheCopy();
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.list("/dir")).containsExactly("file");
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(1);
+    }
+
+    /** Both files are seen to be whole before it is sent again. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseRequestIsLost_isSentAgain(Way way) throws StoreException {
+        mount.faults().on(StoreCall.RENAME).loseRequest();
+        way.replace(mount);
+        assertHolds(NEW);
+        assertThat(hidden()).isEmpty();
+        assertThat(mount.faults().count(StoreCall.RENAME)).isEqualTo(2);
+    }
+
+    /** The next process could not finish it. */
+    @Test
+    void replacement_thatCannotBeRecorded_isRefused(@TempDir Path folder) throws Exception {
+        Path lists = folder.resolve("lists");
+        try (MemoryMount full = MemoryMount.of(cluster.connect()).in(lists).open()) {
+            full.write("/dir/temporary", NEW);
+            Path aside = Files.move(lists, folder.resolve("aside"));
+            Files.createFile(lists);
+            fails(Errno.EIO, () -> full.rename("/dir/temporary", "/dir/file"));
+            Files.delete(lists);
+            Files.move(aside, lists);
+            assertThat(full.faults().count(StoreCall.RENAME)).isZero();
+            assertThat(full.read("/dir/temporary")).isEqualTo(NEW);
+        }
+        assertHolds(OLD);
     }
 
     /** Whatever the reason: the master has deleted what had the name by then. */

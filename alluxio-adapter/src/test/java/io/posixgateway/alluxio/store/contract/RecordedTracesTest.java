@@ -282,15 +282,19 @@ class RecordedTracesTest {
         return id;
     }
 
-    /** The same where a directory is by then: checkForOverwriteSyntax does not ask. FileReplacer.checkIsNoDirectory. */
+    /** The same where a directory is by then: checkForOverwriteSyntax does not ask. Renames looks just before. */
     @Test
     void objectStore_replacesADirectory_withAllThatIsBelowIt() throws Exception {
         MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
         MemoryStore client = objects.connect();
         long id = ContractCase.write(client, "/new", "new content");
-        client.makeDirectory("/dir", 0755, Map.of());
-        ContractCase.write(client, "/dir/below", "x");
-        objects.ufs().write("/dir/unknown", ContractCase.bytes("x"));
+        client.faults()
+                .on(StoreCall.RENAME)
+                .before(() -> unchecked(() -> {
+                    client.makeDirectory("/dir", 0755, Map.of());
+                    ContractCase.write(client, "/dir/below", "x");
+                    objects.ufs().write("/dir/unknown", ContractCase.bytes("x"));
+                }));
         client.rename("/new", "/dir", true);
         assertThat(client.status("/dir").id()).isEqualTo(id);
         assertThat(objects.ufs().list("/")).containsExactly("dir");
@@ -312,6 +316,20 @@ class RecordedTracesTest {
         client.rename("/new", "/file", false);
         assertThat(objects.ufs().read("/file")).asString().isEqualTo("new content");
         assertThat(client.status("/file").mode()).isEqualTo(0640);
+    }
+
+    /**
+     * The same when it is killed after the last step in the store, and the client sends the rename again, as Alluxio's does: the master
+     * deletes what it had put there, and there is nothing more to copy. RenameClients sends it once.
+     */
+    @Test
+    void objectStore_whoseMasterIsKilledAfterTheCopy_losesAFileThatIsReplacedAgain() throws Exception {
+        MemoryCluster objects = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryStore client = objects.connect().repeatingReplacements();
+        replaceable(client);
+        client.faults().on(StoreCall.RENAME).dieAfterTheCopy();
+        fails(Errno.EIO, () -> client.rename("/new", "/file", true));
+        assertThat(objects.ufs().list("/")).isEmpty();
     }
 
     /** A copy in parts has another ETag: the next comparison takes it for another file, which has no attributes. */

@@ -1,0 +1,176 @@
+package io.posixgateway.alluxio.mounted;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.AlluxioMount;
+import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.embedded.S3Server;
+import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.harness.StoppableProxy;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.conformance.MountedFileSystem;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Alluxio's master is lost while it replaces an object: in the middle of it, as the S3 server is stopped when it is to work on it. Takes
+ * a minute: for `make s3-test` alone.
+ */
+class S3MasterLossIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final long HELD_MILLIS = 2000;
+
+    private EmbeddedAlluxio alluxio;
+    private S3Server bucket;
+    private Store other;
+
+    @BeforeEach
+    void start() throws Exception {
+        boolean isLong = "s3".equals(System.getProperty("pgw.under.store"));
+        if (!isLong) {
+            System.out.println("SKIPPED: it is for make s3-test");
+        }
+        assumeTrue(isLong, "it is for make s3-test");
+        Clusters.assumeS3();
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().on(UnderStore.S3));
+        bucket = Objects.requireNonNull(alluxio.s3());
+        other = connect(alluxio.masters());
+        try (MountedFileSystem mounted = mount()) {
+            Files.writeString(mounted.root().resolve("f"), "old");
+            Files.writeString(mounted.root().resolve("new"), "new content");
+        }
+    }
+
+    @AfterEach
+    void end() {
+        if (alluxio != null) {
+            other.close();
+            alluxio.close();
+        }
+    }
+
+    private static Store connect(String masters) throws StoreException {
+        return AlluxioMount.connect(
+                AlluxioOptions.ofUri("alluxio://" + masters + "/"), SharedAlluxio.options(Map.of()));
+    }
+
+    private MountedFileSystem mount() throws Exception {
+        return MountedFileSystem.mount(
+                AlluxioMount.open(
+                        AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + "/"), SharedAlluxio.options(Map.of())),
+                TransportChoice.AUTO);
+    }
+
+    private static <T> FutureTask<T> started(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread thread = new Thread(task, "caller");
+        thread.setDaemon(true);
+        thread.start();
+        return task;
+    }
+
+    /** Who asks for a path that is being replaced waits. */
+    private boolean isHeld() throws Exception {
+        try {
+            started(() -> other.status("/f")).get(HELD_MILLIS, TimeUnit.MILLISECONDS);
+            return false;
+        } catch (TimeoutException e) {
+            return true;
+        }
+    }
+
+    private String object(String name) throws IOException {
+        byte[] content = bucket.get(name);
+        return content == null ? "(none)" : new String(content, UTF_8);
+    }
+
+    @Test
+    void a_replacement_whose_answer_is_lost_is_sent_once() throws Exception {
+        long id = other.status("/new").id();
+        try (StoppableProxy proxy = new StoppableProxy(alluxio.masters());
+                Store client = connect(proxy.address())) {
+            client.status("/f");
+            bucket.process().pause();
+            FutureTask<String> renaming = started(() -> {
+                client.rename("/new", "/f", true);
+                return "done";
+            });
+            Waiting.until("the master works on it", LIMIT, this::isHeld);
+            proxy.loseAnswers();
+            bucket.process().resume();
+            assertThatThrownBy(() -> renaming.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            StoreException.class,
+                            e -> assertThat(e.isUnanswered()).as(e.getMessage()).isTrue());
+            proxy.go();
+            assertThat(other.pathOf(id)).isEqualTo("/f");
+            assertThat(object("f")).isEqualTo("new content");
+            assertThat(object("new")).isEqualTo("(none)");
+        } finally {
+            bucket.process().resume();
+        }
+    }
+
+    @Test
+    void a_replacement_whose_master_is_killed_leaves_the_old_content_or_the_new() throws Exception {
+        try (MountedFileSystem mounted = mount()) {
+            Path file = mounted.root().resolve("f");
+            Path saved = mounted.root().resolve("new");
+            bucket.process().pause();
+            FutureTask<Path> renaming = started(() -> Files.move(saved, file, StandardCopyOption.ATOMIC_MOVE));
+            Waiting.until("the master works on it", LIMIT, this::isHeld);
+            alluxio.master().kill();
+            bucket.process().resume();
+            alluxio.master().start();
+            alluxio.awaitReady();
+            boolean done = isDone(renaming);
+            Waiting.until("the file has a content", LIMIT, () -> !object("f").equals("(none)"));
+            String content = object("f");
+            assertThat(content).isIn(done ? new String[] {"new content"} : new String[] {"new content", "old"});
+            Waiting.until(
+                    "this mount shows it", LIMIT, () -> Files.readString(file).equals(content));
+            assertThat(other.compared("/f").lengthBytes()).isEqualTo(content.length());
+            if (content.equals("old")) {
+                assertThat(saved).hasContent("new content");
+            } else {
+                assertThat(object("new")).isEqualTo("(none)");
+            }
+        } finally {
+            bucket.process().resume();
+        }
+    }
+
+    private static boolean isDone(FutureTask<Path> renaming) throws Exception {
+        try {
+            renaming.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            System.out.println("the rename failed: " + e.getCause());
+            return false;
+        }
+    }
+}
