@@ -222,7 +222,7 @@ final class DirectoryHandle {
     private void reach(Metadata.Listed loaded) {
         ListingPass current = pass;
         if (current == null && loaded.more() && !closed) {
-            current = new ListingPass(volume.names);
+            current = new ListingPass(volume.table.names(directory));
             pass = current;
             directory.dentries().begin(current);
         }
