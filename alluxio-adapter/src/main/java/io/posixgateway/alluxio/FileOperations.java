@@ -234,6 +234,7 @@ final class FileOperations {
     private @Nullable FileHandle opened(Request request, long node, long handle) throws StoreException {
         FileHandle open = handles.get(handle);
         if (open != null || !volume.takenOver() || numbers.gave(handle)) {
+            volume.checkOwn(node);
             return open;
         }
         Inode inode = volume.find(request, node);
@@ -441,6 +442,10 @@ final class FileOperations {
         if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
             return 0;
         }
+        FileHandle known = handles.get(handle);
+        if (known != null && !(evenUntouched || known.mayWrite())) {
+            return 0;
+        }
         FileHandle open = opened(request, node, handle);
         if (open == null && absent(request, handle) == FileSystem.WOULD_WAIT) {
             return FileSystem.WOULD_WAIT;
@@ -449,13 +454,12 @@ final class FileOperations {
             return 0;
         }
         checkWithheld(open);
-        if (!volume.drafts.has(open.inode)) {
-            return 0;
-        }
-        if (!request.mayWait()) {
+        boolean drafted = volume.drafts.has(open.inode);
+        if (drafted && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         volume.drafts.publish(open.inode, evenUntouched);
+        volume.checkOwn(node); // its draft may just have been set aside
         return 0;
     }
 
@@ -463,9 +467,10 @@ final class FileOperations {
         if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
             return 0;
         }
-        FileHandle open = opened(request, node, handle);
+        boolean foreign = volume.table.ids().isForeign(node);
+        FileHandle open = foreign ? handles.get(handle) : opened(request, node, handle);
         if (open == null) {
-            return absent(request, handle);
+            return foreign ? 0 : absent(request, handle);
         }
         Inode inode = open.inode;
         boolean waits = open.mayWrite() || open.streams();

@@ -21,12 +21,10 @@ import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.alluxio.recovery.PassthroughLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.write.DirectoryRename;
@@ -85,11 +83,12 @@ final class Volume implements AutoCloseable {
     final SpoolFolder spool;
     final HiddenFiles hidden;
     final FileReplacer replacer;
-    private final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
+    final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
     private final KnownAlluxio alluxio;
+    final ClusterChange change;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
@@ -119,14 +118,14 @@ final class Volume implements AutoCloseable {
         this.freshness = freshness(options, clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
-        table.whenCrowded(() -> notices.crowded(table));
+        table.crowd().whenThere(() -> notices.crowded(table));
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
-        BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0);
+        BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0, store::mayReadBlocks);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredHoldings(kept.passthrough());
+        Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(blocks, options.passthroughBytes(), holdings);
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
@@ -142,6 +141,7 @@ final class Volume implements AutoCloseable {
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices);
+        this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }
@@ -169,6 +169,7 @@ final class Volume implements AutoCloseable {
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
+        change.inherit(folder, goesOn);
         folder.begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
@@ -180,12 +181,10 @@ final class Volume implements AutoCloseable {
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
-            hiddenCleanup.leaveForeign(alluxio, goesOn);
-            replacer.settle();
+            hiddenCleanup.settle(alluxio, goesOn);
             recovery.restore(drafts);
         }
-        table.tell(new StoredNumbering(folder.nodes()));
-        table.generation(folder.passthrough().generation());
+        table.tell(new StoredNotes(folder));
         takenOver = goesOn;
     }
 
@@ -247,8 +246,8 @@ final class Volume implements AutoCloseable {
     /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
     private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
         try {
-            replacer.settle();
-            return recovery.tried(drafts);
+            boolean settled = hiddenCleanup.isSettled(alluxio);
+            return recovery.tried(drafts) && settled;
         } catch (RuntimeException | Error e) {
             if (!broke.getAndSet(true)) {
                 LOG.error(
@@ -269,36 +268,15 @@ final class Volume implements AutoCloseable {
         return true;
     }
 
+    /** Is an earlier process's work being recovered? */
+    boolean recovers() {
+        return recovering != null;
+    }
+
     /** Is it being recovered? */
     boolean recovers(Inode inode) {
         Recovering recovery = recovering;
         return recovery != null && recovery.recovery.concerns(inode.node());
-    }
-
-    /** As {@link StoredNumbering}. */
-    private record StoredHoldings(PassthroughLog log) implements Passthrough.Notes {
-        @Override
-        public boolean add(long held) {
-            return log.add(held);
-        }
-
-        @Override
-        public void remove(long held) {
-            log.remove(held);
-        }
-    }
-
-    /** The next process hears of it, too. */
-    private record StoredNumbering(NodeLog log) implements NodeIdListener {
-        @Override
-        public void moved(long node, long fileId) {
-            log.noticed(node, fileId);
-        }
-
-        @Override
-        public void gone(long node) {
-            log.noticed(node, NodeLog.NOBODY);
-        }
     }
 
     /**
@@ -476,7 +454,7 @@ final class Volume implements AutoCloseable {
         orphans.close();
         drafts.close();
         metadata.times().close();
-        hiddenCleanup.removeAll();
+        hiddenCleanup.removeAll(alluxio);
         hidden.close();
         replacer.close();
         hot.close();
@@ -524,11 +502,24 @@ final class Volume implements AutoCloseable {
         if (recovery != null && recovery.recovery.concerns(node) && !isOver(recovery, request)) {
             return null;
         }
+        checkOwn(node);
         Inode inode = table.get(node);
         if (inode != null || !request.mayWait()) {
             return inode;
         }
         return recover(node);
+    }
+
+    /**
+     * Before a node that the kernel names is used.
+     *
+     * @throws StoreException EIO: what was written to it is withheld; ESTALE: its file is of another Alluxio
+     */
+    void checkOwn(long node) throws StoreException {
+        if (table.ids().isForeign(node)) {
+            drafts.withheld().check(node, false);
+            change.check(node);
+        }
     }
 
     @Nullable

@@ -1,11 +1,15 @@
 package io.posixgateway.alluxio.data;
 
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +21,9 @@ final class BlockFile {
     private final long blockId;
     private final Path path;
     private final FileChannel channel;
+    /** Device and inode; null: not known. As long as it is open no other file has them. */
+    private final @Nullable Object key;
+
     private final AtomicInteger users = new AtomicInteger(1);
     volatile boolean usedAgain;
     /** Guarded by the {@link BlockFiles}. */
@@ -25,7 +32,8 @@ final class BlockFile {
     private @Nullable Backings backed;
     private volatile int backingId;
 
-    private BlockFile(long blockId, Path path, FileChannel channel) {
+    private BlockFile(long blockId, Path path, FileChannel channel, @Nullable Object key) {
+        this.key = key;
         this.blockId = blockId;
         this.path = path;
         this.channel = channel;
@@ -33,16 +41,36 @@ final class BlockFile {
 
     /** Opens it for one user, who gives it back. */
     static BlockFile open(Path file, long blockId) throws IOException {
-        return new BlockFile(blockId, file, FileChannel.open(file, StandardOpenOption.READ));
+        Object before = key(file);
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+        try {
+            if (!Objects.equals(before, key(file))) {
+                throw new IOException(file + " was replaced while it was opened");
+            }
+            return new BlockFile(blockId, file, channel, before);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static @Nullable Object key(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
     long blockId() {
         return blockId;
     }
 
-    /** Did the worker delete it? */
+    /** Did the worker delete it, or is another file there by now? */
     boolean evicted() {
-        return Files.notExists(path);
+        try {
+            return !Objects.equals(key, key(path));
+        } catch (NoSuchFileException gone) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** One more user; false when it is closed already. */
@@ -89,6 +117,10 @@ final class BlockFile {
             return backingId;
         }
         int id = backings.open(path.toString());
+        if (id > 0 && evicted()) { // the kernel may have got what was there by then
+            backings.close(id);
+            return -Errno.ESTALE;
+        }
         if (id > 0) {
             backed = backings;
             backingId = id;

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
@@ -94,6 +95,21 @@ final class Doubtful implements AutoCloseable {
         return true;
     }
 
+    /** Those of foreign nodes are not published again. */
+    void setAside(NodeIds ids, String why) {
+        all.removeIf(kept -> ids.isForeign(kept.record.content().node()) && isSetAside(kept, why));
+    }
+
+    private boolean isSetAside(Kept kept, String why) {
+        kept.spool.close(true);
+        try {
+            drafts.folder.setAside(kept.spool, kept.record.content().path(), why);
+        } catch (StoreException e) {
+            LOG.error("{} stays where it is, as {}: {}", kept.spool.file(), why, e.getMessage());
+        }
+        return true;
+    }
+
     private void look() {
         while (goesOn()) {
             all.removeIf(this::isDone);
@@ -129,7 +145,7 @@ final class Doubtful implements AutoCloseable {
     private boolean isDone(Kept kept) {
         DraftRecord.Content published = kept.record.content();
         long now = metadata.nowNanos();
-        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path())) {
+        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path()) || isForeign(kept)) {
             return false;
         }
         try {
@@ -149,8 +165,12 @@ final class Doubtful implements AutoCloseable {
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
-            return gone && dropped(kept);
+            return gone && !isForeign(kept) && dropped(kept);
         }
+    }
+
+    private boolean isForeign(Kept kept) {
+        return metadata.locations().isForeign(kept.record.content().node());
     }
 
     /** Once more; false: it has to be done another time. */

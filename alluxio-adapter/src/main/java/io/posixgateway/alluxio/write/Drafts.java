@@ -31,13 +31,13 @@ public final class Drafts implements AutoCloseable {
     private final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
-    private final SpoolFolder folder;
+    final SpoolFolder folder;
     private final Publisher publisher;
     private final Streams streams;
     private final Reservations reservations;
     private final Doubtful doubtful;
     private final Originals originals;
-    private final LongTable<Draft> drafts = new LongTable<>();
+    final LongTable<Draft> drafts = new LongTable<>();
     private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -489,7 +489,7 @@ public final class Drafts implements AutoCloseable {
         surely(inode, draft -> end(draft, false));
     }
 
-    private int end(Draft draft, boolean keepSpool) {
+    int end(Draft draft, boolean keepSpool) {
         if (retire(draft)) {
             Draft.remove(draft.spool, draft.record, keepSpool);
         }
@@ -497,7 +497,7 @@ public final class Drafts implements AutoCloseable {
     }
 
     /** The draft is none any more; its spool stays. False: it was none. */
-    private boolean retire(Draft draft) {
+    boolean retire(Draft draft) {
         if (draft.ended) {
             return false;
         }

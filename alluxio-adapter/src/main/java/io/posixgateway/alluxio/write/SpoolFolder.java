@@ -156,6 +156,11 @@ public final class SpoolFolder {
         }
     }
 
+    /** As the other, of a spool file that this process made and closed. */
+    void setAside(Spool spool, String path, String why) throws StoreException {
+        setAside(spool.file().resolveSibling(spool.file().getFileName() + RECORD), path, why);
+    }
+
     /** Removes a record and what belongs to it. */
     void remove(Path record) throws StoreException {
         try {

@@ -70,6 +70,46 @@ class BlockFilesTest {
         open(files, 20).give();
     }
 
+    private static String content(BlockFile file) throws IOException {
+        ByteBuffer content = ByteBuffer.allocate(100);
+        file.read(0, content);
+        file.give();
+        return new String(content.array(), 0, content.position(), java.nio.charset.StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void block_whoseFileIsReplacedByAnother_isOpenedAnew() throws IOException {
+        BlockFiles files = holding(100, 1);
+        Path block = folder.resolve("1");
+        Files.delete(block);
+        Files.writeString(block, "another");
+        files.dropEvicted();
+        assertThat(content(open(files, 1))).isEqualTo("another");
+    }
+
+    @Test
+    void block_ofAnotherAlluxio_isOpenedAnew_alsoWhereItIsPinned() throws IOException {
+        BlockFiles files = holding(100, 1);
+        BlockFiles.Pin pin = files.pin(new FileReader.Extent(0, 7, 7));
+        files.forgetAll();
+        Path block = folder.resolve("1");
+        Files.delete(block);
+        Files.writeString(block, "another");
+        assertThat(content(open(files, 1))).isEqualTo("another");
+        if (pin != null) {
+            pin.close();
+        }
+        assertThat(content(open(files, 1))).isEqualTo("another");
+    }
+
+    @Test
+    void block_isNotOpened_whereItsNumberMayBeAnothers() throws IOException {
+        BlockFiles files = new BlockFiles(100, () -> false);
+        files.learn(folder);
+        Files.writeString(folder.resolve("1"), "block 1");
+        assertThat(files.take(1)).isNull();
+    }
+
     @Test
     void whereBlocksAreThatAreInNoKnownFolderIsAsked(@TempDir Path other) throws Exception {
         BlockFiles files = holding(100, 1);

@@ -1,0 +1,33 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.data.Passthrough;
+import io.posixgateway.alluxio.inode.NodeIdListener;
+import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.VolumeFolder;
+
+/**
+ * What the parts of a volume note in its folder for the process that serves it next. Any thread.
+ *
+ * @param folder of the volume
+ */
+record StoredNotes(VolumeFolder folder) implements Passthrough.Notes, NodeIdListener {
+    @Override
+    public boolean add(long held) {
+        return folder.passthrough().add(held);
+    }
+
+    @Override
+    public void remove(long held) {
+        folder.passthrough().remove(held);
+    }
+
+    @Override
+    public void moved(long node, long fileId) {
+        folder.nodes().noticed(node, fileId);
+    }
+
+    @Override
+    public void gone(long node) {
+        folder.nodes().noticed(node, NodeLog.NOBODY);
+    }
+}
