@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
+    private static final String GONE =
+            "it is gone from Alluxio: another client deleted it, or a worker that stopped undid it, which nobody can tell";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a publication that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -42,6 +44,7 @@ final class Doubtful implements AutoCloseable {
         private final Spool spool;
         private final DraftRecord record;
         private long notBeforeNanos;
+        private volatile boolean deleted;
 
         private Kept(Spool spool, DraftRecord record, long notBeforeNanos) {
             this.spool = spool;
@@ -93,6 +96,11 @@ final class Doubtful implements AutoCloseable {
             thread = started;
         }
         return true;
+    }
+
+    /** This mount took the file's name: nobody misses the content. */
+    void deleted(long node) {
+        all.stream().filter(kept -> kept.record.content().node() == node).forEach(kept -> kept.deleted = true);
     }
 
     /** Those of foreign nodes are not published again. */
@@ -151,7 +159,7 @@ final class Doubtful implements AutoCloseable {
         try {
             Inode inode = metadata.locations().ofFile(published.node(), published.fileId());
             if (inode == null) {
-                return dropped(kept);
+                return isGone(kept);
             }
             if (drafts.has(inode)) {
                 return false;
@@ -165,7 +173,27 @@ final class Doubtful implements AutoCloseable {
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
-            return gone && !isForeign(kept) && dropped(kept);
+            return gone && !isForeign(kept) && isGone(kept);
+        }
+    }
+
+    /** Its file is no more: this mount deleted it, or another client replaced it; if not, the content may be all that is left. */
+    private boolean isGone(Kept kept) {
+        try {
+            return kept.deleted || isAnotherAt(kept.record.content().path()) ? dropped(kept) : isSetAside(kept, GONE);
+        } catch (StoreException e) {
+            return false;
+        }
+    }
+
+    private boolean isAnotherAt(String path) throws StoreException {
+        try {
+            return drafts.store.status(path).lengthBytes() >= 0;
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+            return false;
         }
     }
 
@@ -231,14 +259,18 @@ final class Doubtful implements AutoCloseable {
 
     private void end() {
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
-            if (!leaves) {
+            if (!leaves && kept.record.isStored()) {
                 LOG.warn(
                         "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount"
                                 + " of the volume here goes on with it",
                         kept.record.content().path(),
                         kept.spool.file());
             }
-            kept.spool.close(true);
+            if (leaves || kept.record.isStored()) {
+                kept.spool.close(true);
+            } else {
+                isSetAside(kept, "a worker that stopped may undo it, and nobody finds out after the end of this mount");
+            }
         }
     }
 }

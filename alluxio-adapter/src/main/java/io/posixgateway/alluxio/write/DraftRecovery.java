@@ -46,6 +46,9 @@ public final class DraftRecovery {
     /** So often one is tried while others go on: not as long as calls wait. */
     private static final int MOST_TRIES = 10;
 
+    /** The same where its mount waits for it: once more is enough to tell a lost answer from one that never comes. */
+    private static final int MOST_TRIES_AT_MOUNT = 3;
+
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
@@ -213,11 +216,13 @@ public final class DraftRecovery {
                 }
                 restore(file, drafts);
             } catch (StoreException e) {
-                if (e.isOutcomeUnknown() && !isFailing(file)) {
+                if (!e.isOutcomeUnknown() || isFailing(file)) {
+                    keep(file, drafts, e);
+                } else if (!goesOn && isAnswering()) {
+                    left.addLast(file);
+                } else {
                     again.add(file);
                     unanswered = e;
-                } else {
-                    keep(file, drafts, e);
                 }
             } catch (RuntimeException e) {
                 LOG.error("Recovering {} failed in a way that nobody expected", file, e);
@@ -253,9 +258,10 @@ public final class DraftRecovery {
 
     /** Has it failed again and again, though Alluxio answers? */
     private boolean isFailing(Path file) {
-        if (tries.merge(file, 1, Integer::sum) < (goesOn ? MOST_TRIES : 1)) {
-            return false;
-        }
+        return tries.merge(file, 1, Integer::sum) >= (goesOn ? MOST_TRIES : MOST_TRIES_AT_MOUNT) && isAnswering();
+    }
+
+    private boolean isAnswering() {
         try {
             store.status(String.valueOf(table.path(table.root())));
             return true;

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class Drafts implements AutoCloseable {
     private static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(Drafts.class);
 
-    private final Store store;
+    final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
     final SpoolFolder folder;
@@ -360,11 +360,10 @@ public final class Drafts implements AutoCloseable {
      * @param evenUntouched also a new file that nobody wrote to
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
-        if (!has(inode)) {
-            return;
+        if (has(inode)) {
+            Work work = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
+            metadata.moves().stay(inode, () -> with(inode, true, work));
         }
-        Work publication = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
-        metadata.moves().stay(inode, () -> with(inode, true, publication));
     }
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
@@ -453,6 +452,7 @@ public final class Drafts implements AutoCloseable {
             step.run();
             inode.markUnlinked();
         }
+        doubtful.deleted(inode.node());
     }
 
     /**

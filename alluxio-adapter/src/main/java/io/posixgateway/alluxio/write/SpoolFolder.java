@@ -62,7 +62,7 @@ public final class SpoolFolder {
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (IOException e) {
-            throw failure("No spool file in " + folder, e);
+            throw failure("No spool file in " + folder + " (the option spool gives another folder)", e);
         }
     }
 
