@@ -173,8 +173,8 @@ final class ClusterWatch {
         } catch (StoreException e) {
             LOG.debug("The cluster id was not compared: {}", e.getMessage());
         } finally {
-            looking.set(false);
             synchronized (this) {
+                looking.set(false);
                 notifyAll();
             }
         }

@@ -2,7 +2,9 @@ package io.posixgateway.alluxio.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.spi.Kernel;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,6 +102,29 @@ class BlockFilesTest {
             pin.close();
         }
         assertThat(content(open(files, 1))).isEqualTo("another");
+    }
+
+    /** The kernel opens the path by itself. */
+    @Test
+    void backing_ofABlockThatIsReplacedMeanwhile_isGivenBack() throws IOException {
+        List<Object> closed = new ArrayList<>();
+        Path block = folder.resolve("1");
+        Kernel kernel = (Kernel) Proxy.newProxyInstance(
+                Kernel.class.getClassLoader(), new Class<?>[] {Kernel.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("openBacking")) {
+                        Files.delete(block);
+                        Files.writeString(block, "another");
+                        return 7;
+                    }
+                    closed.add(args[0]);
+                    return 0;
+                });
+        BlockFiles files = holding(100, 1);
+        files.backedBy(new Backings(kernel, Passthrough.Notes.NONE));
+        BlockFile file = open(files, 1);
+        assertThat(files.backingOf(file, 7)).isNotPositive();
+        assertThat(closed).containsExactly(7);
+        file.give();
     }
 
     @Test
