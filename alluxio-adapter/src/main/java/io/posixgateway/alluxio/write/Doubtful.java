@@ -180,7 +180,8 @@ final class Doubtful implements AutoCloseable {
     /** Its file is no more: this mount deleted it, or another client replaced it; if not, the content may be all that is left. */
     private boolean isGone(Kept kept) {
         try {
-            return kept.deleted || isAnotherAt(kept.record.content().path()) ? dropped(kept) : isSetAside(kept, GONE);
+            boolean needless = kept.deleted || isAnotherAt(kept.record.content().path());
+            return needless ? dropped(kept) : isSetAside(kept, GONE);
         } catch (StoreException e) {
             return false;
         }
