@@ -436,14 +436,7 @@ final class FileOperations {
     }
 
     private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE) {
-            return 0;
-        }
-        if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
-            return 0;
-        }
-        FileHandle known = handles.get(handle);
-        if (known != null && !(evenUntouched || known.mayWrite())) {
+        if (handle == UnopenedFiles.HANDLE || isNobodysChange(node, handle, evenUntouched)) {
             return 0;
         }
         FileHandle open = opened(request, node, handle);
@@ -461,6 +454,14 @@ final class FileOperations {
         volume.drafts.publish(open.inode, evenUntouched);
         volume.checkOwn(node); // its draft may just have been set aside
         return 0;
+    }
+
+    /** Is it known without looking for its node that nothing was changed through this handle? */
+    private boolean isNobodysChange(long node, long handle, boolean evenUntouched) {
+        FileHandle known = handles.get(handle);
+        return known == null
+                ? isOfEarlierProcess(handle) && volume.knowsNothingOf(node)
+                : !(evenUntouched || known.mayWrite());
     }
 
     int release(Request request, long node, long handle) throws StoreException {

@@ -206,6 +206,21 @@ public final class DraftRecovery {
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
     public void restore(Drafts drafts) throws StoreException {
+        StoreException unanswered = restoreLeft(drafts);
+        if (unanswered != null) {
+            throw unanswered;
+        }
+        if (restored > 0) {
+            LOG.info("{} changed files of an earlier process are recovered", restored);
+        }
+        if (!goesOn) {
+            nodes.clear();
+            alluxio.record(true);
+        }
+    }
+
+    /** Null: nothing is left; else why something is. */
+    private @Nullable StoreException restoreLeft(Drafts drafts) throws StoreException {
         String foreign = left.isEmpty() ? null : alluxio.difference();
         StoreException unanswered = null;
         Deque<Path> again = new ArrayDeque<>();
@@ -235,16 +250,7 @@ public final class DraftRecovery {
             }
         }
         left.addAll(again);
-        if (unanswered != null) {
-            throw unanswered;
-        }
-        if (restored > 0) {
-            LOG.info("{} changed files of an earlier process are recovered", restored);
-        }
-        if (!goesOn) {
-            nodes.clear();
-            alluxio.record(true);
-        }
+        return unanswered;
     }
 
     private void restore(Path file, Drafts drafts) throws StoreException {
