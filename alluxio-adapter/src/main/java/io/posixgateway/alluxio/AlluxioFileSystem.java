@@ -328,6 +328,7 @@ public final class AlluxioFileSystem implements FileSystem {
 
     /** The open directory of this number; one of an earlier process is found by its node. */
     private @Nullable DirectoryHandle directory(Request request, long node, long handle) throws StoreException {
+        volume.checkOwn(node);
         DirectoryHandle open = directories.get(handle);
         if (open != null || !volume.takenOver() || directoryNumbers.gave(handle)) {
             return open;

@@ -239,6 +239,7 @@ final class FileOperations {
     private @Nullable FileHandle opened(Request request, long node, long handle) throws StoreException {
         FileHandle open = handles.get(handle);
         if (open != null || !volume.takenOver() || numbers.gave(handle)) {
+            volume.checkOwn(node);
             return open;
         }
         Inode inode = volume.find(request, node);
@@ -440,10 +441,7 @@ final class FileOperations {
     }
 
     private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE) {
-            return 0;
-        }
-        if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
+        if (handle == UnopenedFiles.HANDLE || isNobodysChange(node, handle, evenUntouched)) {
             return 0;
         }
         FileHandle open = opened(request, node, handle);
@@ -454,23 +452,31 @@ final class FileOperations {
             return 0;
         }
         checkWithheld(open);
-        if (!volume.drafts.has(open.inode)) {
-            return 0;
-        }
-        if (!request.mayWait()) {
+        boolean drafted = volume.drafts.has(open.inode);
+        if (drafted && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         volume.drafts.publish(open.inode, evenUntouched);
+        volume.checkOwn(node); // its draft may just have been set aside
         return 0;
+    }
+
+    /** Is it known without looking for its node that nothing was changed through this handle? */
+    private boolean isNobodysChange(long node, long handle, boolean evenUntouched) {
+        FileHandle known = handles.get(handle);
+        return known == null
+                ? isOfEarlierProcess(handle) && volume.knowsNothingOf(node)
+                : !(evenUntouched || known.mayWrite());
     }
 
     int release(Request request, long node, long handle) throws StoreException {
         if (isOfEarlierProcess(handle) && volume.knowsNothingOf(node)) {
             return 0;
         }
-        FileHandle open = opened(request, node, handle);
+        boolean foreign = volume.table.ids().isForeign(node);
+        FileHandle open = foreign ? handles.get(handle) : opened(request, node, handle);
         if (open == null) {
-            return absent(request, handle);
+            return foreign ? 0 : absent(request, handle);
         }
         Inode inode = open.inode;
         boolean waits = open.mayWrite() || open.streams();

@@ -88,25 +88,49 @@ final class HiddenCleanup {
     }
 
     /**
-     * What a mount that has ended left in another Alluxio is on no list any more: the next process takes the lists for those of
-     * the Alluxio that answers now.
+     * Finishes the renames that an earlier process left, unless they are of another Alluxio than the one that answers: then they, and
+     * the hidden files, are on no list any more, because the next process takes the lists for those of the Alluxio that answers now.
      *
-     * @param goesOn it has not ended
+     * @param goesOn the mount has not ended: its hidden files are looked at later
      */
-    void leaveForeign(KnownAlluxio alluxio, boolean goesOn) throws StoreException {
-        String why = goesOn ? null : alluxio.difference();
+    void settle(KnownAlluxio alluxio, boolean goesOn) throws StoreException {
+        boolean asks = !goesOn || volume.replacer.hasUnfinished();
+        String why = asks ? alluxio.difference() : null;
         if (why == null) {
+            volume.replacer.settle();
             return;
         }
-        for (HiddenFiles.Hidden one : volume.hidden.inherit()) {
+        volume.replacer.leaveForeign(why);
+        if (!goesOn) {
+            volume.hidden.inherit();
+            leaveForeign(why);
+        }
+    }
+
+    /** The same while the mount goes on; false: Alluxio does not answer. */
+    boolean isSettled(KnownAlluxio alluxio) {
+        try {
+            settle(alluxio, true);
+            return true;
+        } catch (StoreException e) {
+            LOG.info("Renames that an earlier process left wait for Alluxio: {}", e.getMessage());
+            return false;
+        }
+    }
+
+    /** What stands in the list is of another Alluxio. */
+    void leaveForeign(String why) {
+        for (HiddenFiles.Hidden one : volume.hidden.present()) {
             LOG.warn("The hidden file {} stays in Alluxio, as {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
     }
 
     /** Nothing of the mount is open any more. */
-    void removeAll() {
-        volume.replacer.settle();
+    void removeAll(KnownAlluxio alluxio) {
+        if (volume.replacer.hasUnfinished() && !isSettled(alluxio)) {
+            return;
+        }
         remove(volume.hidden.present(), false);
     }
 

@@ -88,6 +88,7 @@ final class Volume implements AutoCloseable {
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
     private final KnownAlluxio alluxio;
+    final ClusterChange change;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
             1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
@@ -117,14 +118,16 @@ final class Volume implements AutoCloseable {
         this.freshness = freshness(options, clock);
         this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
-        table.whenCrowded(() -> notices.crowded(table));
+        table.crowd().whenThere(() -> notices.crowded(table));
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
-        BlockFiles blocks = new BlockFiles(options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders());
+        BlockFiles blocks = new BlockFiles(
+                options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders(), store::mayReadBlocks);
         this.readers = new FileReaders(
                 store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), StoredNotes.holdings(kept));
+        Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
+        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), holdings);
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
@@ -141,6 +144,7 @@ final class Volume implements AutoCloseable {
         this.unfinished =
                 new DirectoryRename.Notes(nodes, new DirectoryRenameLog(lists, store.cluster(), kept != null));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
+        this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
     }
@@ -168,6 +172,7 @@ final class Volume implements AutoCloseable {
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened as a kept one");
         }
+        change.inherit(folder, goesOn);
         folder.begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;
         if (blockFolder != null) {
@@ -179,12 +184,10 @@ final class Volume implements AutoCloseable {
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
-            hiddenCleanup.leaveForeign(alluxio, goesOn);
-            replacer.settle();
+            hiddenCleanup.settle(alluxio, goesOn);
             recovery.restore(drafts);
         }
-        table.tell(new StoredNotes.Numbering(folder.nodes()));
-        table.generation(folder.passthrough().generation());
+        table.tell(new StoredNotes(folder));
         takenOver = goesOn;
     }
 
@@ -247,8 +250,8 @@ final class Volume implements AutoCloseable {
     /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
     private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
         try {
-            replacer.settle();
-            return recovery.tried(drafts);
+            boolean settled = hiddenCleanup.isSettled(alluxio);
+            return recovery.tried(drafts) && settled;
         } catch (RuntimeException | Error e) {
             if (!broke.getAndSet(true)) {
                 LOG.error(
@@ -267,6 +270,11 @@ final class Volume implements AutoCloseable {
         }
         recovery.gate.pass();
         return true;
+    }
+
+    /** Is an earlier process's work being recovered? */
+    boolean recovers() {
+        return recovering != null;
     }
 
     /** Is it being recovered? */
@@ -450,7 +458,7 @@ final class Volume implements AutoCloseable {
         orphans.close();
         drafts.close();
         metadata.times().close();
-        hiddenCleanup.removeAll();
+        hiddenCleanup.removeAll(alluxio);
         hidden.close();
         replacer.close();
         unfinished.renames().close();
@@ -500,11 +508,24 @@ final class Volume implements AutoCloseable {
         if (recovery != null && recovery.recovery.concerns(node) && !isOver(recovery, request)) {
             return null;
         }
+        checkOwn(node);
         Inode inode = table.get(node);
         if (inode != null || !request.mayWait()) {
             return inode;
         }
         return recover(node);
+    }
+
+    /**
+     * Before a node that the kernel names is used.
+     *
+     * @throws StoreException EIO: what was written to it is withheld; ESTALE: its file is of another Alluxio
+     */
+    void checkOwn(long node) throws StoreException {
+        if (table.ids().isForeign(node)) {
+            drafts.withheld().check(node, false);
+            change.check(node);
+        }
     }
 
     @Nullable

@@ -22,6 +22,11 @@ public final class Locations {
         this.table = table;
     }
 
+    /** Is it a node of another Alluxio than the one that answers, whose id may be another file's? Never waits. */
+    public boolean isForeign(long node) {
+        return table.ids().isForeign(node);
+    }
+
     /** Where Alluxio has the file now; null: nowhere. */
     @Nullable
     String of(Inode inode) throws StoreException {

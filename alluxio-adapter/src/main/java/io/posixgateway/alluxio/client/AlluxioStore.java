@@ -466,8 +466,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public String cluster() {
-        return ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf())
-                .toString();
+        return String.valueOf(ConfigurationUtils.getMasterRpcAddresses(context.getClusterConf()));
     }
 
     @Override
@@ -475,7 +474,8 @@ public final class AlluxioStore implements Store {
         return attempt("cluster id", "", () -> {
             try (RetryHandlingMetaMasterClient master =
                     new RetryHandlingMetaMasterClient(context.getMasterClientContext())) {
-                return master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId();
+                return recent.of(
+                        master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId());
             }
         });
     }

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,17 +19,22 @@ import org.jspecify.annotations.Nullable;
  * ETIMEDOUT.
  */
 final class MeteredStore implements Store {
+    /** Calls that a worker may answer while the master is away. */
+    private static final Set<Method> READING = Set.of(Method.OPEN, Method.READ, Method.READ_ONCE);
+
     private final Store store;
     private final Clock clock;
     private final RpcMetrics metrics = new RpcMetrics();
     private final RunningListings listings;
     private final RunningListings copies;
+    private final ClusterWatch watch;
 
     MeteredStore(Store store, Clock clock) {
         this.store = store;
         this.clock = clock;
         this.listings = new RunningListings(clock);
         this.copies = new RunningListings(clock);
+        this.watch = new ClusterWatch(() -> measured(Method.CLUSTER_ID, store::clusterId), clock);
     }
 
     private interface Call<T> {
@@ -35,6 +42,26 @@ final class MeteredStore implements Store {
     }
 
     private <T> T timed(Method method, Call<T> call) throws StoreException {
+        if (method == Method.WRITE) {
+            return measured(method, call);
+        }
+        if (READING.contains(method)) {
+            watch.beforeRead();
+            return measured(method, call);
+        }
+        watch.before();
+        long beganNanos = clock.nanos();
+        try {
+            T result = measured(method, call);
+            watch.answered(beganNanos);
+            return result;
+        } catch (StoreException e) {
+            watch.failed(e);
+            throw e;
+        }
+    }
+
+    private <T> T measured(Method method, Call<T> call) throws StoreException {
         Timing timing = new Timing(method);
         try {
             T result = call.run();
@@ -99,7 +126,19 @@ final class MeteredStore implements Store {
 
     @Override
     public String clusterId() throws StoreException {
-        return timed(Method.CLUSTER_ID, store::clusterId);
+        String clusterId = measured(Method.CLUSTER_ID, store::clusterId);
+        watch.told(clusterId);
+        return clusterId;
+    }
+
+    @Override
+    public void watchCluster(String clusterId, Consumer<String> listener) {
+        watch.watch(clusterId, listener);
+    }
+
+    @Override
+    public boolean mayReadBlocks() {
+        return watch.mayRead();
     }
 
     @Override

@@ -21,6 +21,7 @@ final class RecentStatuses {
 
     private final Clock clock;
     private final OpenStreams streams;
+    private volatile String cluster = "";
     private final AtomicReferenceArray<StreamSource.@Nullable Asked> places = new AtomicReferenceArray<>(PLACES);
 
     RecentStatuses(Clock clock, OpenStreams streams) {
@@ -34,6 +35,17 @@ final class RecentStatuses {
         if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MOST_BLOCKS) {
             places.set(place(status.getFileId()), asked);
         }
+    }
+
+    /** What another cluster than this said counts no more. Returns the id. */
+    String of(String clusterId) {
+        if (!clusterId.equals(cluster)) {
+            for (int place = 0; place < PLACES; place++) {
+                places.set(place, null);
+            }
+            cluster = clusterId;
+        }
+        return clusterId;
     }
 
     /** Null: nothing is known, or it is too old, or this mount renamed it since. */

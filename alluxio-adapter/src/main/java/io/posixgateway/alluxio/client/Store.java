@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -169,6 +170,23 @@ public interface Store extends AutoCloseable {
 
     /** What no other Alluxio has, nor this one after it was formatted; empty: Alluxio does not say. Asked each time. */
     String clusterId() throws StoreException;
+
+    /**
+     * From now on calls notice when another Alluxio answers than before, or this one was formatted or restored. The first call that
+     * does runs the listener, and fails with ESTALE when that has returned.
+     *
+     * @param clusterId the one of before, with which the next call compares; empty: the first one that is told is
+     * @param listener gets the new cluster id; must not call this store
+     */
+    default void watchCluster(String clusterId, Consumer<String> listener) {}
+
+    /**
+     * Whether block files on this host may be believed to be those of the Alluxio that was asked before. Never waits; where that is not
+     * known, it is found out meanwhile.
+     */
+    default boolean mayReadBlocks() {
+        return true;
+    }
 
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;

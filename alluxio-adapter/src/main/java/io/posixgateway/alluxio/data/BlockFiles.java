@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,7 @@ public final class BlockFiles implements AutoCloseable {
 
     private final int most;
     private final TrustedFolders trusted;
+    private final BooleanSupplier mayOpen;
     private final List<BlockFolder> folders = new CopyOnWriteArrayList<>();
     private final LongTable<BlockFile> open = new LongTable<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
@@ -47,13 +49,17 @@ public final class BlockFiles implements AutoCloseable {
 
     /** @param most how many may be open; 0: none, so that everything is read through streams */
     public BlockFiles(int most) {
-        this(most, TrustedFolders.anywhere());
+        this(most, TrustedFolders.anywhere(), () -> true);
     }
 
-    /** @param trusted where they may be read */
-    public BlockFiles(int most, TrustedFolders trusted) {
+    /**
+     * @param trusted where they may be read
+     * @param mayOpen asked before one is opened: may it be believed that its number is still that of the same block? Never waits
+     */
+    public BlockFiles(int most, TrustedFolders trusted, BooleanSupplier mayOpen) {
         this.most = most;
         this.trusted = trusted;
+        this.mayOpen = mayOpen;
     }
 
     /** Block files are in this folder, a worker says. */
@@ -181,7 +187,7 @@ public final class BlockFiles implements AutoCloseable {
     private void unpin(List<BlockFile> files) {
         synchronized (this) {
             for (BlockFile file : files) {
-                if (--file.pins == 0) {
+                if (--file.pins == 0 && pinned.get(file.blockId()) == file) {
                     pinned.remove(file.blockId());
                 }
             }
@@ -191,6 +197,9 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     private @Nullable BlockFile openNew(long blockId) {
+        if (!folders.isEmpty() && !mayOpen.getAsBoolean()) {
+            return null;
+        }
         for (BlockFolder folder : folders) {
             try {
                 BlockFile file = BlockFile.open(folder, blockId);
@@ -334,6 +343,15 @@ public final class BlockFiles implements AutoCloseable {
                 order.add(next);
             }
         }
+    }
+
+    /** The numbers are those of other blocks from now on: who has one of these open goes on with it, and nobody else finds it. */
+    void forgetAll() {
+        synchronized (this) {
+            pinned.clear();
+            pins = 0;
+        }
+        close();
     }
 
     /** How many are open and kept. */

@@ -123,6 +123,12 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         used.start();
     }
 
+    /** File and block ids are those of other files from now on: what is open and buffered goes on for those who have it, alone. */
+    public void forgetAll() {
+        remotes.clear();
+        blocks.forgetAll();
+    }
+
     private void lookAfterBlocks() {
         blocks.dropEvicted();
         try {

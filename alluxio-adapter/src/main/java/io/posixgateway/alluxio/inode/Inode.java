@@ -79,7 +79,7 @@ public final class Inode implements Dentries.Dentry {
     Inode(long node, long fileId, boolean directory, CacheBytes bytes) {
         this.node = node;
         this.dentries = directory ? new Dentries(bytes) : null;
-        if (node != InodeTable.nodeOf(fileId)) {
+        if (InodeTable.fileIdOf(node) != fileId) {
             changeFileId(fileId);
         }
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,18 +17,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
  * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes. When there are
- * {@link #CROWD} times as many, since the kernel knows them, it is to be asked to let go of some. A directory with known
+ * many more, since the kernel knows them, it is asked to let go of some: {@link Crowd}. A directory with known
  * children is never dropped before them, so a child's path always leads up through nodes of this table.
  *
  * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
  */
 public final class InodeTable {
-    private static final int BASE = 2;
-    /** Alluxio's file ids are a counter above 24 bits, so these bits of a node id are free for {@link #split}. */
-    private static final int SPLIT_SHIFT = 56;
-
-    private static final int MOST_SPLITS = 15;
-    private static final int GENERATIONS = 8;
+    /** No file has this id. */
+    private static final long NO_FILE = NodeIds.fileId(FileSystem.ROOT);
     /** So many of the idle nodes that came last stay however many there are: somebody may be about to use them. */
     private static final int MOST_FRESH = 1024;
     /** So many idle nodes are looked at to make room for one. */
@@ -35,19 +32,14 @@ public final class InodeTable {
     /** The same where some take much memory. */
     private static final int MOST_TRIES_FOR_BYTES = 512;
 
-    private static final int CROWD = 2;
-    /** Of no use for so long where fewer files were found than had to go. */
-    private static final long IN_VAIN_NANOS = 60_000_000_000L;
-    /** This part of the limit is made free at once. */
-    private static final int CROWD_SHARE = 16;
-
     private final int most;
     private final CacheBytes bytes;
-    private final Clock clock;
     private final String rootPath;
     private final NameCodec names;
     private final Inode root;
+    private final NodeIds ids = new NodeIds();
     private final NodeTable nodes = new NodeTable();
+    private final Crowd crowd;
     /** File ids that belong to a node which began with another one. */
     private final LongTable<Inode> laterIds = new LongTable<>();
 
@@ -56,13 +48,6 @@ public final class InodeTable {
     private final IdleQueue idle = new IdleQueue();
     private final LongAdder evicted = new LongAdder();
     private volatile NodeIdListener numbering = NodeIdListener.NOBODY;
-    private volatile int generation;
-    private volatile Runnable crowded = () -> {};
-    /** Since when it is of no use to ask for it, and whether it is; see {@link #crowd}. */
-    private volatile long inVainNanos;
-
-    private volatile boolean inVain;
-    private int nextStripe;
 
     /**
      * @param rootPath path in Alluxio of the mount's root
@@ -71,11 +56,11 @@ public final class InodeTable {
      * @param names between the names here and those in Alluxio's paths, but for object stores
      */
     public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
-        this.clock = clock;
         this.names = names;
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
+        this.crowd = new Crowd(nodes, bytes, most, clock);
         this.numbers = new InodeNumbers(nodes, laterIds, most, bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
@@ -127,18 +112,18 @@ public final class InodeTable {
 
     /** The node id that a file has unless it replaced another. */
     public static long nodeOf(long fileId) {
-        return fileId + BASE;
+        return NodeIds.plain(fileId);
     }
 
     /** The file id that a node began with; not for the root. */
     public static long fileIdOf(long node) {
-        return (node & ((1L << SPLIT_SHIFT) - 1)) - BASE;
+        return NodeIds.fileId(node);
     }
 
     /** The inode of a file, if there is one. */
     public @Nullable Inode known(long fileId) {
-        Inode later = laterIds.get(fileId + BASE);
-        Inode first = fileId == root.fileId() ? root : nodes.get(nodeOf(fileId));
+        Inode later = laterIds.get(fileId + NodeIds.BASE);
+        Inode first = fileId == root.fileId() ? root : nodes.get(ids.of(fileId));
         return later != null ? later : first;
     }
 
@@ -148,7 +133,7 @@ public final class InodeTable {
         if (known != null) {
             return known;
         }
-        Inode fresh = new Inode(nodeOf(fileId), fileId, directory, bytes);
+        Inode fresh = new Inode(ids.of(fileId), fileId, directory, bytes);
         numbers.entered(fresh);
         Inode other = nodes.putIfAbsent(fresh);
         if (other != null) {
@@ -160,7 +145,7 @@ public final class InodeTable {
 
     /** The node's content is about to be in another file of Alluxio: whoever finds that file has found this node. */
     public synchronized void expect(Inode inode, long newFileId) {
-        laterIds.put(newFileId + BASE, inode);
+        laterIds.put(newFileId + NodeIds.BASE, inode);
         Inode parent = inode.parent;
         Name name = name(inode);
         if (parent != null && name != null) {
@@ -170,8 +155,8 @@ public final class InodeTable {
 
     /** It is not, after all. */
     public synchronized void expectNoMore(Inode inode, long newFileId, long nowNanos) {
-        if (inode.fileId() != newFileId && laterIds.get(newFileId + BASE) == inode) {
-            laterIds.remove(newFileId + BASE);
+        if (inode.fileId() != newFileId && laterIds.get(newFileId + NodeIds.BASE) == inode) {
+            laterIds.remove(newFileId + NodeIds.BASE);
         }
         listed(inode, nowNanos);
     }
@@ -189,7 +174,7 @@ public final class InodeTable {
         unlist(inode);
         numbers.replaced(inode, newFileId);
         inode.changeFileId(newFileId);
-        laterIds.put(newFileId + BASE, inode);
+        laterIds.put(newFileId + NodeIds.BASE, inode);
         Inode parent = inode.parent;
         if (parent != null) {
             parent.dentries().put(inode, nowNanos);
@@ -198,22 +183,57 @@ public final class InodeTable {
     }
 
     private void unlist(Inode inode) {
-        if (laterIds.get(inode.fileId() + BASE) == inode) {
-            laterIds.remove(inode.fileId() + BASE);
+        if (laterIds.get(inode.fileId() + NodeIds.BASE) == inode) {
+            laterIds.remove(inode.fileId() + NodeIds.BASE);
         }
     }
 
     /** What the table knows of an inode number that stat(2) showed; null: nothing. */
     public @Nullable Inode ofNumber(long number) {
         Long file = numbers.file(number);
-        Inode later = file == null ? null : laterIds.get(file + BASE);
-        Inode found = later != null ? later : nodes.get(file == null ? number : nodeOf(file));
+        Inode later = file == null ? null : laterIds.get(file + NodeIds.BASE);
+        Inode found = later != null ? later : nodes.get(file == null ? number : ids.of(file));
         return found != null && found.number() == number ? found : null;
     }
 
-    /** How many processes served the mount before: the nodes that this one splits off get other numbers than theirs. */
-    public void generation(int processes) {
-        generation = processes % GENERATIONS;
+    /** The ids that nodes get. */
+    public NodeIds ids() {
+        return ids;
+    }
+
+    /** When too many nodes are known. */
+    public Crowd crowd() {
+        return crowd;
+    }
+
+    /**
+     * Another Alluxio answers from now on: no name leads to a node that was known, and all of them but the root are foreign. The kernel
+     * may know them until it forgets them.
+     *
+     * @return the names in the root that were known to lead somewhere, or nowhere
+     */
+    public synchronized List<Name> restart() {
+        List<Name> before = new ArrayList<>();
+        for (Inode child : root.dentries().snapshot()) {
+            Name name = name(child);
+            if (name != null) {
+                before.add(name);
+            }
+            detach(child, false);
+        }
+        before.addAll(root.dentries().dropListing());
+        ids.beginAnew();
+        laterIds.clear();
+        root.changeFileId(NO_FILE);
+        root.forgetFacts();
+        return before;
+    }
+
+    /** Calls for each node that the kernel knows now, under no lock. */
+    public void forEachKnown(Consumer<Inode> action) {
+        for (int stripe = 0; stripe < nodes.stripes(); stripe++) {
+            nodes.some(stripe).stream().filter(Inode::isKnown).forEach(action);
+        }
     }
 
     /**
@@ -226,9 +246,8 @@ public final class InodeTable {
         if (parent == null || name == null) {
             return false;
         }
-        for (int turn = 0; turn <= MOST_SPLITS; turn++) {
-            long mark = turn == 0 ? 0 : (long) generation * (MOST_SPLITS + 1) + turn;
-            Inode fresh = new Inode(nodeOf(inode.fileId()) | mark << SPLIT_SHIFT, inode.fileId(), false, bytes);
+        for (int turn = 0; turn <= NodeIds.MAX_TURN; turn++) {
+            Inode fresh = new Inode(ids.split(inode.fileId(), turn), inode.fileId(), false, bytes);
             if (nodes.putIfAbsent(fresh) == null) {
                 if (turn > 0) {
                     fresh.markOurs();
@@ -238,7 +257,7 @@ public final class InodeTable {
                 if (facts != null) {
                     fresh.see(facts);
                 }
-                laterIds.put(inode.fileId() + BASE, fresh);
+                laterIds.put(inode.fileId() + NodeIds.BASE, fresh);
                 attach(parent, name, fresh, nowNanos);
                 rest(fresh);
                 return true;
@@ -272,7 +291,7 @@ public final class InodeTable {
         Inode fresh = new Inode(node, fileId, directory, bytes);
         nodes.putIfAbsent(fresh);
         lookedUp(fresh);
-        laterIds.put(fileId + BASE, fresh);
+        laterIds.put(fileId + NodeIds.BASE, fresh);
         return fresh;
     }
 
@@ -466,7 +485,7 @@ public final class InodeTable {
             inode.comeBack();
             numbers.cameBack(inode);
             if (fileIdOf(inode.node()) != inode.fileId()) {
-                laterIds.put(inode.fileId() + BASE, inode);
+                laterIds.put(inode.fileId() + NodeIds.BASE, inode);
                 numbering.moved(inode.node(), inode.fileId());
             }
             if (inode.startResting()) {
@@ -534,47 +553,7 @@ public final class InodeTable {
                 evicted.increment();
             }
         }
-        if (isCrowded() && !(inVain && clock.nanos() - inVainNanos < IN_VAIN_NANOS)) {
-            crowded.run();
-        }
-    }
-
-    private boolean isCrowded() {
-        int size = nodes.size();
-        return size > (long) CROWD * most || bytes.sum(size) / CROWD > bytes.most();
-    }
-
-    /** This is run, often, while the kernel knows more nodes than are to be kept, by whoever adds one; it must not wait. */
-    public void whenCrowded(Runnable hears) {
-        crowded = hears;
-    }
-
-    /**
-     * Files that nobody has open, of which the kernel is to let go so that they can be dropped, others each time; none where that is
-     * not needed.
-     */
-    public List<Inode> crowd(int atMost) {
-        List<Inode> found = new ArrayList<>();
-        if (!isCrowded()) {
-            return found;
-        }
-        long over = nodes.size() - (long) CROWD * most;
-        long wanted = Math.min(atMost, Math.max(over, 0) + Math.max(1, most / CROWD_SHARE));
-        for (int looked = 0; looked < nodes.stripes() && found.size() < wanted; looked++) {
-            for (Inode inode : nodes.some(nextStripe())) {
-                if (found.size() < wanted && !inode.isDirectory() && inode.isKnown() && inode.handles() == 0) {
-                    found.add(inode);
-                }
-            }
-        }
-        inVainNanos = clock.nanos();
-        inVain = found.size() < wanted; // what makes the crowd is open, or directories
-        return found;
-    }
-
-    private synchronized int nextStripe() {
-        nextStripe = (nextStripe + 1) % nodes.stripes();
-        return nextStripe;
+        crowd.look();
     }
 
     private synchronized void drop(Inode inode) {

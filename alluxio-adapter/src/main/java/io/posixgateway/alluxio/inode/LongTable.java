@@ -42,6 +42,13 @@ public final class LongTable<V> {
         return stripe(key).remove(key);
     }
 
+    /** Removes all, stripe by stripe. */
+    public void clear() {
+        for (Stripe<V> stripe : stripes) {
+            stripe.clear();
+        }
+    }
+
     /** How many there are; exact only when nobody changes the table. */
     public int size() {
         int sum = 0;
@@ -158,6 +165,12 @@ public final class LongTable<V> {
                     values[at] = oldValues[i];
                 }
             }
+        }
+
+        synchronized void clear() {
+            keys = new long[16];
+            values = new @Nullable Object[16];
+            size = 0;
         }
 
         synchronized java.util.List<V> snapshot() {

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.recovery;
 
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.spi.Errno;
 import org.jspecify.annotations.Nullable;
 
 /** Is the Alluxio that answers the one that a volume's records are of? Asked once, by whoever is first. Any thread; waits. */
@@ -34,10 +35,19 @@ public final class KnownAlluxio {
         VolumeIdentity known = now;
         if (known == null) {
             known = new VolumeIdentity(clusterId(), store.cluster(), root);
-            recorded = folder == null ? null : folder.identity();
+            recorded = folder == null || recorded != null ? recorded : folder.identity();
             now = known;
         }
         return known;
+    }
+
+    /** Another Alluxio answers since it was asked. */
+    public synchronized void changed() {
+        VolumeIdentity before = now;
+        if (recorded == null) {
+            recorded = before;
+        }
+        now = null;
     }
 
     /** The client that is asked. */
@@ -52,7 +62,9 @@ public final class KnownAlluxio {
             if (e.isOutcomeUnknown()) {
                 throw e;
             }
-            return ""; // it may not be asked
+            return e.errno() == Errno.ESTALE
+                    ? store.clusterId()
+                    : ""; // another one than before; or it may not be asked
         }
     }
 

@@ -91,6 +91,11 @@ public final class PassthroughLog {
         return generation;
     }
 
+    /** There was one generation of nodes more: the next process counts on from there. */
+    synchronized void generationIs(int now) {
+        slots.put(SLOTS, now + 1);
+    }
+
     /** What an earlier process left: nodes are positive, backing ids negative. */
     public Set<Long> inherited() {
         return inherited;

@@ -38,7 +38,7 @@ final class ProcessList<E> implements AutoCloseable {
 
     private final Path folder;
     private final String prefix;
-    private final String inherits;
+    private final List<String> inherits;
     private final Path file;
     private final Codec<E> codec;
     private final Map<String, E> present = new LinkedHashMap<>();
@@ -63,10 +63,26 @@ final class ProcessList<E> implements AutoCloseable {
      */
     ProcessList(Path folder, String kind, String cluster, boolean own, Codec<E> codec) {
         this.folder = folder;
-        this.prefix = kind + "-" + Integer.toHexString(cluster.hashCode()) + "-";
-        this.inherits = own ? kind + "-" : prefix;
+        this.prefix = prefix(kind, inOrder(cluster));
+        // An earlier version took the masters in the order in which they were given.
+        this.inherits = own ? List.of(kind + "-") : List.of(prefix, prefix(kind, cluster));
         this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
         this.codec = codec;
+    }
+
+    private static String prefix(String kind, String cluster) {
+        return kind + "-" + Integer.toHexString(cluster.hashCode()) + "-";
+    }
+
+    /** The same masters in another order are the same Alluxio. */
+    private static String inOrder(String cluster) {
+        boolean isList = cluster.startsWith("[") && cluster.endsWith("]");
+        return isList
+                ? Stream.of(cluster.substring(1, cluster.length() - 1).split(", ", -1))
+                        .sorted()
+                        .toList()
+                        .toString()
+                : cluster;
     }
 
     /** Returns false, and logs, if the file cannot be written: then the next process does not learn of it. */
@@ -141,7 +157,7 @@ final class ProcessList<E> implements AutoCloseable {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
-                if (name.startsWith(inherits) && !name.contains("-" + PROCESS)) {
+                if (inherits.stream().anyMatch(name::startsWith) && !name.contains("-" + PROCESS)) {
                     inherited.addAll(inheritIfPossible(other));
                 }
             }

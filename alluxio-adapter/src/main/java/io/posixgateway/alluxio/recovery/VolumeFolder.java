@@ -25,6 +25,7 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String BLOCKS = "blocks";
     private static final String VOLUME = "volume";
     private static final String RESERVE = "reserve";
+    private static final String FOREIGN = "foreign-nodes";
     private static final int TRIES = 500;
     private static final long PAUSE_MILLIS = 10;
 
@@ -139,6 +140,44 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
+    /**
+     * Which nodes of the session are of another Alluxio than the one that answers.
+     *
+     * @param clusterId of the one that answers
+     * @param began the generation of nodes that it began with
+     */
+    public record Nodes(String clusterId, int began) {}
+
+    /** Null: none are; or that cannot be read. */
+    public @Nullable Nodes foreignNodes() {
+        try {
+            String[] words = Files.readString(path.resolve(FOREIGN)).strip().split(" ", -1);
+            return new Nodes(words[1], Integer.parseInt(words[0]));
+        } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException missing) {
+            return null;
+        }
+    }
+
+    /** Remembers it for the next process. */
+    public void foreignNodesAre(Nodes nodes) {
+        passthrough.generationIs(nodes.began());
+        try {
+            Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                    .warn(
+                            "The next process will take all nodes of {} for those of another Alluxio: {}",
+                            path,
+                            e.toString());
+        }
+    }
+
+    /** The cluster id of the Alluxio that the records here are of; empty: not known. */
+    public String clusterId() {
+        VolumeIdentity identity = identity();
+        return identity == null ? "" : identity.clusterId();
+    }
+
     /** Where a worker of this host was last seen to keep its block files; null: nowhere, or that is gone. A hint. */
     public @Nullable Path blockFolder() {
         try {
@@ -168,6 +207,16 @@ public final class VolumeFolder implements AutoCloseable {
         pages.begin(goesOn);
         if (!goesOn) {
             passthrough.clear();
+            forgetForeignNodes();
+        }
+    }
+
+    /** The kernel is a new one, which knows no node. */
+    private void forgetForeignNodes() {
+        try {
+            Files.deleteIfExists(path.resolve(FOREIGN));
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing a note failed: {}", e.toString());
         }
     }
 
@@ -190,7 +239,7 @@ public final class VolumeFolder implements AutoCloseable {
     public void discard() {
         nodes.close();
         try {
-            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, LOCK)) {
+            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
                 Files.deleteIfExists(path.resolve(own));
             }
             if (!hasRecords()) {

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
@@ -21,6 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
+    private static final String GONE =
+            "it is gone from Alluxio: another client deleted it, or a worker that stopped undid it, which nobody can tell";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a publication that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -41,6 +44,7 @@ final class Doubtful implements AutoCloseable {
         private final Spool spool;
         private final DraftRecord record;
         private long notBeforeNanos;
+        private volatile boolean deleted;
 
         private Kept(Spool spool, DraftRecord record, long notBeforeNanos) {
             this.spool = spool;
@@ -94,6 +98,26 @@ final class Doubtful implements AutoCloseable {
         return true;
     }
 
+    /** This mount took the file's name: nobody misses the content. */
+    void deleted(long node) {
+        all.stream().filter(kept -> kept.record.content().node() == node).forEach(kept -> kept.deleted = true);
+    }
+
+    /** Those of foreign nodes are not published again. */
+    void setAside(NodeIds ids, String why) {
+        all.removeIf(kept -> ids.isForeign(kept.record.content().node()) && isSetAside(kept, why));
+    }
+
+    private boolean isSetAside(Kept kept, String why) {
+        kept.spool.close(true);
+        try {
+            drafts.folder.setAside(kept.spool, kept.record.content().path(), why);
+        } catch (StoreException e) {
+            LOG.error("{} stays where it is, as {}: {}", kept.spool.file(), why, e.getMessage());
+        }
+        return true;
+    }
+
     private void look() {
         while (goesOn()) {
             all.removeIf(this::isDone);
@@ -129,13 +153,13 @@ final class Doubtful implements AutoCloseable {
     private boolean isDone(Kept kept) {
         DraftRecord.Content published = kept.record.content();
         long now = metadata.nowNanos();
-        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path())) {
+        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path()) || isForeign(kept)) {
             return false;
         }
         try {
             Inode inode = metadata.locations().ofFile(published.node(), published.fileId());
             if (inode == null) {
-                return dropped(kept);
+                return isGone(kept);
             }
             if (drafts.has(inode)) {
                 return false;
@@ -149,8 +173,33 @@ final class Doubtful implements AutoCloseable {
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
-            return gone && dropped(kept);
+            return gone && !isForeign(kept) && isGone(kept);
         }
+    }
+
+    /** Its file is no more: this mount deleted it, or another client replaced it; if not, the content may be all that is left. */
+    private boolean isGone(Kept kept) {
+        try {
+            boolean needless = kept.deleted || isAnotherAt(kept.record.content().path());
+            return needless ? dropped(kept) : isSetAside(kept, GONE);
+        } catch (StoreException e) {
+            return false;
+        }
+    }
+
+    private boolean isAnotherAt(String path) throws StoreException {
+        try {
+            return drafts.store.status(path).lengthBytes() >= 0;
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    private boolean isForeign(Kept kept) {
+        return metadata.locations().isForeign(kept.record.content().node());
     }
 
     /** Once more; false: it has to be done another time. */
@@ -211,14 +260,18 @@ final class Doubtful implements AutoCloseable {
 
     private void end() {
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
-            if (!leaves) {
+            if (!leaves && kept.record.isStored()) {
                 LOG.warn(
                         "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount"
                                 + " of the volume here goes on with it",
                         kept.record.content().path(),
                         kept.spool.file());
             }
-            kept.spool.close(true);
+            if (leaves || kept.record.isStored()) {
+                kept.spool.close(true);
+            } else {
+                isSetAside(kept, "a worker that stopped may undo it, and nobody finds out after the end of this mount");
+            }
         }
     }
 }

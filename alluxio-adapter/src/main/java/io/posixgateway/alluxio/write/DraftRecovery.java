@@ -46,6 +46,9 @@ public final class DraftRecovery {
     /** So often one is tried while others go on: not as long as calls wait. */
     private static final int MOST_TRIES = 10;
 
+    /** The same where its mount waits for it: once more is enough to tell a lost answer from one that never comes. */
+    private static final int MOST_TRIES_AT_MOUNT = 3;
+
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
@@ -204,6 +207,21 @@ public final class DraftRecovery {
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
     public void restore(Drafts drafts) throws StoreException {
+        StoreException unanswered = restoreLeft(drafts);
+        if (unanswered != null) {
+            throw unanswered;
+        }
+        if (restored > 0) {
+            LOG.info("{} changed files of an earlier process are recovered", restored);
+        }
+        if (!goesOn) {
+            nodes.clear();
+            alluxio.record(true);
+        }
+    }
+
+    /** Null: nothing is left; else why something is. */
+    private @Nullable StoreException restoreLeft(Drafts drafts) throws StoreException {
         String foreign = left.isEmpty() ? null : alluxio.difference();
         StoreException unanswered = null;
         Deque<Path> again = new ArrayDeque<>();
@@ -214,11 +232,13 @@ public final class DraftRecovery {
                 }
                 restore(file, drafts);
             } catch (StoreException e) {
-                if (e.isOutcomeUnknown() && !isFailing(file)) {
+                if (!e.isOutcomeUnknown() || isFailing(file)) {
+                    keep(file, drafts, e);
+                } else if (!goesOn && isAnswering()) {
+                    left.addLast(file);
+                } else {
                     again.add(file);
                     unanswered = e;
-                } else {
-                    keep(file, drafts, e);
                 }
             } catch (RuntimeException e) {
                 LOG.error("Recovering {} failed in a way that nobody expected", file, e);
@@ -231,16 +251,7 @@ public final class DraftRecovery {
             }
         }
         left.addAll(again);
-        if (unanswered != null) {
-            throw unanswered;
-        }
-        if (restored > 0) {
-            LOG.info("{} changed files of an earlier process are recovered", restored);
-        }
-        if (!goesOn) {
-            nodes.clear();
-            alluxio.record(true);
-        }
+        return unanswered;
     }
 
     private void restore(Path file, Drafts drafts) throws StoreException {
@@ -254,9 +265,10 @@ public final class DraftRecovery {
 
     /** Has it failed again and again, though Alluxio answers? */
     private boolean isFailing(Path file) {
-        if (tries.merge(file, 1, Integer::sum) < (goesOn ? MOST_TRIES : 1)) {
-            return false;
-        }
+        return tries.merge(file, 1, Integer::sum) >= (goesOn ? MOST_TRIES : MOST_TRIES_AT_MOUNT) && isAnswering();
+    }
+
+    private boolean isAnswering() {
         try {
             store.status(String.valueOf(table.path(table.root())));
             return true;

@@ -28,16 +28,16 @@ import org.jspecify.annotations.Nullable;
 public final class Drafts implements AutoCloseable {
     private static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(Drafts.class);
 
-    private final Store store;
+    final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
-    private final SpoolFolder folder;
+    final SpoolFolder folder;
     private final Publisher publisher;
     private final Streams streams;
     private final Reservations reservations;
     private final Doubtful doubtful;
     private final Originals originals;
-    private final LongTable<Draft> drafts = new LongTable<>();
+    final LongTable<Draft> drafts = new LongTable<>();
     private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -360,11 +360,10 @@ public final class Drafts implements AutoCloseable {
      * @param evenUntouched also a new file that nobody wrote to
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
-        if (!has(inode)) {
-            return;
+        if (has(inode)) {
+            Work work = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
+            metadata.moves().stay(inode, () -> with(inode, true, work));
         }
-        Work publication = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
-        metadata.moves().stay(inode, () -> with(inode, true, publication));
     }
 
     private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
@@ -453,6 +452,7 @@ public final class Drafts implements AutoCloseable {
             step.run();
             inode.markUnlinked();
         }
+        doubtful.deleted(inode.node());
     }
 
     /**
@@ -489,7 +489,7 @@ public final class Drafts implements AutoCloseable {
         surely(inode, draft -> end(draft, false));
     }
 
-    private int end(Draft draft, boolean keepSpool) {
+    int end(Draft draft, boolean keepSpool) {
         if (retire(draft)) {
             Draft.remove(draft.spool, draft.record, keepSpool);
         }
@@ -497,7 +497,7 @@ public final class Drafts implements AutoCloseable {
     }
 
     /** The draft is none any more; its spool stays. False: it was none. */
-    private boolean retire(Draft draft) {
+    boolean retire(Draft draft) {
         if (draft.ended) {
             return false;
         }

@@ -353,6 +353,20 @@ public final class FileReplacer implements AutoCloseable {
         return !unfinished.isEmpty();
     }
 
+    /** Is there something to {@link #settle}? */
+    public boolean hasUnfinished() {
+        return !unfinished.isEmpty();
+    }
+
+    /** What is unfinished is of another Alluxio, or of another path in it: nothing is done there, and the files stay as they are. */
+    public synchronized void leaveForeign(String why) {
+        for (Renaming renaming : unfinished.values()) {
+            LOG.warn("{} does not take the name {}, as {}", renaming.from(), renaming.to(), why);
+            log.remove(renaming);
+        }
+        unfinished.clear();
+    }
+
     /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits. */
     public void settle() {
         if (!settledAll()) {

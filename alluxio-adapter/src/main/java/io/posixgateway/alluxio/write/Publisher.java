@@ -80,6 +80,14 @@ public final class Publisher {
         return replacer;
     }
 
+    /** @throws StoreException ESTALE: the file is one of another Alluxio than the one that answers */
+    private void checkOwn(Draft draft) throws StoreException {
+        if (table.ids().isForeign(draft.inode.node())) {
+            throw new StoreException(
+                    Errno.ESTALE, draft.record.content().path() + " is a file of another Alluxio", null);
+        }
+    }
+
     /**
      * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while; not
      * for a draft whose last publication failed, since somebody has been told already.
@@ -89,6 +97,7 @@ public final class Publisher {
         int waits = 0;
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(draft));
+            checkOwn(draft);
             try {
                 publishThere(draft, attempt);
                 return;
@@ -302,6 +311,7 @@ public final class Publisher {
             sink.complete();
             announce(inode, sink.fileId());
             checkStill(draft, attempt.path);
+            checkOwn(draft);
             Facts made = reader.read(
                     draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
                     draft.facts.fetchedNanos());

@@ -44,6 +44,10 @@ final class Returned {
         if (record.has(DraftRecord.UNLINKED)) {
             return NOTHING; // it went with its last handle
         }
+        if (record.has(DraftRecord.DIRTY) && record.has(DraftRecord.DOUBTFUL) && isComplete(record)) {
+            return "its writer had written more since it was synced last, when its node, or its mount, ended; what was synced is in"
+                    + " Alluxio, unless a worker that stopped has undone it since";
+        }
         if (record.has(DraftRecord.DIRTY)) {
             return "its writer had neither synced nor closed it when its node, or its mount, ended";
         }
@@ -51,6 +55,12 @@ final class Returned {
             return NOTHING;
         }
         return changed(record, spool);
+    }
+
+    private boolean isComplete(DraftRecord record) throws StoreException {
+        String path = where(record.content().fileId());
+        FileStatus now = path == null ? null : at(path);
+        return now != null && now.complete();
     }
 
     /** Null: the file is the one that the draft began from, or was published as. */

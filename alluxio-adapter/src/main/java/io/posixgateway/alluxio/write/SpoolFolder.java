@@ -62,7 +62,7 @@ public final class SpoolFolder {
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (IOException e) {
-            throw failure("No spool file in " + folder, e);
+            throw failure("No spool file in " + folder + " (the option spool gives another folder)", e);
         }
     }
 
@@ -154,6 +154,11 @@ public final class SpoolFolder {
         } catch (IOException e) {
             throw failure("Setting " + spool + " aside", e);
         }
+    }
+
+    /** As the other, of a spool file that this process made and closed. */
+    void setAside(Spool spool, String path, String why) throws StoreException {
+        setAside(spool.file().resolveSibling(spool.file().getFileName() + RECORD), path, why);
     }
 
     /** Removes a record and what belongs to it. */

@@ -45,7 +45,8 @@ public final class Withheld {
         }
     }
 
-    boolean isEmpty() {
+    /** Is nothing withheld? */
+    public boolean isEmpty() {
         return byNode.isEmpty() && ofUnknownNodes.isEmpty();
     }
 

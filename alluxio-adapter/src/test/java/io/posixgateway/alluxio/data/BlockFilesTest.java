@@ -2,7 +2,9 @@ package io.posixgateway.alluxio.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.spi.Kernel;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -71,6 +73,69 @@ class BlockFilesTest {
         files.dropEvicted();
         assertThat(files.size()).isEqualTo(5);
         open(files, 20).give();
+    }
+
+    private static String content(BlockFile file) throws IOException {
+        ByteBuffer content = ByteBuffer.allocate(100);
+        file.read(0, content);
+        file.give();
+        return new String(content.array(), 0, content.position(), java.nio.charset.StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void block_whoseFileIsReplacedByAnother_isOpenedAnew() throws IOException {
+        BlockFiles files = holding(100, 1);
+        Path block = folder.resolve("1");
+        Files.delete(block);
+        Files.writeString(block, "another");
+        files.dropEvicted();
+        assertThat(content(open(files, 1))).isEqualTo("another");
+    }
+
+    @Test
+    void block_ofAnotherAlluxio_isOpenedAnew_alsoWhereItIsPinned() throws IOException {
+        BlockFiles files = holding(100, 1);
+        BlockFiles.Pin pin = files.pin(new FileReader.Extent(0, 7, 7));
+        files.forgetAll();
+        Path block = folder.resolve("1");
+        Files.delete(block);
+        Files.writeString(block, "another");
+        assertThat(content(open(files, 1))).isEqualTo("another");
+        if (pin != null) {
+            pin.close();
+        }
+        assertThat(content(open(files, 1))).isEqualTo("another");
+    }
+
+    /** The kernel opens the path by itself. */
+    @Test
+    void backing_ofABlockThatIsReplacedMeanwhile_isGivenBack() throws IOException {
+        List<Object> closed = new ArrayList<>();
+        Path block = folder.resolve("1");
+        Kernel kernel = (Kernel) Proxy.newProxyInstance(
+                Kernel.class.getClassLoader(), new Class<?>[] {Kernel.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("openBacking")) {
+                        Files.delete(block);
+                        Files.writeString(block, "another");
+                        return 7;
+                    }
+                    closed.add(args[0]);
+                    return 0;
+                });
+        BlockFiles files = holding(100, 1);
+        files.backedBy(new Backings(kernel, Passthrough.Notes.NONE));
+        BlockFile file = open(files, 1);
+        assertThat(files.backingOf(file, 7)).isNotPositive();
+        assertThat(closed).containsExactly(7);
+        file.give();
+    }
+
+    @Test
+    void block_isNotOpened_whereItsNumberMayBeAnothers() throws IOException {
+        BlockFiles files = new BlockFiles(100, () -> false);
+        files.learn(folder);
+        Files.writeString(folder.resolve("1"), "block 1");
+        assertThat(files.take(1)).isNull();
     }
 
     @Test

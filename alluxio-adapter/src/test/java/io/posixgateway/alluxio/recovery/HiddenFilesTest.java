@@ -64,6 +64,21 @@ class HiddenFilesTest {
     }
 
     @Test
+    void listsOfTheSameMastersInAnotherOrderAreInherited() throws Exception {
+        leave("[two:19998, one:19998]", A);
+        assertThat(new HiddenFiles(folder, "[one:19998]").inherit()).isEmpty();
+        assertThat(new HiddenFiles(folder, "[one:19998, two:19998]").inherit()).containsExactly(A);
+    }
+
+    @Test
+    void listsThatAnEarlierVersionNamedInTheOrderOfItsMastersAreInherited() throws Exception {
+        Path left = leave("[one:19998, two:19998]", A);
+        String old = "hidden-" + Integer.toHexString("[two:19998, one:19998]".hashCode()) + "-of.another-1";
+        Files.move(left, left.resolveSibling(old));
+        assertThat(new HiddenFiles(folder, "[two:19998, one:19998]").inherit()).containsExactly(A);
+    }
+
+    @Test
     void whatWasTakenOffIsNotInherited() throws Exception {
         HiddenFiles dead = new HiddenFiles(folder, "here");
         dead.add(A);

@@ -29,7 +29,7 @@ public final class MemoryStore implements Store {
     /** Trailers may have 8192 bytes, and have some beside the text. */
     private static final int MOST_TRAILER_BYTES = 8003;
 
-    private final MemoryCluster cluster;
+    private volatile MemoryCluster cluster;
     private final WriteType type;
     private final StoreFaults faults;
     /** Workers that did not answer, and have not since. */
@@ -108,6 +108,11 @@ public final class MemoryStore implements Store {
             bytes += b < ' ' || b >= '~' || b == '%' ? 3 : 1;
         }
         return bytes <= MOST_TRAILER_BYTES;
+    }
+
+    /** From now on this one answers, where the other did: it was formatted. */
+    public void answeredBy(MemoryCluster other) {
+        cluster = other;
     }
 
     /** What changes something. */

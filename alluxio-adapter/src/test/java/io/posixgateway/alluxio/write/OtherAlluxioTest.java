@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -142,6 +143,30 @@ class OtherAlluxioTest {
             }
         }
         assertThat(after.connect().status(hidden).complete()).isTrue();
+    }
+
+    /** The list of unfinished renames names paths, and ids, of the Alluxio before. */
+    @Test
+    void unfinishedRename_ofAnotherAlluxio_isNotFinished() throws Exception {
+        dead.write("/x", "x");
+        long fileId = before.connect().status("/x").id();
+        dead.kill();
+        RenameLog list = new RenameLog(dead.folder(), "before", true);
+        list.add(new RenameLog.Renaming("/x", fileId, "/y"));
+        list.close();
+        for (Path file : files(dead.folder(), "renames-.*")) { // as an earlier process wrote it
+            Files.move(file, file.resolveSibling("renames-0-1.0-1"));
+        }
+        try (MemoryMount other = MemoryMount.of(after)) {
+            other.write("/x", "a stranger's");
+            try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(folder.resolve("next"), dead)) {
+                assertThat(next.list("/")).containsExactly("x");
+            }
+            try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("went on"), dead)) {
+                next.exists("/x");
+            }
+            assertThat(other.list("/")).containsExactly("x");
+        }
     }
 
     @Test

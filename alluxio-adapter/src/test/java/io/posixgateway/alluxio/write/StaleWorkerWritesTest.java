@@ -153,6 +153,77 @@ class StaleWorkerWritesTest {
         }
     }
 
+    /** Alluxio has compared what it holds with the under file system, where the worker removed the file. */
+    @Test
+    void write_pastStoppedWorker_whoseFileIsGoneByThen_isSetAside() throws Exception {
+        cluster.lateWritesRemove(true);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.write("/file", "later");
+            near.resume();
+            cluster.connect().delete("/file");
+            lookUntilSafe(mount.folder());
+            assertThat(files(mount.folder().resolve("aside"), "spool-\\d+"))
+                    .anySatisfy(content -> assertThat(content).hasContent("later"));
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_whoseFileIsDeletedHere_leavesNothing() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            near.resume();
+            mount.unlink("/file");
+            lookUntilSafe(mount.folder());
+            assertThat(mount.folder().resolve("aside")).doesNotExist();
+        }
+    }
+
+    /** Nobody looks into its spool folder again. */
+    @Test
+    void inDoubt_atTheEndOfAMountThatEndsWithItsProcess_isSetAside(@TempDir Path folder) throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster.connect()).in(folder).open();
+        near.stop();
+        mount.write("/file", "first");
+        mount.fileSystem().close();
+        assertThat(spooled(folder)).isEmpty();
+        assertThat(files(folder.resolve("aside"), "spool-\\d+"))
+                .singleElement()
+                .satisfies(content -> assertThat(content).hasContent("first"));
+    }
+
+    @Test
+    void inDoubt_whoseNodeIsBack_isPublishedAgainThoughOneCallIsNotAnswered(@TempDir Path folder) throws Exception {
+        try (MemoryMount dead = deadWithFileInDoubt(folder)) {
+            MemoryStore client = cluster.connect();
+            client.faults().on(StoreCall.PATH_OF).fail(io.posixgateway.fuse.spi.Errno.EIO);
+            try (MemoryMount back = MemoryMount.of(client).openReturned(folder.resolve("back"), dead)) {
+                lookUntilSafe(back.folder());
+                assertThat(published("/file")).isEqualTo("second");
+            }
+        }
+    }
+
+    /** What was synced is not the writer's fault. */
+    @Test
+    void writtenAfterASyncInDoubt_onNodeThatDied_isSetAsideWithTheReason(@TempDir Path folder) throws Exception {
+        MemoryMount dead = MemoryMount.of(cluster.connect()).openKept(folder.resolve("dead"), null);
+        near.stop();
+        MemoryMount.OpenFile file = dead.create("/file").write("synced");
+        file.fsync();
+        file.write("torn");
+        kill(dead, Duration.ZERO);
+        try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
+            assertThat(back.read("/file")).isEqualTo("synced");
+            assertThat(files(back.folder().resolve("aside"), "spool-\\d+\\.why"))
+                    .singleElement()
+                    .satisfies(why -> assertThat(why).content().contains("what was synced is in Alluxio"));
+        }
+        dead.close();
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void write_pastStoppedWorker_isPublishedAgainByTheNextProcess(boolean removes, @TempDir Path folder)

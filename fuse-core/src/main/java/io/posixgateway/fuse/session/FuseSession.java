@@ -164,7 +164,7 @@ public final class FuseSession implements AutoCloseable {
         KeptTransport way;
         try {
             way = KeptTransport.choose(fitting, kept, memory);
-        } catch (MountException e) {
+        } catch (MountException | RuntimeException | Error e) {
             connection.close();
             if (kept.cloneFd() >= 0) {
                 Native.close(kept.cloneFd());
@@ -188,6 +188,9 @@ public final class FuseSession implements AutoCloseable {
             throw new MountException(
                     "the session at " + kept.target() + " could not be taken over (" + e.getMessage() + ")",
                     "unmount it and mount it anew");
+        } catch (RuntimeException | Error e) {
+            session.end(); // it is tried again, and must not leave its descriptors and memory each time
+            throw e;
         }
     }
 

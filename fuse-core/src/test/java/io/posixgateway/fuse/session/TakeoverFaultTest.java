@@ -15,11 +15,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Readers and writers of a kept session do not notice that its server is killed and followed by another. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TakeoverFaultTest {
     private static final int KILLS = Integer.getInteger("pgw.kills", 3);
+    /** So many kills and more. */
+    private static final int LONG_FORM = 10;
 
     @ParameterizedTest
     @CsvSource({"devfuse,KILL", "devfuse,TERM", "uring,KILL", "uring,TERM"})
@@ -47,6 +50,16 @@ class TakeoverFaultTest {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         assumeTrue(root(), "only root can mount as a keeper does");
         serveByTurns("devfuse", signal, Map.of("KERNEL_LACKS", lacks, "READERS", "8"), work);
+    }
+
+    /** The rest of what these kernels lack: they send again, so no call fails. In the long form, as each row takes a while. */
+    @ParameterizedTest
+    @ValueSource(strings = {"uring", "passthrough", "readdirplus", "max_pages"})
+    void aKernelThatSendsAgainLosesNoCallWhateverElseItLacks(String lacks, @TempDir Path work) throws Exception {
+        assumeTrue(KILLS >= LONG_FORM, "the long form: make fault");
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
+        assumeTrue(root(), "only root can mount as a keeper does");
+        serveByTurns("devfuse", "KILL", Map.of("KERNEL_LACKS", lacks, "READERS", "8"), work);
     }
 
     /** What comes while nobody serves is fetched though nothing else comes by that would bring it along. */

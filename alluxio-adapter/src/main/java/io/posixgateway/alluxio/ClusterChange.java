@@ -1,0 +1,90 @@
+package io.posixgateway.alluxio;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.KnownAlluxio;
+import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.write.ForeignDrafts;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of a mount whose Alluxio is formatted, or replaced by another one, while it is mounted. File ids begin anew, so each
+ * node that the kernel knows but the root is foreign from then on: it answers ESTALE until it is forgotten, and names are looked up
+ * anew. Changed content that was not uploaded is set aside, because the file that it belongs to is no more.
+ *
+ * <pre>
+ *   a call notices ─► nodes foreign, caches dropped (at once, before the call fails) ─► content set aside (later)
+ * </pre>
+ *
+ * <p>On a kept volume the next process hears of it from the volume's folder. Any thread.
+ */
+final class ClusterChange {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterChange.class);
+    private static final String WHY = "it belongs to another Alluxio, or to this one before it was formatted";
+
+    private final Volume volume;
+    private final KnownAlluxio alluxio;
+    private final @Nullable VolumeFolder kept;
+
+    /** @param kept null: the volume ends with its process */
+    ClusterChange(Volume volume, KnownAlluxio alluxio, @Nullable VolumeFolder kept) {
+        this.volume = volume;
+        this.alluxio = alluxio;
+        this.kept = kept;
+        volume.store.watchCluster("", this::happened);
+    }
+
+    /**
+     * Before the first call to Alluxio for a volume that an earlier process served.
+     *
+     * @param goesOn the kernel knows the nodes of that process
+     */
+    void inherit(VolumeFolder folder, boolean goesOn) {
+        VolumeFolder.Nodes nodes = goesOn ? folder.foreignNodes() : null;
+        volume.table.ids().startAt(folder.passthrough().generation(), nodes == null ? -1 : nodes.began());
+        if (goesOn) {
+            volume.store.watchCluster(nodes == null ? folder.clusterId() : nodes.clusterId(), this::happened);
+        }
+    }
+
+    /** On the thread of the call that noticed. */
+    private void happened(String clusterId) {
+        List<Name> names = volume.table.restart();
+        volume.readers.forgetAll();
+        int began = volume.table.ids().began();
+        if (kept != null) {
+            kept.foreignNodesAre(new VolumeFolder.Nodes(clusterId, began));
+        }
+        alluxio.changed();
+        volume.notices.moved(volume.table.root(), names);
+        volume.table.forEachKnown(inode -> volume.notices.changed(inode.node()));
+        volume.later(this::setAside);
+    }
+
+    private void setAside() {
+        volume.replacer.leaveForeign(WHY);
+        volume.hiddenCleanup.leaveForeign(WHY);
+        new ForeignDrafts(volume.drafts, volume.table.ids()).setAside(WHY);
+        try {
+            if (volume.drafts.withheld().isEmpty() && !volume.recovers()) {
+                alluxio.record(true);
+            }
+        } catch (StoreException e) {
+            LOG.warn("The next process will set aside what this one changes now: {}", e.getMessage());
+        }
+    }
+
+    /** @throws StoreException ESTALE: the node is of a file of another Alluxio */
+    void check(long node) throws StoreException {
+        if (volume.table.ids().isForeign(node)) {
+            throw new StoreException(
+                    Errno.ESTALE,
+                    "Node " + node + " is of another Alluxio, or of this one before it was formatted",
+                    null);
+        }
+    }
+}

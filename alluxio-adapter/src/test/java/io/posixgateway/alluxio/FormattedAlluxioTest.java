@@ -1,0 +1,167 @@
+package io.posixgateway.alluxio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Alluxio is formatted while it is mounted: ids begin anew, and none of before may lead to a file of now. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FormattedAlluxioTest {
+    private static final String OLD = "the old file's bytes";
+    private static final String NEW = "a stranger's content"; // as long
+
+    private final MemoryCluster before;
+    private final MemoryCluster after;
+    private final Path folder;
+    private final Path blocks;
+
+    FormattedAlluxioTest(@TempDir Path folder) throws IOException {
+        this.folder = folder;
+        this.blocks = Files.createDirectory(folder.resolve("blocks"));
+        this.before = new MemoryCluster(MemoryUfs.Kind.LOCAL, 1, 64 << 20, blocks);
+        this.after = new MemoryCluster(MemoryUfs.Kind.LOCAL, 1, 64 << 20, blocks);
+    }
+
+    private static void isStale(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.ESTALE));
+    }
+
+    /** The files of the Alluxio before are gone, and others have their numbers. */
+    private void format(MemoryMount... mounts) {
+        try (Stream<Path> files = Files.list(blocks)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        try (MemoryMount other = MemoryMount.of(after)) {
+            other.write("/innocent", NEW);
+        }
+        for (MemoryMount mount : mounts) {
+            mount.store().answeredBy(after);
+        }
+        before.clock().advance(Duration.ofSeconds(10)); // it takes a while
+    }
+
+    private List<Path> aside(Path where) {
+        try (Stream<Path> files = Files.walk(where)) {
+            return files.filter(file -> file.toString().matches(".*/aside/spool-\\d+"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void openFile_readsNoBytesOfTheFileThatHasItsNumber() {
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.write("/mine", OLD);
+            OpenFile reader = mount.open("/mine");
+            long node = reader.opened().node().id();
+            format(mount);
+            isStale(reader::readText);
+            isStale(() -> mount.requests().getattr(node));
+            assertThat(mount.list("/")).containsExactly("innocent");
+            assertThat(mount.read("/innocent")).isEqualTo(NEW);
+            assertThat(mount.lookup("/innocent").id()).isNotEqualTo(node);
+            assertThat(mount.exists("/mine")).isFalse();
+            isStale(reader::readText);
+            reader.close(); // nothing is lost
+        }
+    }
+
+    /** Its blocks are open here, and have the numbers of another file's blocks. */
+    @Test
+    void newFile_isNotReadFromBlockFilesOfBefore() {
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.write("/mine", OLD);
+            OpenFile reader = mount.open("/mine");
+            assertThat(reader.readText()).isEqualTo(OLD);
+            format(mount);
+            assertThatThrownBy(() -> mount.list("/")).isInstanceOf(FuseFailure.class);
+            assertThat(mount.read("/innocent")).isEqualTo(NEW);
+            isStale(reader::readText);
+        }
+    }
+
+    @Test
+    void call_thatNobodyAnswered_isFollowedByAComparison() {
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.write("/mine", OLD);
+            OpenFile reader = mount.open("/mine");
+            before.stopMaster();
+            assertThatThrownBy(() -> mount.list("/")).isInstanceOf(FuseFailure.class);
+            format();
+            mount.store().answeredBy(after);
+            assertThatThrownBy(() -> mount.list("/")).isInstanceOf(FuseFailure.class);
+            assertThat(mount.list("/")).containsExactly("innocent");
+            isStale(reader::readText);
+        }
+    }
+
+    @Test
+    void unsavedContent_isSetAside_andItsWriterHearsOfIt() throws Exception {
+        Path kept = folder.resolve("kept");
+        try (MemoryMount mount = MemoryMount.of(before.connect()).openKept(kept, null)) {
+            mount.write("/mine", OLD);
+            OpenFile writer = mount.openToWrite("/mine").write("UNSAVED");
+            format(mount);
+            assertThatThrownBy(writer::fsync).isInstanceOf(FuseFailure.class);
+            Waiting.until(
+                    "the content is set aside",
+                    Duration.ofSeconds(60),
+                    () -> aside(kept).size() == 1);
+            isStale(writer::fsync);
+            isStale(writer::close);
+            assertThat(aside(kept)).singleElement().satisfies(content -> assertThat(content)
+                    .hasContent("UNSAVED" + OLD.substring(7)));
+            assertThat(mount.read("/innocent")).isEqualTo(NEW);
+            mount.write("/next", "of the new one");
+            assertThat(after.ufs().read("/next")).asString().isEqualTo("of the new one");
+        }
+        assertThat(after.ufs().read("/innocent")).asString().isEqualTo(NEW);
+    }
+
+    @Test
+    void nextProcesses_takeNoNodeOfBeforeForAFileOfNow() {
+        try (MemoryMount first = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null)) {
+            first.write("/mine", OLD);
+            OpenFile old = first.open("/mine");
+            first.kill();
+            format();
+            try (MemoryMount second = MemoryMount.of(after.connect()).openKept(folder.resolve("second"), first)) {
+                OpenFile same = second.inherited(old);
+                isStale(same::readText);
+                OpenFile reader = second.open("/innocent");
+                assertThat(reader.readText()).isEqualTo(NEW);
+                second.kill();
+                try (MemoryMount third = MemoryMount.of(after.connect()).openKept(folder.resolve("third"), second)) {
+                    isStale(third.inherited(old)::readText);
+                    assertThat(third.inherited(reader).readText()).isEqualTo(NEW);
+                    assertThat(third.lookup("/innocent").id())
+                            .isEqualTo(reader.opened().node().id());
+                }
+            }
+        }
+    }
+}
