@@ -132,7 +132,7 @@ class BlockFilesTest {
 
     @Test
     void block_isNotOpened_whereItsNumberMayBeAnothers() throws IOException {
-        BlockFiles files = new BlockFiles(100, () -> false);
+        BlockFiles files = new BlockFiles(100, TrustedFolders.anywhere(), () -> false);
         files.learn(folder);
         Files.writeString(folder.resolve("1"), "block 1");
         assertThat(files.take(1)).isNull();
@@ -181,7 +181,7 @@ class BlockFilesTest {
     }
 
     private BlockFiles trusting(String folders) {
-        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folders));
+        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folders), () -> true);
         files.learn(folder);
         return files;
     }
@@ -198,7 +198,7 @@ class BlockFilesTest {
     @Test
     void learn_pathThatLeavesTheNamedFolder_findsNothing(@TempDir Path other) throws IOException {
         Files.writeString(other.resolve("1"), "another's");
-        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folder.toString()));
+        BlockFiles files = new BlockFiles(5, TrustedFolders.of(folder.toString()), () -> true);
         files.learn(folder.resolve("..").resolve(other.getFileName()));
         Files.createSymbolicLink(folder.resolve("link"), other);
         files.learn(folder.resolve("link"));
