@@ -53,11 +53,15 @@ type session struct {
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
+	notifier    notifier
 	// noticing counts notices that are being written.
 	noticing atomic.Int32
 }
 
-func (s *session) close() { keeperapi.CloseAll([]*os.File{s.fuse, s.memory}) }
+func (s *session) close() {
+	s.notifier.close()
+	keeperapi.CloseAll([]*os.File{s.fuse, s.memory})
+}
 
 // New makes a keeper without sessions. generation names it and its successors.
 func New(generation string) *Keeper {
