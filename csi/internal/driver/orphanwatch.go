@@ -14,6 +14,8 @@ type OrphanWatch struct {
 	// KeeperSocket is where the keeper listens, and beside it lies what it holds.
 	KeeperSocket string
 	Parts
+	// Gone says that no keeper listens, or that it was killed and cannot end: see orphans.KeeperGone.
+	Gone func(ctx context.Context) bool
 	// Abort ends the connection of a device, "major:minor".
 	Abort func(device string)
 
@@ -23,7 +25,8 @@ type OrphanWatch struct {
 }
 
 const (
-	// keeperSilence is how long a keeper may give no answer before its connections count as left.
+	// keeperSilence is how long no keeper may be there before its connections count as left. One that gives no answer is slow,
+	// and its sessions wait for their gateway, unless it is of a version that may itself be waiting in the kernel.
 	keeperSilence = 6 * time.Second
 	orphanLook    = 2 * time.Second
 )
@@ -44,7 +47,8 @@ func (w *OrphanWatch) Run(ctx context.Context) {
 func (w *OrphanWatch) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, orphanLook)
 	defer cancel()
-	if _, err := w.Keeper.Info(ctx); err == nil {
+	gone := w.Gone(ctx)
+	if _, err := w.Keeper.Info(ctx); err == nil && !gone {
 		w.silentSince = time.Time{}
 		return
 	}
@@ -65,6 +69,9 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 		return
 	}
 	for _, record := range records {
+		if record.Helped && !gone {
+			continue
+		}
 		if !record.IsMounted(table) || w.aborted[record] || !orphans.Unserved(w.KeeperSocket, record.ID) {
 			continue
 		}

@@ -32,6 +32,8 @@ type Keeper struct {
 
 	// remember writes down what is held, for whoever finds this keeper gone; best effort, under mu.
 	remember func(held []orphans.Record)
+	// ended removes what is written down for a session besides; best effort, under mu.
+	ended func(id string)
 
 	gate     sync.RWMutex
 	ids      keylock.Locks
@@ -128,7 +130,7 @@ func (k *Keeper) noteHeld() {
 	held := slices.Collect(maps.Values(k.left))
 	for id, s := range k.sessions {
 		if k.left[id].Device != s.device {
-			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint})
+			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint, Helped: true})
 		}
 	}
 	k.remember(held)
@@ -331,6 +333,9 @@ func (k *Keeper) forget(s *session) {
 		delete(k.sessions, s.id)
 		s.close()
 		k.noteHeld()
+		if k.ended != nil {
+			k.ended(s.id)
+		}
 	}
 }
 
