@@ -78,9 +78,12 @@ func (r *rig) killTogether(roles ...string) {
 	for _, command := range commands {
 		_ = command.Process.Kill()
 	}
-	ended := make(chan error, len(commands))
+	ended := make(chan struct{}, len(commands))
 	for _, command := range commands {
-		go func() { ended <- command.Wait() }()
+		go func() {
+			_ = command.Wait() // it was killed
+			ended <- struct{}{}
+		}()
 	}
 	for range commands {
 		select {

@@ -104,3 +104,38 @@ func TestAKeeperThatIsSlowIsNotGone(t *testing.T) {
 		t.Fatal("aborted:", aborted)
 	}
 }
+
+// It crashed again at once, and the mount that it had made anew got the number of the one before.
+func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	m.mount("0:1", "/a", keeperapi.FSType, false)
+	lock, err := orphans.Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close()
+	var aborted []string
+	watch := &OrphanWatch{
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		Gone: func(context.Context) bool { return true },
+	}
+	m.fail["keeper info"] = errors.New("nobody there")
+	for held := range int64(3) {
+		if err := orphans.Save(socket, []orphans.Record{{ID: "a", Device: "0:1", MountPoint: "/a", Held: held, Helped: true}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, pass := range []time.Duration{time.Second, keeperSilence - time.Millisecond} {
+			m.now = m.now.Add(pass)
+			watch.Look(t.Context())
+		}
+		if len(aborted) != int(held) {
+			t.Fatalf("of keeper %d: aborted before it was silent for long: %v", held, aborted)
+		}
+		m.now = m.now.Add(time.Millisecond)
+		watch.Look(t.Context())
+		if len(aborted) != int(held)+1 {
+			t.Fatalf("of keeper %d: not aborted: %v", held, aborted)
+		}
+	}
+}

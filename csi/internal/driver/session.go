@@ -67,7 +67,7 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 		}
 	}
 	if err := n.attach(ctx, id, volume); err != nil {
-		if !existing || record.isUnused() && cannotBeServed(err) {
+		if mayBeDropped(record, existing, err) {
 			n.drop(ctx, id)
 		}
 		return false, err
@@ -75,9 +75,11 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 	return !existing, nil
 }
 
-// isUnused: no pod has been given the volume, so nobody loses anything when its session is made anew.
-func (r *volumeRecord) isUnused() bool {
-	return !r.Staged || !r.Inline && len(r.Targets) == 0
+// mayBeDropped: a session whose attach failed was made just now; or the gateway refuses it, and no pod has been given the volume,
+// so that nobody loses anything when the session is made anew.
+func mayBeDropped(record *volumeRecord, existing bool, err error) bool {
+	unused := !record.Staged || !record.Inline && len(record.Targets) == 0
+	return !existing || unused && cannotBeServed(err)
 }
 
 // cannotBeServed says that the gateway refused, not that it or Alluxio is away for now.

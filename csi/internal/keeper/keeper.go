@@ -52,6 +52,7 @@ type session struct {
 	readOnly    bool
 	memoryBytes int64
 	takes       int64
+	held        int64 // since when by this keeper, in ns since 1970
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
@@ -118,6 +119,7 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 func (k *Keeper) hold(s *session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	s.held = time.Now().UnixNano()
 	k.sessions[s.id] = s
 	k.noteHeld()
 }
@@ -130,7 +132,7 @@ func (k *Keeper) noteHeld() {
 	held := slices.Collect(maps.Values(k.left))
 	for id, s := range k.sessions {
 		if k.left[id].Device != s.device {
-			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint, Helped: true})
+			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint, Held: s.held, Helped: true})
 		}
 	}
 	k.remember(held)

@@ -32,6 +32,9 @@ type Record struct {
 	Device string `json:"device"`
 	// MountPoint is where it was mounted: the number of a device that is gone is the next mount's.
 	MountPoint string `json:"mount_point"`
+	// Held is since when the keeper that wrote this holds it, in ns since 1970. It tells a session from an earlier one of the same
+	// id and mount point whose device number it got.
+	Held int64 `json:"held,omitempty"`
 	// Helped: its keeper leaves to helpers whatever may wait for a gateway, so it ends whenever it is killed. Keepers of
 	// earlier versions do not.
 	Helped bool `json:"helped,omitempty"`
