@@ -14,7 +14,10 @@ TEST_TARGETS += csi-test csi-short-test
 FAULT_TARGETS += csi-fault-test
 SERVICE_FAULT_TARGETS += csi-hung-test
 
-.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-test-long csi-generate vuln
+# How often keeper and gateway are killed in the same instant.
+ROUNDS ?= 30
+
+.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-kill-test csi-test-long csi-generate vuln
 
 # Without gRPC's own tracing, whose templates make the linker keep every method of every Kubernetes type: 21 MB less.
 csi-build:
@@ -55,6 +58,9 @@ csi-fault-test:
 csi-hung-test: $(BUILT)
 	@echo "==> an Alluxio that hangs, with the real keeper and gateway"
 	@$(CSI_TEST_WITH_ALLUXIO) -run TestAHungAlluxio ./test
+
+csi-kill-test: ## Keeper and gateway killed in the same instant under load, ROUNDS times (30), about 10 s each
+	@cd csi && PGW_KILL_ROUNDS=$(ROUNDS) go test -race -timeout 3600s -count=1 -v -run 'TestKeeperAndGatewayKilledTogether' ./test
 
 csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test

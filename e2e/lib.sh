@@ -166,28 +166,40 @@ replaced() {
     [ "$(kubectl -n $system get pod "$(pod_of "$1")" -o "jsonpath={.status.containerStatuses[?(@.name==\"$2\")].ready}")" = true ]
 }
 
-# gateway_process: number, on the node, of the gateway's JVM that serves: the older one of those that process 1 of the container
-# started.
+# serving: the container of the node pod whose gateway serves; the other one's waits, if there is one.
+serving() {
+  local one
+  for one in gateway standby; do
+    kubectl -n $system logs --timestamps "$(pod_of node)" -c $one 2>/dev/null |
+      sed -n "s/^\([^ ]*\) .*Leading: taking over.*/\1 $one/p" | tail -n 1
+  done | sort | awk '{ last = $2 } END { print last == "" ? "gateway" : last }'
+}
+
+# gateway_port: of the pages of the gateway that serves.
+gateway_port() { if [ "$(serving)" = standby ]; then echo 9403; else echo 9400; fi; }
+
+# gateway_process: number, on the node, of the JVM that serves, which process 1 of its container started.
 gateway_process() {
   local parent
-  parent=$(on_node ctr -n k8s.io task ls | awk -v id="$(container node gateway)" '$1 == id { print $2 }')
+  parent=$(on_node ctr -n k8s.io task ls | awk -v id="$(container node "$(serving)")" '$1 == id { print $2 }')
   [ -z "$parent" ] || on_node pgrep -o -P "$parent"
 }
 
-# gateway_log: of the container that there is now.
-gateway_log() { kubectl -n $system logs "$(pod_of node)" -c gateway; }
+# gateway_log [CONTAINER]: of the one that there is now, of that which serves.
+gateway_log() { kubectl -n $system logs "$(pod_of node)" -c "${1:-$(serving)}"; }
 
-# standby_is_ready: a JVM waits behind the one that serves, of which the first of a pod may have waited itself.
+# standby_is_ready: a gateway waits, with all classes loaded, in the container that does not serve.
 standby_is_ready() {
-  gateway_log | awk '/Ready; waiting for the end/ { ready++ } /the standby goes on|it was the standby/ { ready-- }
-    /Leading: taking over/ && !led++ && ready { ready-- } END { exit !(ready > 0) }'
+  local other=standby
+  [ "$(serving)" != standby ] || other=gateway
+  gateway_log $other | awk '/Ready; waiting for the end/ { ready = 1 } /Leading: taking over|the JVM .* started anew/ { ready = 0 } END { exit !ready }'
 }
 
 # serves_after PROCESS: another JVM than this one is there and serves every mount.
 serves_after() {
   local now
   now=$(gateway_process)
-  [ -n "$now" ] && [ "$now" != "$1" ] && page node 9400 readyz
+  [ -n "$now" ] && [ "$now" != "$1" ] && page node "$(gateway_port)" readyz
 }
 
 # kill_gateway: kill -9 of the JVM of the node's gateway; returns when the next one serves every mount.

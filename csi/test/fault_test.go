@@ -127,9 +127,7 @@ func TestAHungGatewayBlocksNobodyBeyondTheDeadline(t *testing.T) {
 	onEachGateway(t, func(t *testing.T, r *rig) {
 		v := published(t, r, "pvc-hung")
 		process := r.processes["gateway"].Process
-		if err := process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		r.stop("gateway")
 		// Calls that wait for the gateway end with their deadline; the others come before it.
 		const short, long = 2 * time.Second, 30 * time.Second
 		within := func(what string, limit time.Duration, do func(ctx context.Context) error) error {

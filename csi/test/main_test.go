@@ -28,10 +28,14 @@ const driverName = "test.csi.posixgateway.io"
 const forceAfter = time.Hour
 
 func TestMain(m *testing.M) {
+	keeper.MaybeHelp()
 	role := os.Getenv(roleVariable)
 	if role == "" {
 		fusetest.Main(m)
 		return
+	}
+	if role == "load" {
+		playLoad(os.Args[1])
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	err := play(ctx, role, places{dir: os.Args[1]}, os.Args[2:])

@@ -146,8 +146,8 @@ func newRigAs(t *testing.T, program string, user int) *rig {
 	return r
 }
 
-// start runs a process and waits until it answers.
-func (r *rig) start(role string) {
+// launch runs a process.
+func (r *rig) launch(role string) {
 	r.t.Helper()
 	command := exec.Command("/proc/self/exe", r.dir, r.http, r.httpOf["keeper"], strconv.Itoa(r.user))
 	if role == "gateway" && r.real != "" {
@@ -163,6 +163,13 @@ func (r *rig) start(role string) {
 		r.t.Fatal(err)
 	}
 	r.processes[role] = command
+}
+
+// start runs a process and waits until it answers.
+func (r *rig) start(role string) {
+	r.t.Helper()
+	r.launch(role)
+	command := r.processes[role]
 	r.until(role+" to answer", func(ctx context.Context) error {
 		switch role {
 		case "keeper":

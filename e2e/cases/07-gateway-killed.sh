@@ -10,8 +10,9 @@ pod worker2 busy "$(load worker2)" 'subPath: inner'
 running worker1 worker2
 until_true 120 "first rounds" logs_say worker1 working
 until_true 120 "first rounds" logs_say worker2 working
-takeovers_are() { [ "$(metric node 9400 posix_gateway_takeovers_total '"busy"')" = "$1" ]; }
-standby_went_on() { gateway_log | has 'the standby goes on'; }
+takeovers_are() { [ "$(metric node "$(gateway_port)" posix_gateway_takeovers_total '"busy"')" = "$1" ]; }
+first=$(serving)
+standby_went_on() { [ "$(serving)" != "$first" ]; }
 kills=${PGW_E2E_KILLS:-2}
 until_true 120 "standby" standby_is_ready
 for nth in $(seq "$kills"); do
@@ -20,9 +21,10 @@ for nth in $(seq "$kills"); do
   until_true 60 "count of $nth takeovers" takeovers_are "$nth"
 done
 [ "$(restarts)" = 0 ] || die "the kubelet started the gateway's container anew"
-before=$(container node gateway)
-kill_container node gateway
-until_true 180 "next container" replaced node gateway "$before"
+last=$(serving)
+before=$(container node "$last")
+kill_container node "$last"
+until_true 180 "next container" replaced node "$last" "$before"
 until_true 60 "count of the takeovers by $kills kills and that of the container" takeovers_are $((kills + 1))
 pod stopper busy 'touch /data/stop-worker1 /data/inner/stop-worker2'
 succeeds stopper

@@ -24,8 +24,8 @@ rolled_out
 
 # More fields among the attributes: only what nobody changes is given.
 static_volume dataset '/bypassed, bypass: "true", consistency: immutable' ReadWriteMany
-given_are() { [ "$(metric node 9400 posix_gateway_bypass_opens_total)" = "$1" ]; }
-counts() { page node 9400 metrics | awk '/^posix_gateway_bypass/ && $NF > 0'; }
+given_are() { [ "$(metric node "$(gateway_port)" posix_gateway_bypass_opens_total)" = "$1" ]; }
+counts() { page node "$(gateway_port)" metrics | awk '/^posix_gateway_bypass/ && $NF > 0'; }
 pod plain dataset "cd /data; $summed; echo read; sleep infinity"
 running plain
 until_true 120 "end of the reading" logs_say plain read

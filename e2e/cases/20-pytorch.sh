@@ -32,7 +32,7 @@ trained() {
   until_true "$1" "end of the training" eval 'says "^trained" || kubectl -n "$NAMESPACE" get job train -o "jsonpath={.status.failed}" | has 1'
   says '^trained' || die "the training failed: $(log | tail -n 20)"
 }
-before=$(metric node 9400 posix_gateway_takeovers_total '"dataset"')
+before=$(metric node "$(gateway_port)" posix_gateway_takeovers_total '"dataset"')
 train 4
 until_true 120 "first epoch" says '^epoch 1 '
 until_true 60 "standby" standby_is_ready
@@ -40,7 +40,7 @@ kill_gateway
 ! says '^epoch 4 ' || die "the training ended before the gateway was killed"
 trained 400
 log
-counted() { [ "$(metric node 9400 posix_gateway_takeovers_total '"dataset"')" = $((before + 1)) ]; }
+counted() { [ "$(metric node "$(gateway_port)" posix_gateway_takeovers_total '"dataset"')" = $((before + 1)) ]; }
 until_true 60 "count of one takeover" counted
 losses=$(log | awk '$1 == "epoch" { print $4 }')
 awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last < first / 2) }' <<<"$losses" || die "the loss does not fall to half: $losses"

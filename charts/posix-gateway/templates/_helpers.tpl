@@ -137,10 +137,22 @@ imagePullSecrets:
 {{- uniq $names | toJson -}}
 {{- end -}}
 
-{{/* What a monitor scrapes of a component; every series says on which node it was measured. Takes (list "component" monitorValues). */}}
+{{/* The HTTP ports of a component's pods, as JSON: {"name": number}. Takes (list . "component"). */}}
+{{- define "posix-gateway.httpPorts" -}}
+{{- $node := (first .).Values.node -}}
+{{- $ports := dict "gateway-http" $node.gateway.httpPort "csi-http" $node.csi.httpPort -}}
+{{- if eq (last .) "keeper" -}}
+{{- $ports = dict "keeper-http" (first .).Values.keeper.httpPort -}}
+{{- else if and (eq (last .) "node") $node.gateway.standby -}}
+{{- $ports = set $ports "standby-http" $node.gateway.standbyHttpPort -}}
+{{- end -}}
+{{- toJson $ports -}}
+{{- end -}}
+
+{{/* What a monitor scrapes of a component; every series says on which node it was measured. Takes (list . "component" monitorValues). */}}
 {{- define "posix-gateway.endpoints" -}}
 {{- $monitor := last . -}}
-{{- range $port := eq (first .) "keeper" | ternary (list "keeper-http") (list "gateway-http" "csi-http") }}
+{{- range $port := include "posix-gateway.httpPorts" (list (first .) (index . 1)) | fromJson | keys | sortAlpha }}
 - port: {{ $port }}
   path: /metrics
   interval: {{ $monitor.interval }}

@@ -1,6 +1,6 @@
 {{/* Parts of pods that several workloads share. */}}
 
-{{/* The JVM's budgets in MiB, following the container's limit: {"heap": n, "direct": n}, or {} without a limit. Takes (list . resources standby). */}}
+{{/* The JVM's budgets in MiB, following the container's limit: {"heap": n, "direct": n}, or {} without a limit. Takes (list . resources). */}}
 {{- define "posix-gateway.memoryBudgets" -}}
 {{- $gateway := (first .).Values.node.gateway -}}
 {{- $limit := dig "limits" "memory" "" (index . 1) -}}
@@ -9,7 +9,7 @@
 {{- end -}}
 {{- $budgets := dict -}}
 {{- if $limit -}}
-{{- $mebibytes := sub (include "posix-gateway.mebibytes" $limit | int64) (ternary 256 0 (last .)) -}}
+{{- $mebibytes := include "posix-gateway.mebibytes" $limit | int64 -}}
 {{- $budgets = dict "heap" (div (mul $mebibytes $gateway.heapPercent) 100) "direct" (div (mul $mebibytes $gateway.directPercent) 100) -}}
 {{- end -}}
 {{- toJson $budgets -}}
@@ -28,23 +28,25 @@ seccompProfile:
 
 {{/*
 Probes of a gateway. Ending one is harmless, so they are patient: only a process that is really stuck is ended.
-Takes the page that says whether it is ready.
+Takes (list container page), the page that says whether it is ready; empty: the pod's readiness does not depend on it.
 */}}
 {{- define "posix-gateway.gatewayProbes" -}}
 startupProbe:
-  httpGet: {path: /healthz, port: gateway-http}
+  httpGet: {path: /healthz, port: {{ first . }}-http}
   periodSeconds: 2
   timeoutSeconds: 5
   failureThreshold: 60
 livenessProbe:
-  httpGet: {path: /healthz, port: gateway-http}
+  httpGet: {path: /healthz, port: {{ first . }}-http}
   periodSeconds: 20
   timeoutSeconds: 10
   failureThreshold: 6
+{{- with last . }}
 readinessProbe:
-  httpGet: {path: {{ . }}, port: gateway-http}
+  httpGet: {path: {{ . }}, port: {{ first $ }}-http}
   periodSeconds: 5
   timeoutSeconds: 5
+{{- end }}
 {{- end -}}
 
 {{- define "posix-gateway.csiProbes" -}}
@@ -116,7 +118,7 @@ tolerations:
 {{- end }}
 {{- end -}}
 
-{{/* Environment of a gateway. Takes (list . resources standby), the last true where a second JVM waits. */}}
+{{/* Environment of a gateway. Takes (list . resources). */}}
 {{- define "posix-gateway.gatewayEnv" -}}
 {{- $root := first . -}}
 {{- $options := $root.Values.node.gateway.javaOptions -}}
@@ -125,10 +127,6 @@ tolerations:
   value: {{ .heap }}m
 - name: POSIX_GATEWAY_DIRECT
   value: {{ .direct }}m
-{{ end -}}
-{{- if last . -}}
-- name: POSIX_GATEWAY_STANDBY
-  value: "true"
 {{ end -}}
 {{- if ne $root.Values.node.localityFrom "none" -}}
 {{- $options = append $options "-Dalluxio.user.hostname=$(NODE_ADDRESS)" -}}
@@ -142,4 +140,87 @@ tolerations:
 {{/* The driver's word for the log level: it has no TRACE. */}}
 {{- define "posix-gateway.csiLogLevel" -}}
 {{- eq .Values.logLevel "TRACE" | ternary "DEBUG" .Values.logLevel -}}
+{{- end -}}
+
+{{/*
+A gateway of a node. There may be two, of which one serves and the other one waits for its end; they differ in nothing but what is
+said here. Takes (list . name port resources).
+*/}}
+{{- define "posix-gateway.gatewayContainer" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $port := index . 2 -}}
+{{- $resources := index . 3 -}}
+{{- $gateway := $root.Values.node.gateway -}}
+- name: {{ $name }}
+  image: {{ include "posix-gateway.image" (list $root $root.Values.image.gateway) }}
+  imagePullPolicy: {{ $root.Values.image.gateway.pullPolicy }}
+  args:
+    - serve
+    - --socket=/control/control.sock
+    - --keeper={{ $root.Values.runDir }}/keeper.sock
+    - --http=0.0.0.0:{{ $port }}
+    - --spool=/spool
+    {{- with concat $root.Values.alluxio.workerBlockDirs $gateway.blockDirs }}
+    - --block-folders={{ join ":" . }}
+    {{- end }}
+    {{- if $gateway.bypass }}
+    - --bypass-socket=/bypass/socket
+    {{- end }}
+    - --site-properties=/etc/posix-gateway/alluxio-site.properties
+    - --log-level={{ $root.Values.logLevel }}
+  env:
+    {{- include "posix-gateway.gatewayEnv" (list $root $resources) | nindent 4 }}
+    {{- with $gateway.extraEnv }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  ports:
+    - {name: {{ $name }}-http, containerPort: {{ $port }}}
+  {{- include "posix-gateway.gatewayProbes" (list $name (eq $name "gateway" | ternary "/readyz" "")) | nindent 2 }}
+  resources:
+    {{- toYaml $resources | nindent 4 }}
+  securityContext:
+    {{- if $gateway.passthrough }}
+    # Registering a block file with the kernel needs CAP_SYS_ADMIN, and an added capability only reaches root.
+    runAsUser: 0
+    allowPrivilegeEscalation: false
+    readOnlyRootFilesystem: true
+    capabilities:
+      drop: [ALL]
+      add: [SYS_ADMIN, DAC_OVERRIDE]
+    {{- else }}
+    runAsUser: {{ $gateway.runAsUser }}
+    runAsGroup: {{ $gateway.runAsUser }}
+    {{- include "posix-gateway.unprivileged" $root | nindent 4 }}
+    {{- end }}
+  volumeMounts:
+    - name: control
+      mountPath: /control
+    - name: run
+      mountPath: {{ $root.Values.runDir }}
+      readOnly: true
+    - name: spool
+      mountPath: /spool
+    {{- if $gateway.bypass }}
+    - name: bypass
+      mountPath: /bypass
+    {{- end }}
+    - name: site-properties
+      mountPath: /etc/posix-gateway
+      readOnly: true
+    - name: {{ eq $name "gateway" | ternary "tmp" "tmp-standby" }}
+      mountPath: /tmp
+    {{- range $index, $path := $root.Values.alluxio.workerBlockDirs }}
+    - name: blocks-{{ $index }}
+      mountPath: {{ $path }}
+      mountPropagation: HostToContainer
+      readOnly: true
+    {{- end }}
+    {{- with $root.Values.alluxio.domainSocketDir }}
+    - name: domain-socket
+      mountPath: {{ . }}
+    {{- end }}
+    {{- with $gateway.extraVolumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end -}}

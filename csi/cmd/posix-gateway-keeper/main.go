@@ -17,6 +17,7 @@ import (
 )
 
 func main() {
+	keeper.MaybeHelp()
 	config := keeper.Config{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	flag.StringVar(&config.Socket, "socket", keeperapi.DefaultSocket, "Unix `socket` to listen at")
 	flag.StringVar(&config.TakeoverSocket, "takeover", "", "take the sessions of the keeper at this `socket`, if there is one; may be the same as --socket")

@@ -123,7 +123,10 @@ func Run(ctx context.Context, config Config) error {
 	}
 	defer leave()
 	if config.Mode != ModeController { // before the node is reconciled, which asks the keeper
-		watch := &driver.OrphanWatch{KeeperSocket: config.KeeperSocket, Parts: parts, Abort: orphans.AbortConnection}
+		watch := &driver.OrphanWatch{
+			KeeperSocket: config.KeeperSocket, Parts: parts, Abort: orphans.AbortConnection,
+			Gone: func(ctx context.Context) bool { return orphans.KeeperGone(ctx, config.KeeperSocket) },
+		}
 		group.Go(func() error { watch.Run(ctx); return nil })
 	}
 	if err := addServices(ctx, group, server, config, parts, node); err != nil {

@@ -33,6 +33,7 @@ type machine struct {
 	sessions map[string]keeperapi.Session
 	devices  map[string]string // of sessions
 	serving  map[string]*controlpb.AttachRequest
+	refused  string // the device of a session that the gateway cannot serve
 	alluxio  map[string]bool
 	fail     map[string]error
 	hang     map[string]bool
@@ -231,6 +232,9 @@ func (f fakeGateway) Attach(ctx context.Context, request *controlpb.AttachReques
 	defer f.m.mu.Unlock()
 	if err := f.m.step(ctx, "attach"); err != nil {
 		return nil, err
+	}
+	if device := f.m.devices[request.GetVolume()]; device != "" && device == f.m.refused {
+		return nil, status.Error(codes.Internal, "the session memory is not understood")
 	}
 	f.m.serving[request.GetVolume()] = request
 	return &controlpb.AttachReply{}, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -25,6 +26,8 @@ type Node struct {
 	locks    keylock.Locks
 	patience patience
 	stats    *statsCache
+	// warnOfKernel says once what the node's kernel lacks.
+	warnOfKernel sync.Once
 }
 
 // NewNode opens the durable state. Call Reconcile before serving.

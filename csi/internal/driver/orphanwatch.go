@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"posixgateway.io/csi/internal/orphans"
@@ -14,16 +15,21 @@ type OrphanWatch struct {
 	// KeeperSocket is where the keeper listens, and beside it lies what it holds.
 	KeeperSocket string
 	Parts
+	// Gone says that no keeper listens, or that it was killed and cannot end: see orphans.KeeperGone.
+	Gone func(ctx context.Context) bool
 	// Abort ends the connection of a device, "major:minor".
 	Abort func(device string)
 
 	silentSince time.Time
-	// aborted since the keeper was heard last.
+	// left is what the keeper had written down when it was heard last, or wrote since.
+	left []orphans.Record
+	// aborted are some of them.
 	aborted map[orphans.Record]bool
 }
 
 const (
-	// keeperSilence is how long a keeper may give no answer before its connections count as left.
+	// keeperSilence is how long no keeper may be there before its connections count as left. One that gives no answer is slow,
+	// and its sessions wait for their gateway, unless it is of a version that may itself be waiting in the kernel.
 	keeperSilence = 6 * time.Second
 	orphanLook    = 2 * time.Second
 )
@@ -44,14 +50,9 @@ func (w *OrphanWatch) Run(ctx context.Context) {
 func (w *OrphanWatch) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, orphanLook)
 	defer cancel()
-	if _, err := w.Keeper.Info(ctx); err == nil {
+	gone := w.Gone(ctx)
+	if _, err := w.Keeper.Info(ctx); err == nil && !gone {
 		w.silentSince = time.Time{}
-		return
-	}
-	if w.silentSince.IsZero() {
-		w.silentSince, w.aborted = w.Now(), map[orphans.Record]bool{}
-	}
-	if w.Now().Sub(w.silentSince) < keeperSilence {
 		return
 	}
 	records, err := orphans.Load(w.KeeperSocket)
@@ -64,14 +65,34 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 		w.Log.Warn("the mounts are not known", "error", err)
 		return
 	}
-	for _, record := range records {
-		if !record.IsMounted(table) || w.aborted[record] || !orphans.Unserved(w.KeeperSocket, record.ID) {
-			continue
-		}
-		w.Abort(record.Device)
-		w.aborted[record] = true
-		w.Metrics.Repaired("orphaned connection")
-		w.Log.Error("keeper and gateway are gone, and a connection was aborted that nobody can serve any more",
-			"volume", record.ID, "device", record.Device)
+	if !w.isSilent(records) {
+		return
 	}
+	for _, record := range records {
+		if (gone || !record.Helped) && record.IsMounted(table) && !w.aborted[record] && orphans.Unserved(w.KeeperSocket, record.ID) {
+			w.abort(record)
+		}
+	}
+}
+
+// isSilent says that the keeper which wrote the records has been gone, or has not answered, for long. One that came and went
+// between two looks has written others.
+func (w *OrphanWatch) isSilent(records []orphans.Record) bool {
+	if w.silentSince.IsZero() || !sameRecords(w.left, records) {
+		w.silentSince, w.left, w.aborted = w.Now(), records, map[orphans.Record]bool{}
+	}
+	return w.Now().Sub(w.silentSince) >= keeperSilence
+}
+
+// sameRecords in whatever order.
+func sameRecords(one, other []orphans.Record) bool {
+	return len(one) == len(other) && !slices.ContainsFunc(one, func(record orphans.Record) bool { return !slices.Contains(other, record) })
+}
+
+func (w *OrphanWatch) abort(record orphans.Record) {
+	w.Abort(record.Device)
+	w.aborted[record] = true
+	w.Metrics.Repaired("orphaned connection")
+	w.Log.Error("keeper and gateway are gone, and a connection was aborted that nobody can serve any more",
+		"volume", record.ID, "device", record.Device)
 }

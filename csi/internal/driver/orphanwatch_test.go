@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -45,10 +46,14 @@ func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	var aborted []string
-	watch := &OrphanWatch{KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) }}
+	gone := false
+	watch := &OrphanWatch{
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		Gone: func(context.Context) bool { return gone },
+	}
 	pass := func(time time.Duration) { m.now = m.now.Add(time); watch.Look(t.Context()) }
 	pass(time.Hour)
-	m.fail["keeper info"] = errors.New("no answer")
+	gone, m.fail["keeper info"] = true, errors.New("no answer")
 	pass(time.Hour)
 	pass(keeperSilence - time.Millisecond)
 	if len(aborted) > 0 {
@@ -59,11 +64,78 @@ func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 	if !slices.Equal(aborted, []string{"0:1"}) {
 		t.Fatal("aborted:", aborted)
 	}
-	m.fail["keeper info"] = nil
+	gone, m.fail["keeper info"] = false, nil
 	pass(time.Hour)
-	m.fail["keeper info"] = errors.New("no answer")
+	gone, m.fail["keeper info"] = true, errors.New("no answer")
 	pass(time.Second)
 	if len(aborted) != 1 {
 		t.Fatal("aborted before the keeper was silent for long again:", aborted)
+	}
+}
+
+// It is stopped, starved or swapped out: a gateway that was killed meanwhile is followed by one that goes on with the mounts.
+func TestAKeeperThatIsSlowIsNotGone(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	var held []orphans.Record
+	for id, helped := range map[string]bool{"of-this-version": true, "of-an-earlier-one": false} {
+		held = append(held, orphans.Record{ID: id, Device: "0:" + id, MountPoint: "/" + id, Helped: helped})
+		m.mount("0:"+id, "/"+id, keeperapi.FSType, false)
+		lock, err := orphans.Lock(socket, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = lock.Close() // the gateway was killed
+	}
+	if err := orphans.Save(socket, held); err != nil {
+		t.Fatal(err)
+	}
+	var aborted []string
+	watch := &OrphanWatch{
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		Gone: func(context.Context) bool { return false },
+	}
+	m.fail["keeper info"] = errors.New("no answer")
+	for range 10 {
+		m.now = m.now.Add(time.Hour)
+		watch.Look(t.Context())
+	}
+	if !slices.Equal(aborted, []string{"0:of-an-earlier-one"}) {
+		t.Fatal("aborted:", aborted)
+	}
+}
+
+// It crashed again at once, and the mount that it had made anew got the number of the one before.
+func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	m.mount("0:1", "/a", keeperapi.FSType, false)
+	lock, err := orphans.Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close()
+	var aborted []string
+	watch := &OrphanWatch{
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		Gone: func(context.Context) bool { return true },
+	}
+	m.fail["keeper info"] = errors.New("nobody there")
+	for held := range int64(3) {
+		if err := orphans.Save(socket, []orphans.Record{{ID: "a", Device: "0:1", MountPoint: "/a", Held: held, Helped: true}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, pass := range []time.Duration{time.Second, keeperSilence - time.Millisecond} {
+			m.now = m.now.Add(pass)
+			watch.Look(t.Context())
+		}
+		if len(aborted) != int(held) {
+			t.Fatalf("of keeper %d: aborted before it was silent for long: %v", held, aborted)
+		}
+		m.now = m.now.Add(time.Millisecond)
+		watch.Look(t.Context())
+		if len(aborted) != int(held)+1 {
+			t.Fatalf("of keeper %d: not aborted: %v", held, aborted)
+		}
 	}
 }

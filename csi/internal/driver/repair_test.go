@@ -8,6 +8,7 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"posixgateway.io/csi/internal/attributes"
 )
@@ -241,4 +242,45 @@ func TestReconcilingWithoutKeeperOrGatewayDoesNotStopTheStart(t *testing.T) {
 	}
 	delete(m.fail, "gateway list")
 	mustPublish(t, n)
+}
+
+// It is of another version, say; each try would find its mount and fail over it.
+func TestASessionThatCannotBeServedIsMadeAnewWhereNoPodHasIt(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		published bool
+		anew      bool
+	}{{"no pod has it", false, true}, {"a pod has it, and may wait for a gateway that can", true, false}} {
+		t.Run(c.what, func(t *testing.T) {
+			m := newMachine()
+			n := newNode(t, m)
+			mustStage(t, n)
+			if c.published {
+				mustPublish(t, n)
+			}
+			for id := range m.serving { // the next gateway
+				m.refused = m.devices[id]
+				delete(m.serving, id)
+			}
+			_, err := n.NodeStageVolume(t.Context(), stageRequest())
+			wantCode(t, err, codes.Internal)
+			_, err = n.NodeStageVolume(t.Context(), stageRequest())
+			if anew := err == nil; anew != c.anew {
+				t.Fatal("at the next try:", err)
+			}
+		})
+	}
+}
+
+func TestASessionIsKeptWhileItsGatewayIsAway(t *testing.T) {
+	m := newMachine()
+	n := newNode(t, m)
+	mustStage(t, n)
+	clear(m.serving)
+	m.fail["attach"] = status.Error(codes.Unavailable, "Alluxio does not answer")
+	_, err := n.NodeStageVolume(t.Context(), stageRequest())
+	wantCode(t, err, codes.Unavailable)
+	if len(m.sessions) != 1 {
+		t.Fatal("the session was dropped")
+	}
 }

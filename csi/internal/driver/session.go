@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,12 +67,28 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 		}
 	}
 	if err := n.attach(ctx, id, volume); err != nil {
-		if !existing {
+		if mayBeDropped(record, existing, err) {
 			n.drop(ctx, id)
 		}
 		return false, err
 	}
 	return !existing, nil
+}
+
+// mayBeDropped: a session whose attach failed was made just now; or the gateway refuses it, and no pod has been given the volume,
+// so that nobody loses anything when the session is made anew.
+func mayBeDropped(record *volumeRecord, existing bool, err error) bool {
+	unused := !record.Staged || !record.Inline && len(record.Targets) == 0
+	return !existing || unused && cannotBeServed(err)
+}
+
+// cannotBeServed says that the gateway refused, not that it or Alluxio is away for now.
+func cannotBeServed(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Aborted:
+		return false
+	}
+	return true
 }
 
 func (n *Node) mount(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume) (existing bool, err error) {
@@ -166,6 +183,11 @@ func (n *Node) attach(ctx context.Context, id string, volume *attributes.Volume)
 		return fmt.Errorf("attach Alluxio path %s: %w", volume.AlluxioPath, err)
 	}
 	n.Log.Info("attached", "volume", id, "session", reply.GetSessionLine())
+	if strings.Contains(reply.GetSessionLine(), "takeover clone") {
+		n.warnOfKernel.Do(func() {
+			n.Log.Warn("this kernel sends no requests again (Linux before 6.9): calls in flight fail with ECONNABORTED when the gateway is killed")
+		})
+	}
 	return nil
 }
 

@@ -35,6 +35,13 @@ type Gateway struct {
 type served struct {
 	request *controlpb.AttachRequest
 	server  *fusetest.Server
+	// own tells others, as long as it is open, that this gateway lives.
+	own []*os.File
+}
+
+func (s *served) stop() {
+	s.server.Stop()
+	keeperapi.CloseAll(s.own)
 }
 
 // Run serves at socket until the context ends; root is the folder that plays Alluxio.
@@ -95,24 +102,26 @@ func (g *Gateway) Attach(ctx context.Context, request *controlpb.AttachRequest) 
 	if g.served[request.GetVolume()] != nil {
 		return &controlpb.AttachReply{}, nil
 	}
-	_, fuse, memory, err := g.keeper.Take(ctx, request.GetVolume())
+	_, fuse, memory, clone, lock, err := g.keeper.TakeOwn(ctx, request.GetVolume())
 	if err != nil {
 		return nil, status.Errorf(codes.NotFound, "keeper: %v", err)
 	}
-	_ = memory.Close()
+	_, _ = memory.Close(), clone.Close()
 	server, err := fusetest.Serve(fuse)
 	if err != nil {
+		_ = lock.Close()
 		return nil, status.Error(codes.Internal, err.Error())
 	}
+	taken := &served{request: request, server: server, own: []*os.File{lock}}
 	record, err := proto.Marshal(request)
 	if err == nil {
 		err = g.keeper.SetRecord(ctx, request.GetVolume(), record)
 	}
 	if err != nil {
-		server.Stop()
+		taken.stop()
 		return nil, status.Error(codes.Unavailable, err.Error())
 	}
-	g.served[request.GetVolume()] = &served{request: request, server: server}
+	g.served[request.GetVolume()] = taken
 	return &controlpb.AttachReply{SessionLine: "transport=stand-in"}, nil
 }
 
@@ -129,7 +138,7 @@ func (g *Gateway) Detach(ctx context.Context, request *controlpb.DetachRequest) 
 			return nil, status.Error(codes.Unavailable, err.Error())
 		}
 	}
-	known.server.Stop()
+	known.stop()
 	delete(g.served, request.GetVolume())
 	return &controlpb.DetachReply{}, nil
 }

@@ -2,9 +2,11 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // gateway is what one has of a session.
@@ -124,5 +127,47 @@ func TestAKeeperThatHasHandedOverAbortsNothing(t *testing.T) {
 	attach(t, last.client, "vol-1")
 	if err := read(t, target); err != nil {
 		t.Fatal("the connection was aborted:", err)
+	}
+}
+
+// Clients would not find its sessions any more, and nobody would write down what the second one holds.
+func TestNoKeeperStartsBesideAnother(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	newTestServer(t, New("first"), socket)
+	_, err := start(t.Context(), Config{Socket: socket, Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), "--takeover "+socket) {
+		t.Fatal("it started, or said something else:", err)
+	}
+}
+
+func TestNothingStaysBesideTheSocketOfSessionsThatEnded(t *testing.T) {
+	fusetest.RequireFuse(t)
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	lock, err := orphans.Lock(socket, "of-an-earlier-boot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfinished := socket + ".sessions.4711"
+	if err := errors.Join(lock.Close(), os.WriteFile(unfinished, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := takeover(t, socket)
+	mounted(t, s.client, "vol-1")
+	_, fuse, memory, clone, lock, err := s.client.TakeOwn(t.Context(), "vol-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeperapi.CloseAll([]*os.File{fuse, memory, clone, lock})
+	if left, _ := filepath.Glob(socket + ".*/*"); len(left) != 1 {
+		t.Error("while it is held:", left)
+	}
+	if _, err := s.client.Unmount(t.Context(), "vol-1", false); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(socket + ".*/*"); len(left) != 0 {
+		t.Error("left:", left)
+	}
+	if _, err := os.Stat(unfinished); err == nil {
+		t.Error("what a keeper was killed over stays")
 	}
 }

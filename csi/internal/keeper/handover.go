@@ -149,8 +149,9 @@ func (s *Succession) receive() error {
 		}
 		s.Keeper.sessions[handed.ID] = &session{
 			id: handed.ID, target: handed.Target, mountPoint: handed.MountPoint, device: handed.Device,
-			readOnly: handed.ReadOnly, memoryBytes: handed.MemoryBytes, takes: handed.Takes, record: handed.Data,
-			fuse: files[0], memory: files[1],
+			readOnly: handed.ReadOnly, memoryBytes: handed.MemoryBytes, takes: handed.Takes, held: time.Now().UnixNano(),
+			record: handed.Data,
+			fuse:   files[0], memory: files[1],
 		}
 	}
 	return nil

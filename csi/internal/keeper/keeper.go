@@ -32,6 +32,8 @@ type Keeper struct {
 
 	// remember writes down what is held, for whoever finds this keeper gone; best effort, under mu.
 	remember func(held []orphans.Record)
+	// ended removes what is written down for a session besides; best effort, under mu.
+	ended func(id string)
 
 	gate     sync.RWMutex
 	ids      keylock.Locks
@@ -50,14 +52,19 @@ type session struct {
 	readOnly    bool
 	memoryBytes int64
 	takes       int64
+	held        int64 // since when by this keeper, in ns since 1970
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
+	notifier    notifier
 	// noticing counts notices that are being written.
 	noticing atomic.Int32
 }
 
-func (s *session) close() { keeperapi.CloseAll([]*os.File{s.fuse, s.memory}) }
+func (s *session) close() {
+	s.notifier.close()
+	keeperapi.CloseAll([]*os.File{s.fuse, s.memory})
+}
 
 // New makes a keeper without sessions. generation names it and its successors.
 func New(generation string) *Keeper {
@@ -112,6 +119,7 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 func (k *Keeper) hold(s *session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	s.held = time.Now().UnixNano()
 	k.sessions[s.id] = s
 	k.noteHeld()
 }
@@ -124,7 +132,7 @@ func (k *Keeper) noteHeld() {
 	held := slices.Collect(maps.Values(k.left))
 	for id, s := range k.sessions {
 		if k.left[id].Device != s.device {
-			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint})
+			held = append(held, orphans.Record{ID: id, Device: s.device, MountPoint: s.mountPoint, Held: s.held, Helped: true})
 		}
 	}
 	k.remember(held)
@@ -327,6 +335,9 @@ func (k *Keeper) forget(s *session) {
 		delete(k.sessions, s.id)
 		s.close()
 		k.noteHeld()
+		if k.ended != nil {
+			k.ended(s.id)
+		}
 	}
 }
 

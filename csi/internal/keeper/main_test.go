@@ -6,4 +6,7 @@ import (
 	"posixgateway.io/csi/internal/fusetest"
 )
 
-func TestMain(m *testing.M) { fusetest.Main(m) }
+func TestMain(m *testing.M) {
+	MaybeHelp()
+	fusetest.Main(m)
+}

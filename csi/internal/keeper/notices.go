@@ -3,9 +3,8 @@ package keeper
 import (
 	"encoding/binary"
 	"errors"
+	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"posixgateway.io/csi/internal/keeperapi"
 )
@@ -13,9 +12,9 @@ import (
 // noticeHeaderBytes is the size of struct fuse_out_header: length, code, and an id that is 0 in a notice.
 const noticeHeaderBytes = 16
 
-// notify writes notices, one behind the other, of the session's server to the kernel, and returns the errno of the last one.
-// The kernel may wait for a lock whose holder waits for an answer of that server, and a thread that waits so cannot be
-// killed: here it does not keep the server from ending and the next one from answering. Nothing is locked meanwhile.
+// notify has notices, one behind the other, of the session's server written to the kernel, and returns the errno of the last
+// one. The kernel may wait for a lock whose holder waits for an answer of that server, and a thread that waits so cannot be
+// killed: it is one of a process that holds nothing but this connection, see notifier. Nothing is locked meanwhile.
 //
 // device is that of the mount the server serves; "" is any. A session may have been made anew since.
 func (k *Keeper) notify(id, device string, notices []byte) (errno int, err error) {
@@ -29,23 +28,14 @@ func (k *Keeper) notify(id, device string, notices []byte) (errno int, err error
 	}
 	s.noticing.Add(1)
 	defer s.noticing.Add(-1)
-	connection, err := s.fuse.SyscallConn()
-	for i := 0; err == nil && i < len(list); i++ {
-		// Unlike File.Write this keeps no other notice waiting.
-		err = connection.Control(func(fd uintptr) { errno = write(int(fd), list[i]) })
-	}
-	if err != nil { // closed meanwhile
+	errno, err = s.notifier.write(s.fuse, list)
+	if errors.Is(err, os.ErrClosed) { // the session ended meanwhile
 		return 0, noSession(id)
 	}
-	return errno, nil
-}
-
-func write(fd int, notice []byte) (errno int) {
-	_, err := unix.Write(fd, notice)
-	if refusal, refused := errors.AsType[unix.Errno](err); refused {
-		return int(refusal)
+	if err != nil {
+		return 0, failed(err)
 	}
-	return 0
+	return errno, nil
 }
 
 // endNotices waits until no notice of a session is being written. One that does not end waits, as somebody else does, for a

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
-	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/orphans"
 )
 
@@ -66,7 +64,7 @@ func start(ctx context.Context, config Config) (*Server, error) {
 	if config.TakeoverSocket == "" {
 		return fresh(ctx, config)
 	}
-	if isGone(ctx, config.TakeoverSocket) {
+	if orphans.KeeperGone(ctx, config.TakeoverSocket) {
 		config.Log.Info("no predecessor, starting with no sessions", "socket", config.TakeoverSocket)
 		return fresh(ctx, config)
 	}
@@ -93,17 +91,21 @@ func start(ctx context.Context, config Config) (*Server, error) {
 }
 
 // fresh makes a server without sessions. Those of a keeper that is gone come back from the gateways that serve them; where
-// nobody has one any more, and it does not end by itself, it is aborted.
+// nobody has one any more, and it does not end by itself, it is aborted. Beside a keeper that lives there is none: clients would
+// not find that one's sessions any more.
 func fresh(ctx context.Context, config Config) (*Server, error) {
-	gone := isGone(ctx, config.Socket)
+	if !orphans.KeeperGone(ctx, config.Socket) {
+		return nil, fmt.Errorf("another keeper listens at %s: take its sessions over with --takeover %[1]s, or use another --socket", config.Socket)
+	}
 	server, err := NewServer(New(rand.Text()), config.Socket, config.ClientUIDs, config.Log)
-	if err != nil || !gone {
-		return server, err
+	if err != nil {
+		return nil, err
 	}
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
 		config.Log.Warn("what the last keeper held is not known", "error", err)
 	}
+	orphans.Prune(config.Socket, records)
 	server.keeper.left = map[string]orphans.Record{}
 	for _, record := range records {
 		server.keeper.left[record.ID] = record
@@ -124,17 +126,6 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 
 // lookEvery is the pause between looks at what a keeper left that is gone.
 const lookEvery = time.Second
-
-// isGone says that no keeper listens at the socket, or one that has been killed and cannot finish its exit.
-func isGone(ctx context.Context, socket string) bool {
-	conn, err := keeperapi.Dial(ctx, socket)
-	if err != nil {
-		return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
-	}
-	defer func() { _ = conn.Close() }()
-	peer, err := peerOf(conn)
-	return err == nil && peer.Pid > 0 && orphans.Dying(int(peer.Pid))
-}
 
 // abortLeft is the keeper's, until a successor has taken over: from then on it is the successor's to say what waits for a gateway.
 func (s *Server) abortLeft(config Config) int {
@@ -176,6 +167,11 @@ func keepRecords(keeper *Keeper, config Config) {
 	keeper.remember = func(held []orphans.Record) {
 		if err := orphans.Save(config.Socket, held); err != nil {
 			config.Log.Warn("what is held is not written down: nobody will end its connections should this keeper die", "error", err)
+		}
+	}
+	keeper.ended = func(id string) {
+		if err := orphans.Unlock(config.Socket, id); err != nil {
+			config.Log.Warn("the lock of a session that has ended stays", "id", id, "error", err)
 		}
 	}
 	keeper.noteHeld()

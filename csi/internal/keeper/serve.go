@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/orphans"
 	"posixgateway.io/csi/internal/version"
@@ -138,7 +136,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 		s.mu.Unlock()
 		_ = conn.Close()
 	}()
-	peer, err := peerUID(conn)
+	peer, err := conn.Peer()
 	if err != nil {
 		s.log.Warn("a client came without credentials", "error", err)
 		return
@@ -155,7 +153,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 			_ = s.refuse(conn, refusal)
 			return // what follows on this connection cannot be told apart
 		}
-		if refusal := s.admit(peer, request.Op); refusal != nil {
+		if refusal := s.admit(peer.Uid, request.Op); refusal != nil {
 			err = s.refuse(conn, refusal)
 		} else {
 			err = s.dispatch(conn, request)
@@ -184,28 +182,6 @@ func (s *Server) admit(uid uint32, op string) error {
 		return nil
 	}
 	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, op)
-}
-
-func peerUID(conn *keeperapi.Conn) (uint32, error) {
-	peer, err := peerOf(conn)
-	if err != nil {
-		return 0, err
-	}
-	return peer.Uid, nil
-}
-
-// peerOf are the credentials of the other side, of a listener those when it began to listen.
-func peerOf(conn *keeperapi.Conn) (*unix.Ucred, error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var credentials *unix.Ucred
-	var credentialsErr error
-	err = raw.Control(func(fd uintptr) {
-		credentials, credentialsErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	return credentials, errors.Join(err, credentialsErr)
 }
 
 func (s *Server) refuse(conn *keeperapi.Conn, err error) error {

@@ -30,7 +30,7 @@ type system struct {
 
 func kernel() system {
 	return system{
-		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmount, abort: orphans.AbortConnection, mounts: mountinfo.Read,
+		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmountByHelper, abort: orphans.AbortConnection, mounts: mountinfo.Read,
 	}
 }
 
@@ -172,12 +172,4 @@ func mountData(request *keeperapi.Request, fuse *os.File) string {
 		data = append(data, "default_permissions")
 	}
 	return strings.Join(data, ",")
-}
-
-func unmount(mountPoint string, detach bool) error {
-	flags := unix.UMOUNT_NOFOLLOW
-	if detach {
-		flags |= unix.MNT_DETACH
-	}
-	return unix.Unmount(mountPoint, flags)
 }

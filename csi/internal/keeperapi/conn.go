@@ -3,6 +3,7 @@ package keeperapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -28,6 +29,21 @@ func (c *Conn) Close() error {
 	CloseAll(c.files)
 	c.files = nil
 	return c.UnixConn.Close()
+}
+
+// Peer are the credentials of the other side, of a listener those when it began to listen. The process is 0 where it is not
+// to be seen from here.
+func (c *Conn) Peer() (*unix.Ucred, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var credentials *unix.Ucred
+	var credentialsErr error
+	err = raw.Control(func(fd uintptr) {
+		credentials, credentialsErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	return credentials, errors.Join(err, credentialsErr)
 }
 
 // Send writes one line; the descriptors travel with its first byte and stay the caller's.

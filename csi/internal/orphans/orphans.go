@@ -8,6 +8,7 @@
 package orphans
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,12 @@ type Record struct {
 	Device string `json:"device"`
 	// MountPoint is where it was mounted: the number of a device that is gone is the next mount's.
 	MountPoint string `json:"mount_point"`
+	// Held is since when the keeper that wrote this holds it, in ns since 1970. It tells a session from an earlier one of the same
+	// id and mount point whose device number it got.
+	Held int64 `json:"held,omitempty"`
+	// Helped: its keeper leaves to helpers whatever may wait for a gateway, so it ends whenever it is killed. Keepers of
+	// earlier versions do not.
+	Helped bool `json:"helped,omitempty"`
 	// BootID tells records of an earlier boot, whose device numbers are others' now.
 	BootID string `json:"boot_id"`
 }
@@ -126,7 +133,8 @@ const (
 	lockPause    = time.Millisecond
 )
 
-// Unlock forgets that gateways had locks of the session: one that can have none, as it is of an earlier version, serves it now.
+// Unlock forgets that gateways had locks of the session: it has ended, or one that can have none, as it is of an earlier
+// version, serves it now.
 func Unlock(socket, id string) error {
 	err := os.Remove(lockOf(socket, id))
 	if errors.Is(err, os.ErrNotExist) {
@@ -144,6 +152,38 @@ func Unserved(socket, id string) bool {
 	}
 	defer func() { _ = file.Close() }()
 	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
+
+// Prune removes locks of sessions that are not among held, and files that a keeper was killed over.
+func Prune(socket string, held []Record) {
+	keep := map[string]bool{}
+	for _, record := range held {
+		keep[lockOf(socket, record.ID)] = true
+	}
+	locks, _ := filepath.Glob(filepath.Join(globbed(socket)+".served", "s-*"))
+	unfinished, _ := filepath.Glob(globbed(recordsOf(socket)) + ".*")
+	for _, path := range append(locks, unfinished...) {
+		if !keep[path] {
+			_ = os.Remove(path) // best effort: it only takes room
+		}
+	}
+}
+
+// globbed is a path as a pattern that matches nothing else.
+func globbed(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// KeeperGone says that no keeper listens at the socket, or one that has been killed and cannot finish its exit. One that is slow
+// or does not answer is not gone.
+func KeeperGone(ctx context.Context, socket string) bool {
+	conn, err := keeperapi.Dial(ctx, socket)
+	if err != nil {
+		return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
+	}
+	defer func() { _ = conn.Close() }()
+	peer, err := conn.Peer()
+	return err == nil && peer.Pid > 0 && Dying(int(peer.Pid))
 }
 
 // Dying says that a process was killed and waits in the kernel to finish its exit: its first thread has ended, and no other can

@@ -1,0 +1,174 @@
+package keeper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/keeperapi"
+)
+
+// notifier has the notices of one session written by a child process, which holds a descriptor of that connection and of no
+// other. The kernel may let a notice wait for an answer of the session's server, in a thread that cannot be killed and keeps
+// all files of its process open: that of the keeper would keep all connections. A child ends with the keeper, as the socket
+// between them does, but for such a thread, whose one connection somebody has to abort.
+//
+// States: idle (no child) → busy (a child, notices wait) → resting (a child, nothing waits) → idle after restLimit; closed
+// from any of them, then the child ends when nothing waits any more. Its methods may be called from any goroutine.
+type notifier struct {
+	mu sync.Mutex
+	// child is nil while idle.
+	child  *notifierChild
+	closed bool
+}
+
+// notifierChild is a running child; its fields are guarded by the notifier's mu.
+type notifierChild struct {
+	socket  *os.File
+	last    uint64
+	waiting map[uint64]chan<- notifierReply
+	rest    *time.Timer
+}
+
+// notifierOrder and notifierReply are the lines between keeper and child.
+type (
+	notifierOrder struct {
+		Number  uint64   `json:"n"`
+		Notices [][]byte `json:"notices"`
+	}
+	notifierReply struct {
+		Number uint64 `json:"n"`
+		Errno  int    `json:"errno"`
+		// lost: the child ended before it replied.
+		lost bool
+	}
+)
+
+// restLimit is how long a child without work stays: its start takes milliseconds, its memory is a few MiB.
+const restLimit = 10 * time.Second
+
+// notifierTries is how many children may die over one order; a notice may be written twice.
+const notifierTries = 2
+
+// write has the notices written, in order, and returns the errno of the last one. It waits as long as the kernel does.
+func (n *notifier) write(connection *os.File, notices [][]byte) (errno int, err error) {
+	for range notifierTries {
+		replies, err := n.order(connection, notices)
+		if err != nil {
+			return 0, err
+		}
+		if reply := <-replies; !reply.lost {
+			return reply.Errno, nil
+		}
+	}
+	return 0, keeperapi.Errorf(keeperapi.Failed, "the process that writes notices was killed: is the keeper's memory limit too low?")
+}
+
+func (n *notifier) order(connection *os.File, notices [][]byte) (<-chan notifierReply, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, os.ErrClosed
+	}
+	if n.child == nil {
+		if err := n.start(connection); err != nil {
+			return nil, err
+		}
+	}
+	child := n.child
+	child.last++
+	child.rest.Stop()
+	replies := make(chan notifierReply, 1)
+	child.waiting[child.last] = replies
+	// Orders are small and the child always reads, so this does not wait; should the child be gone, listen says so.
+	if err := json.NewEncoder(child.socket).Encode(notifierOrder{Number: child.last, Notices: notices}); err != nil {
+		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+	}
+	return replies, nil
+}
+
+// start is called under mu.
+func (n *notifier) start(connection *os.File) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("a process that writes notices: %w", err)
+	}
+	socket, theirs := os.NewFile(uintptr(pair[0]), "notifier"), os.NewFile(uintptr(pair[1]), "notifier")
+	defer func() { _ = theirs.Close() }()
+	command := helper(notifierName)
+	command.Stdin, command.ExtraFiles = theirs, []*os.File{connection}
+	if err := command.Start(); err != nil {
+		return errors.Join(fmt.Errorf("a process that writes notices: %w", err), socket.Close())
+	}
+	child := &notifierChild{socket: socket, waiting: map[uint64]chan<- notifierReply{}}
+	child.rest = time.AfterFunc(restLimit, func() { n.rested(child) })
+	n.child = child
+	go n.listen(child, command)
+	return nil
+}
+
+// listen passes replies on until the child ends, and reaps it.
+func (n *notifier) listen(child *notifierChild, command *exec.Cmd) {
+	replies := json.NewDecoder(child.socket)
+	for {
+		var reply notifierReply
+		if replies.Decode(&reply) != nil {
+			break
+		}
+		n.mu.Lock()
+		if waiting := child.waiting[reply.Number]; waiting != nil {
+			delete(child.waiting, reply.Number)
+			waiting <- reply
+		}
+		if len(child.waiting) == 0 {
+			child.rest.Reset(restLimit)
+			n.release(child)
+		}
+		n.mu.Unlock()
+	}
+	n.mu.Lock()
+	if n.child == child {
+		n.child = nil
+	}
+	for _, waiting := range child.waiting {
+		waiting <- notifierReply{lost: true}
+	}
+	child.rest.Stop()
+	n.mu.Unlock()
+	_ = child.socket.Close()
+	_ = command.Wait() // how it ended is of no interest
+}
+
+// rested ends a child that had nothing to do.
+func (n *notifier) rested(child *notifierChild) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.child == child && len(child.waiting) == 0 {
+		n.child = nil
+		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+	}
+}
+
+// release ends the child of a closed notifier when nothing waits any more; under mu.
+func (n *notifier) release(child *notifierChild) {
+	if n.closed && n.child == child && len(child.waiting) == 0 {
+		n.child = nil
+		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+	}
+}
+
+// close lets what was ordered be written, and nothing else. Idempotent.
+func (n *notifier) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+	if n.child != nil {
+		n.release(n.child)
+	}
+}
