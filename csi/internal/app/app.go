@@ -79,7 +79,6 @@ func (c *Config) check() (socket string, err error) {
 		{c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll, "--mode: use node, controller or all"},
 		{!isUnix || !filepath.IsAbs(socket), "--endpoint: use unix:///path/to/csi.sock"},
 		{!attributes.IsPath(c.BasePath), "--base-path: use an absolute Alluxio path, without . and .. in it"},
-		{!attributes.IsPath(c.InlineRoot), "--inline-root: use an absolute Alluxio path, without . and .. in it"},
 		{c.Mode != ModeController && c.NodeID == "", "--node-id is missing: set it to the node's name"},
 		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
 		{c.Mode == ModeController && c.StartupTaint != "", "--startup-taint is for nodes: use --mode node or all"},
@@ -90,6 +89,9 @@ func (c *Config) check() (socket string, err error) {
 		if rule.broken {
 			return "", errors.New(rule.text)
 		}
+	}
+	if err := c.Inline.Check(); err != nil {
+		return "", fmt.Errorf("--inline-root, --inline-allowed: %w", err)
 	}
 	return socket, nil
 }

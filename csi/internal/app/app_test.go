@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/driver"
 )
 
 func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 	good := func() Config {
-		return Config{Config: driver.Config{NodeID: "n", BasePath: "/b", InlineRoot: "/"}, Mode: ModeAll, Endpoint: "unix:///csi/csi.sock"}
+		return Config{Config: driver.Config{NodeID: "n", BasePath: "/b", Inline: attributes.InlinePolicy{Root: "/"}}, Mode: ModeAll, Endpoint: "unix:///csi/csi.sock"}
 	}
 	sound := good()
 	if socket, err := sound.check(); err != nil || socket != "/csi/csi.sock" {
@@ -24,7 +25,7 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		"--endpoint":      func(c *Config) { c.Endpoint = "tcp://:1" },
 		"--node-id":       func(c *Config) { c.NodeID = "" },
 		"--base-path":     func(c *Config) { c.BasePath = "kubernetes" },
-		"--inline-root":   func(c *Config) { c.InlineRoot = "" },
+		"--inline-root":   func(c *Config) { c.Inline.Root = "relative" },
 		"--self-register": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
 		"--startup-taint": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
 		"--provision":     func(c *Config) { c.Mode, c.Provision = ModeNode, true },

@@ -225,6 +225,10 @@ func Markdown() string {
 			}
 		}
 	}
+	text.WriteString("\n## In an inline volume\n\nInline volumes must lie below csiDriver.ephemeralRoot, and may set what csiDriver.ephemeralAllowed names. By default:\n\n")
+	for _, name := range DefaultInlineAllowed {
+		fmt.Fprintf(&text, "- `%s`\n", name)
+	}
 	text.WriteString("\n## Alluxio properties\n\nAttributes with these names go to the Alluxio client of the volume:\n\n")
 	for _, name := range properties {
 		fmt.Fprintf(&text, "- `%s`\n", name)

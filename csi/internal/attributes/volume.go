@@ -56,8 +56,13 @@ func Parse(given map[string]string, mountFlags []string, secret map[string]strin
 	if volume.AlluxioPath == "" {
 		return nil, fmt.Errorf("the volume attribute %s is missing: set it to the folder in Alluxio to mount, e.g. /datasets", AlluxioPath)
 	}
-	if given[Ephemeral] == "true" && volume.Labels["namespace"] == "" && isText(given[podNamespace]) {
-		volume.Labels["namespace"] = given[podNamespace]
+	if volume.Options["names"] == "strict" && strings.ContainsAny(volume.AlluxioPath, unaddressable) {
+		return nil, fmt.Errorf("%s %.200q has a backslash or a question mark, which Alluxio cannot store: name another folder, or leave names=strict out",
+			AlluxioPath, volume.AlluxioPath)
+	}
+	if given[Ephemeral] == "true" { // there is no claim, whatever the pod's author wrote
+		volume.Labels = map[string]string{}
+		volume.setLabel("namespace", given[podNamespace])
 	}
 	return volume, volume.setSecret(secret)
 }

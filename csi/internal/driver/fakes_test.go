@@ -75,7 +75,7 @@ func (m *machine) count(name string) (times int) {
 func (m *machine) parts(t *testing.T) Parts {
 	return Parts{
 		Config: Config{
-			DriverName: "test", NodeID: "node-1", KubeletDir: "/kubelet", StateDir: t.TempDir(), BasePath: "/kubernetes", InlineRoot: "/data",
+			DriverName: "test", NodeID: "node-1", KubeletDir: "/kubelet", StateDir: t.TempDir(), BasePath: "/kubernetes", Inline: attributes.InlinePolicy{Root: "/data", Allowed: attributes.DefaultInlineAllowed},
 			ForceAfter: time.Minute,
 		},
 		Keeper: fakeKeeper{m}, Gateway: fakeGateway{m: m}, Mounts: fakeSystem{m}, Metrics: metrics.New(prometheus.NewRegistry()),

@@ -268,6 +268,11 @@ func (p *Parts) parse(capability *csi.VolumeCapability, given, secret map[string
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
+	if given[attributes.Ephemeral] == "true" {
+		if err := p.Inline.Admit(volume); err != nil {
+			return nil, status.Error(codes.PermissionDenied, err.Error())
+		}
+	}
 	if isReader(capability.GetAccessMode().GetMode()) {
 		volume.ReadOnly = true
 	}

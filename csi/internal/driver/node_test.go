@@ -367,6 +367,11 @@ func TestInlineVolumesStayBelowTheirRoot(t *testing.T) {
 	_, err := n.NodePublishVolume(t.Context(), request)
 	wantCode(t, err, codes.PermissionDenied)
 	request.VolumeContext[attributes.AlluxioPath] = "/data/set"
+	request.Secrets = map[string]string{attributes.SecretUser: "root"}
+	_, err = n.NodePublishVolume(t.Context(), request)
+	wantCode(t, err, codes.PermissionDenied)
+	request.Secrets = nil
+	clean(t, m, n)
 	for range 2 {
 		if _, err := n.NodePublishVolume(t.Context(), request); err != nil {
 			t.Fatal(err)

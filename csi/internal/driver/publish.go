@@ -39,10 +39,6 @@ func (n *Node) NodePublishVolume(ctx context.Context, request *csi.NodePublishVo
 
 // publishInline mounts a session at the target itself.
 func (n *Node) publishInline(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, request *csi.NodePublishVolumeRequest) error {
-	if !attributes.IsBelow(volume.AlluxioPath, n.InlineRoot) {
-		return status.Errorf(codes.PermissionDenied, "inline volumes may mount what lies below %s, not %s: use a PersistentVolume, or ask the administrator (--inline-root)",
-			n.InlineRoot, volume.AlluxioPath)
-	}
 	volume.ReadOnly = volume.ReadOnly || request.GetReadonly()
 	fresh := record == nil
 	if fresh {
