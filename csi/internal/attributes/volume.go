@@ -167,9 +167,9 @@ func (v *Volume) setMountOption(item string) error {
 	}
 	if !hasValue { // a switch is on by its name alone
 		value = "on"
-		if declared.Name == ReadOnly {
-			value = "true"
-		}
+	}
+	if meant, isSwitch := map[string]string{"on": "true", "off": "false"}[value]; isSwitch && declared.Name == ReadOnly {
+		value = meant
 	}
 	if !declared.check(value) {
 		return refusal("mount option", name, value, declared)
@@ -257,11 +257,47 @@ func (v *Volume) MountFlags() []string {
 	return flags
 }
 
-// SetGroup makes group the group of all files, as a pod's fsGroup asks.
+// SetGroup makes group the group of all files, as a pod's fsGroup asks, unless the volume's attributes name one. As the kubelet's own
+// change of a volume's files would leave them, the group may read them, write them unless the volume is read-only, and enter the
+// directories; nothing is changed in Alluxio.
 func SetGroup(v *Volume, group string) error {
-	if !isNumber(group) {
-		return fmt.Errorf("the volume mount group %.80q is not a number", group)
+	if !isID(group) {
+		return fmt.Errorf("the volume mount group %.80q is not a %s", group, idWords)
 	}
-	v.Options["gid"] = group
+	if v.Options[Gid] != "" {
+		return nil
+	}
+	v.Options[Gid], v.Options[GroupAccess] = group, "write"
+	if v.ReadOnly {
+		v.Options[GroupAccess] = "read"
+	}
 	return nil
+}
+
+// PodGroup is the group that a pod asked for by its fsGroup; empty: none did, or the volume's attributes name one.
+func (v *Volume) PodGroup() string {
+	if v.Options[GroupAccess] == "" {
+		return ""
+	}
+	return v.Options[Gid]
+}
+
+// SameButGroup says whether two volumes have the same options, whatever group they are shown with.
+func (v *Volume) SameButGroup(other *Volume) bool {
+	return maps.Equal(v.withoutGroup(), other.withoutGroup())
+}
+
+func (v *Volume) withoutGroup() map[string]string {
+	options := maps.Clone(v.Options)
+	delete(options, Gid)
+	delete(options, GroupAccess)
+	return options
+}
+
+// WithGroupOf is the volume with the group that other's pod asked for, which must be one.
+func (v *Volume) WithGroupOf(other *Volume) *Volume {
+	changed := *v
+	changed.Options = v.withoutGroup()
+	changed.Options[Gid], changed.Options[GroupAccess] = other.Options[Gid], other.Options[GroupAccess]
+	return &changed
 }

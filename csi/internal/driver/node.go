@@ -142,24 +142,17 @@ func (n *Node) complete(ctx context.Context, id string, record *volumeRecord, vo
 }
 
 // matches refuses a second staging that contradicts the first. The group may differ: kubelet brings that of the pod for
-// which it happens to stage.
+// which it happens to stage; publishing compares it.
 func (r *volumeRecord) matches(staging string, volume *attributes.Volume) error {
 	if r.Staging != staging {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is staged at %s: unstage it there first", r.VolumeID, r.Staging)
 	}
 	plain := volume.WithoutSecrets()
 	if r.Volume.AlluxioPath != plain.AlluxioPath || r.Volume.Masters != plain.Masters || r.Volume.ReadOnly != plain.ReadOnly ||
-		!sameButGroup(r.Volume.Options, plain.Options) || !maps.Equal(r.Volume.Properties, plain.Properties) {
+		!r.Volume.SameButGroup(plain) || !maps.Equal(r.Volume.Properties, plain.Properties) {
 		return status.Errorf(codes.AlreadyExists, "volume %s is staged with other attributes: unstage it first", r.VolumeID)
 	}
 	return nil
-}
-
-func sameButGroup(one, other map[string]string) bool {
-	one, other = maps.Clone(one), maps.Clone(other)
-	delete(one, "gid")
-	delete(other, "gid")
-	return maps.Equal(one, other)
 }
 
 // NodeUnstageVolume ends the session: (1) validate, (2) lock, (3) nothing published any more, (4) detach the gateway,
@@ -276,7 +269,7 @@ func (p *Parts) parse(capability *csi.VolumeCapability, given, secret map[string
 	if isReader(capability.GetAccessMode().GetMode()) {
 		volume.ReadOnly = true
 	}
-	if group := capability.GetMount().GetVolumeMountGroup(); group != "" && volume.Options["gid"] == "" {
+	if group := capability.GetMount().GetVolumeMountGroup(); group != "" {
 		if err := attributes.SetGroup(volume, group); err != nil {
 			return nil, invalid("%v", err)
 		}
