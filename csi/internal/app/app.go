@@ -248,7 +248,7 @@ func kubernetesAPI(flag string) (kubernetes.Interface, error) {
 	return api, nil
 }
 
-// listen replaces the socket a predecessor left.
+// listen replaces the socket a predecessor left. The folder may be one that the containers of a pod share, writable by all of them.
 func listen(ctx context.Context, socket string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
 		return nil, fmt.Errorf("endpoint: %w", err)

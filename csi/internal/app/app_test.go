@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -64,4 +65,21 @@ func TestASuccessorWaitsForTheEndOfItsPredecessor(t *testing.T) {
 	if err := <-succeeded; err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestTheEndpointMayLieInAFolderThatContainersShare(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o777|os.ModeSetgid); err != nil { // an emptyDir of a pod with an fsGroup
+		t.Fatal(err)
+	}
+	listener, err := listen(t.Context(), folder+"/csi.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	leave, err := alone(t.Context(), folder+"/state", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
 }

@@ -13,6 +13,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/orphans"
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // Config is what the command line says.
@@ -32,7 +33,7 @@ type Config struct {
 // Run keeps sessions until the context ends or a successor takes over; both end without an error. When it ends by the
 // context, sessions that no gateway serves are lost, so replace a keeper by a successor instead.
 func Run(ctx context.Context, config Config) error {
-	if err := os.MkdirAll(filepath.Dir(config.Socket), 0o755); err != nil {
+	if err := trusted.Folder(filepath.Dir(config.Socket), 0o755); err != nil {
 		return fmt.Errorf("folder of the socket: %w", err)
 	}
 	server, err := start(ctx, config)
