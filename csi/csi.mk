@@ -13,7 +13,7 @@ CHECK_TARGETS += csi-check
 TEST_TARGETS += csi-test csi-short-test
 ALONE_TARGETS += csi-fault-test csi-hung-test
 
-.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-test-long csi-generate vuln
+.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-test-long csi-fuzz csi-generate vuln
 
 # Without gRPC's own tracing, whose templates make the linker keep every method of every Kubernetes type: 21 MB less.
 csi-build:
@@ -57,6 +57,13 @@ csi-hung-test: $(BUILT)
 
 csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
+
+# Package and target of each; what one finds is written below testdata/fuzz of the package: commit it with the repair.
+CSI_FUZZ := attributes:FuzzParse attributes:FuzzParseClass driver:FuzzVolumeID driver:FuzzControlReplies keeperapi:FuzzRequest
+
+csi-fuzz: ## Volume attributes, ids, the keeper's and the gateway's protocol, fuzzed (FUZZ_SECONDS=60 each)
+	@cd csi && set -e; for each in $(CSI_FUZZ); do echo "==> fuzzing $$each"; \
+	  go test -run '^$$' -fuzz "^$${each#*:}\$$" -fuzztime $(or $(FUZZ_SECONDS),60)s ./internal/$${each%:*}; done
 
 csi-generate:
 	csi/generate.sh

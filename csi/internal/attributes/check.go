@@ -24,6 +24,7 @@ var (
 	octalPattern    = regexp.MustCompile(`^0?[0-7]{3}$`)
 	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
 	portPattern     = regexp.MustCompile(`^[0-9]{1,5}$`)
+	propertyName    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
 	propertyValue   = regexp.MustCompile(`^[A-Za-z0-9._:/,@=+-]{0,512}$`)
 )
 

@@ -193,6 +193,9 @@ func (v *Volume) setJavaOptions(text string) error {
 }
 
 func (v *Volume) setProperty(name, value string) error {
+	if !propertyName.MatchString(name) {
+		return fmt.Errorf("%.80q is no name of an Alluxio property: give letters, digits and . _ -", name)
+	}
 	if instead := insteadOf(name); instead != "" {
 		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
 	}
@@ -215,7 +218,7 @@ func (v *Volume) setSecret(secret map[string]string) error {
 				return fmt.Errorf("the secret's %s is no user name: give 1 to 255 printable characters", SecretUser)
 			}
 			v.User = value
-		case matches(secretProperties, key):
+		case propertyName.MatchString(key) && matches(secretProperties, key):
 			if len(value) > maxValueBytes || !isText(value) {
 				return fmt.Errorf("the secret's %s is not printable text", key)
 			}

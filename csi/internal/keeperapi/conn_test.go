@@ -74,7 +74,7 @@ func FuzzRequest(f *testing.F) {
 		one, other := pair(t)
 		go func() {
 			_, _ = one.Write(append(line, '\n'))
-			_ = one.UnixConn.CloseWrite()
+			_ = one.CloseWrite()
 		}()
 		for {
 			request := &Request{}
