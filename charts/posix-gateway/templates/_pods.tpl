@@ -17,13 +17,18 @@
 
 {{/* A container that needs no privilege at all. */}}
 {{- define "posix-gateway.unprivileged" -}}
+{{ include "posix-gateway.bare" . }}
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/* The same without a word on system calls. */}}
+{{- define "posix-gateway.bare" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 runAsNonRoot: true
 capabilities:
   drop: [ALL]
-seccompProfile:
-  type: RuntimeDefault
 {{- end -}}
 
 {{/*
