@@ -91,6 +91,9 @@ func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolume
 	if err := record.matches(request.GetStagingTargetPath(), volume); err != nil {
 		return nil, err
 	}
+	if !fresh {
+		volume = effective(record, volume) // the group is that of the pods that use it, not of the pod to come
+	}
 	if err := n.establish(ctx, id, record, volume, fresh); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"posixgateway.io/csi/internal/attributes"
+	"posixgateway.io/csi/internal/controlpb"
 	"posixgateway.io/csi/internal/keeperapi"
 )
 
@@ -318,6 +319,22 @@ func TestAPodIsNeverShownTheGroupOfAnother(t *testing.T) {
 	}
 	if options := m.serving["v"].GetOptions(); options["gid"] != "2000" || options["group_access"] != "write" || len(m.table) != 2 {
 		t.Fatal(options, m.table)
+	}
+}
+
+func TestAVolumeStagedAgainForAnotherPodKeepsItsGroup(t *testing.T) {
+	m := newMachine()
+	n := newNode(t, m)
+	stage := stageRequest()
+	for _, group := range []string{"1000", "2000"} {
+		m.serving = map[string]*controlpb.AttachRequest{} // the gateway forgot
+		stage.VolumeCapability = ofGroup(group)
+		if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
+			t.Fatal(err)
+		}
+		if shown := m.serving["v"].GetOptions()["gid"]; shown != "1000" {
+			t.Fatal(shown)
+		}
 	}
 }
 
