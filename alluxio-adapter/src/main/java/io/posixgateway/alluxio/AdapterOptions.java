@@ -65,6 +65,7 @@ public record AdapterOptions(
     private static final long STREAM_FROM_BYTES = 64L << 20;
     /** All of 32 bits but the last number, which means none. */
     private static final long MOST_ID = 0xFFFF_FFFEL;
+
     private static final long OWN_READS_AUTO_BYTES = 1 << 20;
 
     /** The options, once and for all: command line, control API and documentation read them here. */

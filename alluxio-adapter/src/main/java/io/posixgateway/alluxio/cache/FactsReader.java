@@ -35,8 +35,7 @@ public final class FactsReader {
      * @param umask bits taken off every file's permissions, and off what was added
      * @param bytes of the table whose inodes will have the facts
      */
-    public FactsReader(
-            Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
+    public FactsReader(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
         this.identities = identities;
         this.uid = uid;
         this.gid = gid;

@@ -33,7 +33,9 @@ class GroupAccessTest {
 
     @Test
     void group_ofMoreThan31Bits_isShown() {
-        assertThat(Integer.toUnsignedString(shown(GroupAccess.NONE, 0, false, 0600).gid())).isEqualTo("3000680000");
+        assertThat(Integer.toUnsignedString(
+                        shown(GroupAccess.NONE, 0, false, 0600).gid()))
+                .isEqualTo("3000680000");
     }
 
     @Test

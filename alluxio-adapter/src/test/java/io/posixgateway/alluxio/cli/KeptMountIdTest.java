@@ -19,7 +19,14 @@ class KeptMountIdTest {
     void ids_ofPathsThatLookAlike_differ() {
         Set<String> ids = new HashSet<>();
         List<String> paths = List.of(
-                "/a:b", "/a b", "/a/b", "/a;b", "/a\u00e4b", "/" + "x".repeat(254), "/" + "x/".repeat(300) + "y", "/" + "x/".repeat(300) + "z");
+                "/a:b",
+                "/a b",
+                "/a/b",
+                "/a;b",
+                "/a\u00e4b",
+                "/" + "x".repeat(254),
+                "/" + "x/".repeat(300) + "y",
+                "/" + "x/".repeat(300) + "z");
         for (String path : paths) {
             String id = KeptMount.id(Path.of(path));
             assertThat(id).matches("[A-Za-z0-9._:-]{1,255}");

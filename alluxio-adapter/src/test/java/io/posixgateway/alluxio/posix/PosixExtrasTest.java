@@ -72,7 +72,8 @@ class PosixExtrasTest {
     @Test
     void numbersOfUsersHave32Bits(@TempDir Path folder) throws Exception {
         Path passwd = Files.writeString(
-                folder.resolve("passwd"), "far:x:4294967294:1::/:\nbeyond:x:4294967295:1::/:\nlong:x:10000000000:1::/:\n");
+                folder.resolve("passwd"),
+                "far:x:4294967294:1::/:\nbeyond:x:4294967295:1::/:\nlong:x:10000000000:1::/:\n");
         Identities identities = new Identities(passwd, passwd, new ManualClock());
         assertThat(Integer.toUnsignedString(identities.gid("1000680000"))).isEqualTo("1000680000");
         assertThat(Integer.toUnsignedString(identities.uid("3000680000"))).isEqualTo("3000680000");

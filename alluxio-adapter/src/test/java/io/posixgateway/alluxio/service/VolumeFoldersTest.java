@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryStore;
@@ -11,6 +12,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -125,8 +127,8 @@ class VolumeFoldersTest {
         MemoryStore client = cluster.connect();
         client.faults().on(StoreCall.MAKE_DIRECTORY).at("/a").before(() -> {
             try {
-                store.makeDirectory("/a", 0777, Map.of(VolumeFolders.MARK, "id-1".getBytes()));
-            } catch (io.posixgateway.alluxio.client.StoreException e) {
+                store.makeDirectory("/a", 0777, Map.of(VolumeFolders.MARK, "id-1".getBytes(StandardCharsets.UTF_8)));
+            } catch (StoreException e) {
                 throw new IllegalStateException(e);
             }
         });
