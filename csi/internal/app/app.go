@@ -90,10 +90,14 @@ func (c *Config) check() (socket string, err error) {
 			return "", errors.New(rule.text)
 		}
 	}
+	return socket, c.checkInline()
+}
+
+func (c *Config) checkInline() error {
 	if err := c.Inline.Check(); err != nil {
-		return "", fmt.Errorf("--inline-root, --inline-allowed: %w", err)
+		return fmt.Errorf("--inline-root, --inline-allowed: %w", err)
 	}
-	return socket, nil
+	return nil
 }
 
 // Run serves until the context ends.
