@@ -18,6 +18,7 @@ charts-tools:
 charts-check: charts-tools
 	@echo "==> checking the chart: its tables, lint, alerts, the API of each Kubernetes version"
 	@$(VENV)/python charts/tools/values_docs.py check charts/posix-gateway
+	@$(VENV)/python charts/tools/privileges.py check charts/posix-gateway docs/security.md $(HELM)
 	@$(VENV)/python charts/tools/dashboards.py check charts/posix-gateway
 	@$(VENV)/python charts/tools/grafana_schema.py charts/posix-gateway/dashboards/*.json
 	@$(VENV)/python charts/tools/dashboards.py refer charts/posix-gateway \
@@ -33,8 +34,9 @@ charts-test: charts-tools
 	@charts/tests/complete
 	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
-charts-docs: ## The chart's README table, values.schema.json and dashboards
+charts-docs: charts-tools ## The chart's README table, values.schema.json and dashboards; the table of docs/security.md
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
+	@$(VENV)/python charts/tools/privileges.py write charts/posix-gateway docs/security.md $(HELM)
 	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway
 
 charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 3 min (docs/images)

@@ -17,7 +17,7 @@ SERVICE_FAULT_TARGETS += csi-hung-test
 # How often keeper and gateway are killed in the same instant.
 ROUNDS ?= 30
 
-.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-kill-test csi-test-long csi-generate vuln
+.PHONY: csi-build csi-check csi-test csi-short-test csi-fault-test csi-hung-test csi-kill-test csi-test-long csi-fuzz csi-generate vuln
 
 # Without gRPC's own tracing, whose templates make the linker keep every method of every Kubernetes type: 21 MB less.
 csi-build:
@@ -64,6 +64,13 @@ csi-kill-test: ## Keeper and gateway killed in the same instant under load, ROUN
 
 csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
+
+# Package and target of each; what one finds is written below testdata/fuzz of the package: commit it with the repair.
+CSI_FUZZ := attributes:FuzzParse attributes:FuzzParseClass driver:FuzzVolumeID driver:FuzzControlReplies keeperapi:FuzzRequest
+
+csi-fuzz: ## Volume attributes, ids, the keeper's and the gateway's protocol, fuzzed (FUZZ_SECONDS=60 each)
+	@cd csi && set -e; for each in $(CSI_FUZZ); do echo "==> fuzzing $$each"; \
+	  go test -run '^$$' -fuzz "^$${each#*:}\$$" -fuzztime $(or $(FUZZ_SECONDS),60)s ./internal/$${each%:*}; done
 
 csi-generate:
 	csi/generate.sh

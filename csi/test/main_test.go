@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"posixgateway.io/csi/internal/app"
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/driver"
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/gatewaytest"
@@ -61,7 +62,7 @@ func play(ctx context.Context, role string, p places, more []string) error {
 		return app.Run(ctx, app.Config{
 			Config: driver.Config{
 				DriverName: driverName, NodeID: "node-1", KubeletDir: p.kubelet(), StateDir: p.state(), BasePath: basePath,
-				InlineRoot: "/", ForceAfter: forceAfter,
+				Inline: attributes.InlinePolicy{Root: "/"}, ForceAfter: forceAfter,
 			},
 			Mode: app.ModeAll, Endpoint: "unix://" + p.driverSocket(), GatewaySocket: p.gatewaySocket(), KeeperSocket: p.keeperSocket(),
 			HTTPAddress: more[0], Log: log,

@@ -17,13 +17,18 @@
 
 {{/* A container that needs no privilege at all. */}}
 {{- define "posix-gateway.unprivileged" -}}
+{{ include "posix-gateway.bare" . }}
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/* The same without a word on system calls. */}}
+{{- define "posix-gateway.bare" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 runAsNonRoot: true
 capabilities:
   drop: [ALL]
-seccompProfile:
-  type: RuntimeDefault
 {{- end -}}
 
 {{/*
@@ -191,8 +196,15 @@ said here. Takes (list . name port resources).
     {{- else }}
     runAsUser: {{ $gateway.runAsUser }}
     runAsGroup: {{ $gateway.runAsUser }}
-    {{- include "posix-gateway.unprivileged" $root | nindent 4 }}
+    {{- include "posix-gateway.bare" $root | nindent 4 }}
     {{- end }}
+    seccompProfile:
+      {{- with $gateway.seccompProfile }}
+      type: Localhost
+      localhostProfile: {{ . }}
+      {{- else }}
+      type: RuntimeDefault
+      {{- end }}
   volumeMounts:
     - name: control
       mountPath: /control

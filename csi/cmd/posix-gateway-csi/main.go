@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"posixgateway.io/csi/internal/app"
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/gateway"
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/version"
@@ -55,7 +56,13 @@ func parse(arguments []string) (config app.Config, showVersion bool, err error) 
 	flags.StringVar(&config.StartupTaint, "startup-taint", "", "`key` of a taint to take off this node once volumes can be mounted; empty: none")
 	flags.StringVar(&config.LabelPods, "label-pods", "", "`namespace/selector` of the node pods that get labels of the claims they serve; empty: none")
 	flags.StringVar(&config.BasePath, "base-path", "/kubernetes", "Alluxio `path` below which volumes are provisioned unless their StorageClass says otherwise")
-	flags.StringVar(&config.InlineRoot, "inline-root", "/", "Alluxio `path` below which inline volumes must lie")
+	flags.StringVar(&config.Inline.Root, "inline-root", "", "Alluxio `path` below which inline volumes must lie; empty: there are none")
+	config.Inline.Allowed = attributes.DefaultInlineAllowed
+	flags.Func("inline-allowed", "comma-separated `names` of the attributes, properties and keys of secrets that inline volumes may have (default "+
+		strings.Join(attributes.DefaultInlineAllowed, ",")+")", func(text string) error {
+		config.Inline.Allowed = strings.FieldsFunc(text, func(c rune) bool { return c == ',' })
+		return nil
+	})
 	flags.Int64Var(&config.MaxVolumes, "max-volumes", 0, "volumes this node may have; 0: no limit")
 	flags.Int64Var(&config.SessionMemoryBytes, "session-memory", keeperapi.DefaultMemoryBytes, "`bytes` of memory shared by the gateways that serve a volume one after the other")
 	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to let go of a volume before it is unmounted by force")

@@ -9,15 +9,17 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // alone waits until no other driver works with the folder of state: at an update the successor is started first, and
 // goes on when the predecessor has ended, however that ended. Call leave at the end.
 func alone(ctx context.Context, stateDir string, log *slog.Logger) (leave func(), err error) {
-	if err := os.MkdirAll(stateDir, 0o700); err != nil {
+	if err := trusted.Folder(stateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("--state-dir: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(stateDir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(stateDir, "lock"), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--state-dir: %w", err)
 	}

@@ -79,7 +79,6 @@ func (c *Config) check() (socket string, err error) {
 		{c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll, "--mode: use node, controller or all"},
 		{!isUnix || !filepath.IsAbs(socket), "--endpoint: use unix:///path/to/csi.sock"},
 		{!attributes.IsPath(c.BasePath), "--base-path: use an absolute Alluxio path, without . and .. in it"},
-		{!attributes.IsPath(c.InlineRoot), "--inline-root: use an absolute Alluxio path, without . and .. in it"},
 		{c.Mode != ModeController && c.NodeID == "", "--node-id is missing: set it to the node's name"},
 		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
 		{c.Mode == ModeController && c.StartupTaint != "", "--startup-taint is for nodes: use --mode node or all"},
@@ -91,7 +90,14 @@ func (c *Config) check() (socket string, err error) {
 			return "", errors.New(rule.text)
 		}
 	}
-	return socket, nil
+	return socket, c.checkInline()
+}
+
+func (c *Config) checkInline() error {
+	if err := c.Inline.Check(); err != nil {
+		return fmt.Errorf("--inline-root, --inline-allowed: %w", err)
+	}
+	return nil
 }
 
 // Run serves until the context ends.
@@ -249,7 +255,7 @@ func kubernetesAPI(flag string) (kubernetes.Interface, error) {
 	return api, nil
 }
 
-// listen replaces the socket a predecessor left.
+// listen replaces the socket a predecessor left. The folder may be one that the containers of a pod share, writable by all of them.
 func listen(ctx context.Context, socket string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
 		return nil, fmt.Errorf("endpoint: %w", err)

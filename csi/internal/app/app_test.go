@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/driver"
 )
 
 func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 	good := func() Config {
-		return Config{Config: driver.Config{NodeID: "n", BasePath: "/b", InlineRoot: "/"}, Mode: ModeAll, Endpoint: "unix:///csi/csi.sock"}
+		return Config{Config: driver.Config{NodeID: "n", BasePath: "/b", Inline: attributes.InlinePolicy{Root: "/"}}, Mode: ModeAll, Endpoint: "unix:///csi/csi.sock"}
 	}
 	sound := good()
 	if socket, err := sound.check(); err != nil || socket != "/csi/csi.sock" {
@@ -24,7 +26,7 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		"--endpoint":      func(c *Config) { c.Endpoint = "tcp://:1" },
 		"--node-id":       func(c *Config) { c.NodeID = "" },
 		"--base-path":     func(c *Config) { c.BasePath = "kubernetes" },
-		"--inline-root":   func(c *Config) { c.InlineRoot = "" },
+		"--inline-root":   func(c *Config) { c.Inline.Root = "relative" },
 		"--self-register": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
 		"--startup-taint": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
 		"--provision":     func(c *Config) { c.Mode, c.Provision = ModeNode, true },
@@ -63,4 +65,21 @@ func TestASuccessorWaitsForTheEndOfItsPredecessor(t *testing.T) {
 	if err := <-succeeded; err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestTheEndpointMayLieInAFolderThatContainersShare(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o777|os.ModeSetgid); err != nil { // an emptyDir of a pod with an fsGroup
+		t.Fatal(err)
+	}
+	listener, err := listen(t.Context(), folder+"/csi.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	leave, err := alone(t.Context(), folder+"/state", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
 }

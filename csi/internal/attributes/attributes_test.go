@@ -31,6 +31,8 @@ func TestWhatUsersWriteIsUnderstood(t *testing.T) {
 		{name: "bypass true is auto", given: map[string]string{Bypass: "true"}, flags: []string{"bypass=auto"}, options: map[string]string{"bypass": "auto"}},
 		{name: "bypass false is off", given: map[string]string{Bypass: "false"}, options: map[string]string{"bypass": "off"}},
 		{name: "ro among mount options makes it read-only", flags: []string{"ro"}, options: map[string]string{}, ro: true},
+		{name: "ro among mount options may say off", flags: []string{"ro=off"}, options: map[string]string{}},
+		{name: "or on", flags: []string{"ro=on"}, options: map[string]string{}, ro: true},
 		{name: "readOnly makes it read-only", given: map[string]string{ReadOnly: "true"}, options: map[string]string{}, ro: true},
 		{name: "readOnly false does not", given: map[string]string{ReadOnly: "false"}, options: map[string]string{}},
 		{name: "what Kubernetes adds is no option", given: map[string]string{"csi.storage.k8s.io/pod.name": "p", "storage.kubernetes.io/csiProvisionerIdentity": "x"},
@@ -62,6 +64,39 @@ func TestMountFlagsAreWhatDiffersFromSafeOnes(t *testing.T) {
 	safe, err := Parse(map[string]string{AlluxioPath: "/"}, []string{"nosuid,nodev,exec,relatime"}, nil)
 	if err != nil || len(safe.MountFlags()) != 0 {
 		t.Fatal(safe, err)
+	}
+}
+
+func TestNumbersOfUsersHaveThirtyTwoBits(t *testing.T) {
+	for _, id := range []string{"0", "1000680000", "2147483648", "4294967294"} {
+		volume, err := Parse(map[string]string{AlluxioPath: "/a", "uid": id, "gid": id}, nil, nil)
+		if err != nil || volume.Options["uid"] != id {
+			t.Error(id, err)
+		}
+		if err := SetGroup(&Volume{Options: map[string]string{}}, id); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, id := range []string{"", "-1", "+1", "4294967295", "4294967296", "0x10", "1e3", "1_000", "wheel", " 1"} {
+		if _, err := Parse(map[string]string{AlluxioPath: "/a", "gid": id}, nil, nil); err == nil {
+			t.Errorf("%q was taken", id)
+		}
+		if err := SetGroup(&Volume{Options: map[string]string{}}, id); err == nil {
+			t.Errorf("%q was taken as a pod's group", id)
+		}
+	}
+}
+
+func TestMastersMayHaveAddressesOfIPv6(t *testing.T) {
+	for _, masters := range []string{"[::1]:19998", "a:1,[2001:db8::7]:19998", "10.0.0.1:19998"} {
+		if _, err := Parse(map[string]string{AlluxioPath: "/a", Masters: masters}, nil, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, masters := range []string{"::1:19998", "[::1]", "[::1]:", "[::1]:0", "a:65536", "[10.0.0.1]:1", "[fe80::1%eth0]:1", "[::1:1", "a:+1", "[a]:1", "a", ":1", "a:1,"} {
+		if _, err := Parse(map[string]string{AlluxioPath: "/a", Masters: masters}, nil, nil); err == nil {
+			t.Errorf("%q was taken", masters)
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package attributes
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +14,7 @@ const (
 	maxPathBytes  = 4096
 	maxValueBytes = 4096
 	maxTTLPaths   = 64
+	maxID         = 1<<32 - 2
 )
 
 var (
@@ -19,7 +22,9 @@ var (
 	sizePattern     = regexp.MustCompile(`^[0-9]{1,15}[KMGT]?$`)
 	numberPattern   = regexp.MustCompile(`^[0-9]{1,9}$`)
 	octalPattern    = regexp.MustCompile(`^0?[0-7]{3}$`)
-	masterPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}:[0-9]{1,5}$`)
+	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
+	portPattern     = regexp.MustCompile(`^[0-9]{1,5}$`)
+	propertyName    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
 	propertyValue   = regexp.MustCompile(`^[A-Za-z0-9._:/,@=+-]{0,512}$`)
 )
 
@@ -28,9 +33,33 @@ func isSize(value string) bool     { return sizePattern.MatchString(value) }
 func isNumber(value string) bool   { return numberPattern.MatchString(value) }
 func isOctal(value string) bool    { return octalPattern.MatchString(value) }
 
+// isID accepts the number of a user or a group: all of 32 bits but the last, which means none.
+func isID(value string) bool {
+	id, err := strconv.ParseUint(value, 10, 32)
+	return err == nil && id <= maxID && !strings.HasPrefix(value, "+")
+}
+
 func isMasters(value string) bool {
 	masters := strings.Split(value, ",")
-	return len(masters) <= 16 && !slices.ContainsFunc(masters, func(master string) bool { return !masterPattern.MatchString(master) })
+	return len(masters) <= 16 && !slices.ContainsFunc(masters, func(master string) bool { return !isMaster(master) })
+}
+
+// isMaster accepts host:port, where the host may be an address of IPv6 in brackets.
+func isMaster(value string) bool {
+	colon := strings.LastIndex(value, ":")
+	if colon < 0 {
+		return false
+	}
+	host, port := value[:colon], value[colon+1:]
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 || !portPattern.MatchString(port) {
+		return false
+	}
+	if inner, bracketed := strings.CutPrefix(host, "["); bracketed && strings.HasSuffix(inner, "]") {
+		address, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		return err == nil && address.Is6() && address.Zone() == ""
+	}
+	return hostPattern.MatchString(host)
 }
 
 // isTTLsByPath accepts /a=1h:/a/b=0.

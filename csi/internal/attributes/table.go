@@ -39,6 +39,12 @@ const (
 // DefaultPermissions is an option that the mount itself has too.
 const DefaultPermissions = "default_permissions"
 
+// Gid is the option that says which group all files are shown with; GroupAccess, which no attribute sets, what that group may do.
+const (
+	Gid         = "gid"
+	GroupAccess = "group_access"
+)
+
 // Values of OnDelete.
 const (
 	Retain  = "retain"
@@ -50,7 +56,7 @@ const (
 var Declarations = []Declaration{
 	{Name: AlluxioPath, Allowed: "absolute Alluxio path without . and ..", Default: "required", check: IsPath,
 		Doc: "Folder in Alluxio that becomes the root of the volume. Dynamic provisioning sets it."},
-	{Name: Masters, Allowed: "host:port[,host:port...]", Default: "as alluxio-site.properties of the gateway says", check: isMasters,
+	{Name: Masters, Allowed: "host:port[,host:port...], a host of IPv6 as [::1]", Default: "as alluxio-site.properties of the gateway says", check: isMasters,
 		Doc: "The Alluxio masters."},
 	{Name: ReadOnly, Option: "ro", Allowed: "true, false", Default: "false", check: oneOf("true", "false"),
 		Doc: "Refuse writes, in the kernel and in the gateway."},
@@ -91,8 +97,8 @@ var Declarations = []Declaration{
 		Doc: "Names that Alluxio cannot hold, with ? or a backslash or no UTF-8, are stored escaped, or refused (strict); see docs/semantics.md."},
 	{Name: "linkErrno", Option: "link_errno", Allowed: "EPERM, EOPNOTSUPP", Default: "EPERM", check: oneOf("EPERM", "EOPNOTSUPP"),
 		Doc: "What link answers, as there are no hard links: EOPNOTSUPP lets RocksDB, Flink and Pebble copy the files of a checkpoint."},
-	{Name: "uid", Option: "uid", Allowed: "number", Default: "the owner in Alluxio", check: isNumber, Doc: "Owner shown for all files."},
-	{Name: "gid", Option: "gid", Allowed: "number", Default: "the pod's fsGroup, else the group in Alluxio", check: isNumber, Doc: "Group shown for all files."},
+	{Name: "uid", Option: "uid", Allowed: idWords, Default: "the owner in Alluxio", check: isID, Doc: "Owner shown for all files."},
+	{Name: "gid", Option: Gid, Allowed: idWords, Default: "the pod's fsGroup, else the group in Alluxio", check: isID, Doc: "Group shown for all files."},
 	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits hidden from all files."},
 	{Name: "passthrough", Option: "passthrough", Allowed: "auto, on, off", Default: "auto", check: oneOf("auto", "on", "off"),
 		Doc: "The kernel reads block files of one-block files by itself, of volumes that are readOnly or have consistency=immutable: from 1 MiB on (auto), all, none. The gateway needs CAP_SYS_ADMIN."},
@@ -119,6 +125,7 @@ var Declarations = []Declaration{
 const (
 	sizeWords  = "bytes, or a number with K, M, G, T (1024-based)"
 	onOffWords = "on, off"
+	idWords    = "number from 0 to 4294967294"
 )
 
 // words are other ways to write a mount option, as mount(8) has them.
@@ -226,6 +233,10 @@ func Markdown() string {
 				fmt.Fprintf(&text, "| `%s` | %s | %s | %s | %s |\n", d.Name, option, d.Allowed, d.Default, d.Doc)
 			}
 		}
+	}
+	text.WriteString("\n## In an inline volume\n\nInline volumes must lie below csiDriver.ephemeralRoot, and may set what csiDriver.ephemeralAllowed names. By default:\n\n")
+	for _, name := range DefaultInlineAllowed {
+		fmt.Fprintf(&text, "- `%s`\n", name)
 	}
 	text.WriteString("\n## Alluxio properties\n\nAttributes with these names go to the Alluxio client of the volume:\n\n")
 	for _, name := range properties {

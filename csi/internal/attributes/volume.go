@@ -56,8 +56,13 @@ func Parse(given map[string]string, mountFlags []string, secret map[string]strin
 	if volume.AlluxioPath == "" {
 		return nil, fmt.Errorf("the volume attribute %s is missing: set it to the folder in Alluxio to mount, e.g. /datasets", AlluxioPath)
 	}
-	if given[Ephemeral] == "true" && volume.Labels["namespace"] == "" && isText(given[podNamespace]) {
-		volume.Labels["namespace"] = given[podNamespace]
+	if volume.Options["names"] == "strict" && strings.ContainsAny(volume.AlluxioPath, unaddressable) {
+		return nil, fmt.Errorf("%s %.200q has a backslash or a question mark, which Alluxio cannot store: name another folder, or leave names=strict out",
+			AlluxioPath, volume.AlluxioPath)
+	}
+	if given[Ephemeral] == "true" { // there is no claim, whatever the pod's author wrote
+		volume.Labels = map[string]string{}
+		volume.setLabel("namespace", given[podNamespace])
 	}
 	return volume, volume.setSecret(secret)
 }
@@ -162,9 +167,9 @@ func (v *Volume) setMountOption(item string) error {
 	}
 	if !hasValue { // a switch is on by its name alone
 		value = "on"
-		if declared.Name == ReadOnly {
-			value = "true"
-		}
+	}
+	if meant, isSwitch := map[string]string{"on": "true", "off": "false"}[value]; isSwitch && declared.Name == ReadOnly {
+		value = meant
 	}
 	if !declared.check(value) {
 		return refusal("mount option", name, value, declared)
@@ -188,6 +193,9 @@ func (v *Volume) setJavaOptions(text string) error {
 }
 
 func (v *Volume) setProperty(name, value string) error {
+	if !propertyName.MatchString(name) {
+		return fmt.Errorf("%.80q is no name of an Alluxio property: give letters, digits and . _ -", name)
+	}
 	if instead := insteadOf(name); instead != "" {
 		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
 	}
@@ -210,7 +218,7 @@ func (v *Volume) setSecret(secret map[string]string) error {
 				return fmt.Errorf("the secret's %s is no user name: give 1 to 255 printable characters", SecretUser)
 			}
 			v.User = value
-		case matches(secretProperties, key):
+		case propertyName.MatchString(key) && matches(secretProperties, key):
 			if len(value) > maxValueBytes || !isText(value) {
 				return fmt.Errorf("the secret's %s is not printable text", key)
 			}
@@ -252,11 +260,47 @@ func (v *Volume) MountFlags() []string {
 	return flags
 }
 
-// SetGroup makes group the group of all files, as a pod's fsGroup asks.
+// SetGroup makes group the group of all files, as a pod's fsGroup asks, unless the volume's attributes name one. As the kubelet's own
+// change of a volume's files would leave them, the group may read them, write them unless the volume is read-only, and enter the
+// directories; nothing is changed in Alluxio.
 func SetGroup(v *Volume, group string) error {
-	if !isNumber(group) {
-		return fmt.Errorf("the volume mount group %.80q is not a number", group)
+	if !isID(group) {
+		return fmt.Errorf("the volume mount group %.80q is not a %s", group, idWords)
 	}
-	v.Options["gid"] = group
+	if v.Options[Gid] != "" {
+		return nil
+	}
+	v.Options[Gid], v.Options[GroupAccess] = group, "write"
+	if v.ReadOnly {
+		v.Options[GroupAccess] = "read"
+	}
 	return nil
+}
+
+// PodGroup is the group that a pod asked for by its fsGroup; empty: none did, or the volume's attributes name one.
+func (v *Volume) PodGroup() string {
+	if v.Options[GroupAccess] == "" {
+		return ""
+	}
+	return v.Options[Gid]
+}
+
+// SameButGroup says whether two volumes have the same options, whatever group they are shown with.
+func (v *Volume) SameButGroup(other *Volume) bool {
+	return maps.Equal(v.withoutGroup(), other.withoutGroup())
+}
+
+func (v *Volume) withoutGroup() map[string]string {
+	options := maps.Clone(v.Options)
+	delete(options, Gid)
+	delete(options, GroupAccess)
+	return options
+}
+
+// WithGroupOf is the volume with the group that other's pod asked for, which must be one.
+func (v *Volume) WithGroupOf(other *Volume) *Volume {
+	changed := *v
+	changed.Options = v.withoutGroup()
+	changed.Options[Gid], changed.Options[GroupAccess] = other.Options[Gid], other.Options[GroupAccess]
+	return &changed
 }

@@ -1921,7 +1921,11 @@ type DirectoryRequest struct {
 	// RemoveDirectory: with everything below it.
 	Recursive bool `protobuf:"varint,3,opt,name=recursive,proto3" json:"recursive,omitempty"`
 	// MakeDirectory: permission bits, e.g. 0777; 0 is 0755.
-	Mode          uint32 `protobuf:"varint,4,opt,name=mode,proto3" json:"mode,omitempty"`
+	Mode uint32 `protobuf:"varint,4,opt,name=mode,proto3" json:"mode,omitempty"`
+	// MakeDirectory: the id of the volume with which the folder goes; it is made with this mark in one step, or ALREADY_EXISTS when it is
+	// there without it, or is another volume's. RemoveDirectory: PERMISSION_DENIED unless the folder carries this mark. Empty: no mark
+	// is made or asked for, but nothing is made in a folder that goes with a volume.
+	Volume        string `protobuf:"bytes,5,opt,name=volume,proto3" json:"volume,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1984,6 +1988,13 @@ func (x *DirectoryRequest) GetMode() uint32 {
 	return 0
 }
 
+func (x *DirectoryRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
 type DirectoryReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Did this call change something?
@@ -2030,10 +2041,12 @@ func (x *DirectoryReply) GetChanged() bool {
 }
 
 type RenameDirectoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Cluster       *Cluster               `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
-	Path          string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	NewPath       string                 `protobuf:"bytes,3,opt,name=new_path,json=newPath,proto3" json:"new_path,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Cluster *Cluster               `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Path    string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	NewPath string                 `protobuf:"bytes,3,opt,name=new_path,json=newPath,proto3" json:"new_path,omitempty"`
+	// As of DirectoryRequest: the volume whose folder it must be; empty: anybody's.
+	Volume        string `protobuf:"bytes,4,opt,name=volume,proto3" json:"volume,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2085,6 +2098,13 @@ func (x *RenameDirectoryRequest) GetPath() string {
 func (x *RenameDirectoryRequest) GetNewPath() string {
 	if x != nil {
 		return x.NewPath
+	}
+	return ""
+}
+
+func (x *RenameDirectoryRequest) GetVolume() string {
+	if x != nil {
+		return x.Volume
 	}
 	return ""
 }
@@ -2538,18 +2558,20 @@ const file_control_proto_rawDesc = "" +
 	"\fDrainRequest\"&\n" +
 	"\n" +
 	"DrainReply\x12\x18\n" +
-	"\avolumes\x18\x01 \x01(\x05R\avolumes\"\x94\x01\n" +
+	"\avolumes\x18\x01 \x01(\x05R\avolumes\"\xac\x01\n" +
 	"\x10DirectoryRequest\x12:\n" +
 	"\acluster\x18\x01 \x01(\v2 .posixgateway.control.v1.ClusterR\acluster\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x1c\n" +
 	"\trecursive\x18\x03 \x01(\bR\trecursive\x12\x12\n" +
-	"\x04mode\x18\x04 \x01(\rR\x04mode\"*\n" +
+	"\x04mode\x18\x04 \x01(\rR\x04mode\x12\x16\n" +
+	"\x06volume\x18\x05 \x01(\tR\x06volume\"*\n" +
 	"\x0eDirectoryReply\x12\x18\n" +
-	"\achanged\x18\x01 \x01(\bR\achanged\"\x83\x01\n" +
+	"\achanged\x18\x01 \x01(\bR\achanged\"\x9b\x01\n" +
 	"\x16RenameDirectoryRequest\x12:\n" +
 	"\acluster\x18\x01 \x01(\v2 .posixgateway.control.v1.ClusterR\acluster\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x19\n" +
-	"\bnew_path\x18\x03 \x01(\tR\anewPath\"\x9c\x01\n" +
+	"\bnew_path\x18\x03 \x01(\tR\anewPath\x12\x16\n" +
+	"\x06volume\x18\x04 \x01(\tR\x06volume\"\x9c\x01\n" +
 	"\x12ListDirectoryReply\x12K\n" +
 	"\aentries\x18\x01 \x03(\v21.posixgateway.control.v1.ListDirectoryReply.EntryR\aentries\x1a9\n" +
 	"\x05Entry\x12\x12\n" +

@@ -93,7 +93,7 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 	ctx, cancel := context.WithTimeout(ctx, slowCall)
 	defer cancel()
 	if _, err := c.Gateway.MakeDirectory(ctx, &controlpb.DirectoryRequest{
-		Cluster: cluster(class.Volume), Path: class.Path, Mode: class.DirectoryMode,
+		Cluster: cluster(class.Volume), Path: class.Path, Mode: class.DirectoryMode, Volume: volume.mark(),
 	}); err != nil {
 		return nil, coded("make Alluxio folder "+class.Path, err)
 	}
@@ -150,7 +150,8 @@ func checkCapabilities(capabilities []*csi.VolumeCapability) error {
 }
 
 // DeleteVolume does with the folder what onDelete says: (1) validate, (2) lock, (3) act, (4) forget. An id that this
-// driver did not make has no folder of its own, so there is nothing to do.
+// driver did not make has no folder of its own, so there is nothing to do; of a well-formed one the gateway asks the folder itself
+// whether it is this volume's.
 func (c *Controller) DeleteVolume(ctx context.Context, request *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	if request.GetVolumeId() == "" {
 		return nil, invalid("the volume id is missing")
@@ -174,9 +175,11 @@ func (c *Controller) DeleteVolume(ctx context.Context, request *csi.DeleteVolume
 	defer cancel()
 	switch volume.onDelete {
 	case attributes.Delete:
-		_, err = c.Gateway.RemoveDirectory(ctx, &controlpb.DirectoryRequest{Cluster: who, Path: volume.path, Recursive: true})
+		_, err = c.Gateway.RemoveDirectory(ctx, &controlpb.DirectoryRequest{Cluster: who, Path: volume.path, Recursive: true, Volume: volume.mark()})
 	case attributes.Archive:
-		_, err = c.Gateway.RenameDirectory(ctx, &controlpb.RenameDirectoryRequest{Cluster: who, Path: volume.path, NewPath: volume.archivePath()})
+		_, err = c.Gateway.RenameDirectory(ctx, &controlpb.RenameDirectoryRequest{
+			Cluster: who, Path: volume.path, NewPath: volume.archivePath(), Volume: volume.mark(),
+		})
 	}
 	if err != nil && status.Code(err) != codes.NotFound {
 		return nil, coded(volume.onDelete+" Alluxio folder "+volume.path, err)

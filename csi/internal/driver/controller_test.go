@@ -62,6 +62,42 @@ func TestWhatBecomesOfTheFolder(t *testing.T) {
 	}
 }
 
+func TestTwoClaimsHaveNoFolderInCommonThatGoesWithOne(t *testing.T) {
+	for _, onDelete := range []string{attributes.Delete, attributes.Archive} {
+		m := newMachine()
+		c := newController(t, m)
+		shared := func(name, onDelete string) (string, error) {
+			made, err := c.CreateVolume(t.Context(), createRequest(name, map[string]string{attributes.PathPattern: "shared", attributes.OnDelete: onDelete}))
+			return made.GetVolume().GetVolumeId(), err
+		}
+		first, err := shared("pvc-1", onDelete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{onDelete, attributes.Retain} {
+			_, err = shared("pvc-2", other)
+			wantCode(t, err, codes.AlreadyExists)
+		}
+		if _, err := c.DeleteVolume(t.Context(), &csi.DeleteVolumeRequest{VolumeId: first}); err != nil || m.alluxio["/kubernetes/shared"] {
+			t.Fatal(m.alluxio, err)
+		}
+	}
+}
+
+func TestAnIdThatSomebodyWroteDeletesNothing(t *testing.T) {
+	m := newMachine()
+	m.alluxio["/prod/payroll"] = true
+	c := newController(t, m)
+	for _, onDelete := range []string{attributes.Delete, attributes.Archive} {
+		forged := (&provisioned{name: "pvc-1", basePath: "/", path: "/prod/payroll", onDelete: onDelete}).id()
+		_, err := c.DeleteVolume(t.Context(), &csi.DeleteVolumeRequest{VolumeId: forged})
+		wantCode(t, err, codes.PermissionDenied)
+	}
+	if !m.alluxio["/prod/payroll"] {
+		t.Fatal("deleted")
+	}
+}
+
 func TestArchivesOfSharedNamesDoNotCollide(t *testing.T) {
 	p := &provisioned{name: "pvc-1", basePath: "/b", path: "/b/team/claim", onDelete: attributes.Archive}
 	if got := p.archivePath(); got != "/b/team/archived-claim-pvc-1" {

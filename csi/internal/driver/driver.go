@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/controlpb"
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/metrics"
@@ -40,8 +41,8 @@ type Config struct {
 	StateDir   string
 	// BasePath is where provisioned volumes lie unless their StorageClass says otherwise.
 	BasePath string
-	// InlineRoot contains the Alluxio paths that inline volumes may mount.
-	InlineRoot string
+	// Inline is what authors of pods may do with inline volumes.
+	Inline attributes.InlinePolicy
 	// MaxVolumes per node; 0: no limit.
 	MaxVolumes int64
 	// Topology is the segments of this node; empty: topology is off.

@@ -35,6 +35,7 @@ type machine struct {
 	serving  map[string]*controlpb.AttachRequest
 	refused  string // the device of a session that the gateway cannot serve
 	alluxio  map[string]bool
+	marks    map[string]string // of folders in alluxio
 	fail     map[string]error
 	hang     map[string]bool
 	boot     string
@@ -45,7 +46,7 @@ type machine struct {
 func newMachine() *machine {
 	return &machine{
 		folders: map[string]bool{}, sessions: map[string]keeperapi.Session{}, devices: map[string]string{},
-		serving: map[string]*controlpb.AttachRequest{}, alluxio: map[string]bool{"/data": true}, fail: map[string]error{},
+		serving: map[string]*controlpb.AttachRequest{}, alluxio: map[string]bool{"/data": true}, marks: map[string]string{}, fail: map[string]error{},
 		hang: map[string]bool{}, boot: "boot-1", now: time.Unix(1_000_000, 0),
 	}
 }
@@ -76,7 +77,7 @@ func (m *machine) count(name string) (times int) {
 func (m *machine) parts(t *testing.T) Parts {
 	return Parts{
 		Config: Config{
-			DriverName: "test", NodeID: "node-1", KubeletDir: "/kubelet", StateDir: t.TempDir(), BasePath: "/kubernetes", InlineRoot: "/data",
+			DriverName: "test", NodeID: "node-1", KubeletDir: "/kubelet", StateDir: t.TempDir(), BasePath: "/kubernetes", Inline: attributes.InlinePolicy{Root: "/data", Allowed: attributes.DefaultInlineAllowed},
 			ForceAfter: time.Minute,
 		},
 		Keeper: fakeKeeper{m}, Gateway: fakeGateway{m: m}, Mounts: fakeSystem{m}, Metrics: metrics.New(prometheus.NewRegistry()),
@@ -256,16 +257,31 @@ func (f fakeGateway) Stats(ctx context.Context, _ *controlpb.StatsRequest, _ ...
 	return &controlpb.StatsReply{CapacityBytes: 100, UsedBytes: 40, AvailableBytes: 60, Healthy: true}, f.m.step(ctx, "stats")
 }
 
+// isOf refuses a folder that does not carry the mark of the volume, as the gateway does.
+func (m *machine) isOf(path, volume string) error {
+	if volume != "" && m.alluxio[path] && m.marks[path] != volume {
+		return status.Error(codes.PermissionDenied, "the folder is not this volume's")
+	}
+	return nil
+}
+
 func (f fakeGateway) MakeDirectory(ctx context.Context, request *controlpb.DirectoryRequest, _ ...grpc.CallOption) (*controlpb.DirectoryReply, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
-	f.m.alluxio[request.GetPath()] = true
+	mark, path := request.GetVolume(), request.GetPath()
+	if f.m.alluxio[path] && f.m.marks[path] != mark {
+		return nil, status.Error(codes.AlreadyExists, "the folder is another volume's, or nobody's")
+	}
+	f.m.alluxio[path], f.m.marks[path] = true, mark
 	return &controlpb.DirectoryReply{}, f.m.step(ctx, "make directory")
 }
 
 func (f fakeGateway) RemoveDirectory(ctx context.Context, request *controlpb.DirectoryRequest, _ ...grpc.CallOption) (*controlpb.DirectoryReply, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
+	if err := f.m.isOf(request.GetPath(), request.GetVolume()); err != nil {
+		return nil, err
+	}
 	delete(f.m.alluxio, request.GetPath())
 	return &controlpb.DirectoryReply{}, f.m.step(ctx, "remove directory")
 }
@@ -275,6 +291,9 @@ func (f fakeGateway) RenameDirectory(ctx context.Context, request *controlpb.Ren
 	defer f.m.mu.Unlock()
 	if !f.m.alluxio[request.GetPath()] {
 		return nil, status.Error(codes.NotFound, "no such folder")
+	}
+	if err := f.m.isOf(request.GetPath(), request.GetVolume()); err != nil {
+		return nil, err
 	}
 	delete(f.m.alluxio, request.GetPath())
 	f.m.alluxio[request.GetNewPath()] = true
@@ -294,6 +313,8 @@ const (
 	staging = "/kubelet/plugins/v/globalmount"
 	target  = "/kubelet/pods/p/mount"
 	second  = "/kubelet/pods/q/mount"
+	third   = "/kubelet/pods/r/mount"
+	fourth  = "/kubelet/pods/s/mount"
 )
 
 func capability(mode csi.VolumeCapability_AccessMode_Mode, flags ...string) *csi.VolumeCapability {

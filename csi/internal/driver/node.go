@@ -94,6 +94,9 @@ func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolume
 	if err := record.matches(request.GetStagingTargetPath(), volume); err != nil {
 		return nil, err
 	}
+	if !fresh {
+		volume = effective(record, volume) // the group is that of the pods that use it, not of the pod to come
+	}
 	if err := n.establish(ctx, id, record, volume, fresh); err != nil {
 		return nil, err
 	}
@@ -145,24 +148,17 @@ func (n *Node) complete(ctx context.Context, id string, record *volumeRecord, vo
 }
 
 // matches refuses a second staging that contradicts the first. The group may differ: kubelet brings that of the pod for
-// which it happens to stage.
+// which it happens to stage; publishing compares it.
 func (r *volumeRecord) matches(staging string, volume *attributes.Volume) error {
 	if r.Staging != staging {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is staged at %s: unstage it there first", r.VolumeID, r.Staging)
 	}
 	plain := volume.WithoutSecrets()
 	if r.Volume.AlluxioPath != plain.AlluxioPath || r.Volume.Masters != plain.Masters || r.Volume.ReadOnly != plain.ReadOnly ||
-		!sameButGroup(r.Volume.Options, plain.Options) || !maps.Equal(r.Volume.Properties, plain.Properties) {
+		!r.Volume.SameButGroup(plain) || !maps.Equal(r.Volume.Properties, plain.Properties) {
 		return status.Errorf(codes.AlreadyExists, "volume %s is staged with other attributes: unstage it first", r.VolumeID)
 	}
 	return nil
-}
-
-func sameButGroup(one, other map[string]string) bool {
-	one, other = maps.Clone(one), maps.Clone(other)
-	delete(one, "gid")
-	delete(other, "gid")
-	return maps.Equal(one, other)
 }
 
 // NodeUnstageVolume ends the session: (1) validate, (2) lock, (3) nothing published any more, (4) detach the gateway,
@@ -271,10 +267,15 @@ func (p *Parts) parse(capability *csi.VolumeCapability, given, secret map[string
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
+	if given[attributes.Ephemeral] == "true" {
+		if err := p.Inline.Admit(volume); err != nil {
+			return nil, status.Error(codes.PermissionDenied, err.Error())
+		}
+	}
 	if isReader(capability.GetAccessMode().GetMode()) {
 		volume.ReadOnly = true
 	}
-	if group := capability.GetMount().GetVolumeMountGroup(); group != "" && volume.Options["gid"] == "" {
+	if group := capability.GetMount().GetVolumeMountGroup(); group != "" {
 		if err := attributes.SetGroup(volume, group); err != nil {
 			return nil, invalid("%v", err)
 		}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,10 +40,6 @@ func (n *Node) NodePublishVolume(ctx context.Context, request *csi.NodePublishVo
 
 // publishInline mounts a session at the target itself.
 func (n *Node) publishInline(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, request *csi.NodePublishVolumeRequest) error {
-	if !attributes.IsBelow(volume.AlluxioPath, n.InlineRoot) {
-		return status.Errorf(codes.PermissionDenied, "inline volumes may mount what lies below %s, not %s: use a PersistentVolume, or ask the administrator (--inline-root)",
-			n.InlineRoot, volume.AlluxioPath)
-	}
 	volume.ReadOnly = volume.ReadOnly || request.GetReadonly()
 	fresh := record == nil
 	if fresh {
@@ -64,6 +61,9 @@ func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecor
 	}
 	target, readOnly := request.GetTargetPath(), request.GetReadonly() || volume.ReadOnly || record.Volume.ReadOnly
 	if err := record.admits(target, readOnly); err != nil {
+		return err
+	}
+	if err := n.regroup(ctx, id, record, volume, target); err != nil {
 		return err
 	}
 	if err := n.establish(ctx, id, record, effective(record, volume), false); err != nil {
@@ -94,6 +94,27 @@ func (r *volumeRecord) admits(target string, readOnly bool) error {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and published for another pod already", r.VolumeID)
 	}
 	return nil
+}
+
+// regroup has the session show the group that a pod asks for. A session shows one group, so while others use it, a pod that asks for
+// another one is refused; when nobody does, the session is made anew. A pod that asks for none takes what there is, as with any other
+// kind of volume.
+func (n *Node) regroup(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, target string) error {
+	wanted, shown := volume.PodGroup(), record.Volume.Options[attributes.Gid]
+	_, known := record.Targets[target]
+	if known || wanted == "" || wanted == shown {
+		return nil
+	}
+	if len(record.Targets) > 0 {
+		return status.Errorf(codes.FailedPrecondition, "volume %s shows the files' group as %s to other pods on this node, and this pod's fsGroup is %s: "+
+			"give the pods that share a volume one fsGroup, set the volume's attribute gid, or let them run on different nodes",
+			record.VolumeID, cmp.Or(shown, "Alluxio has it"), wanted)
+	}
+	if err := n.lower(ctx, id, record.Staging); err != nil {
+		return coded("show volume "+record.VolumeID+" with the group "+wanted, err)
+	}
+	record.Volume = record.Volume.WithGroupOf(volume)
+	return coded("record volume "+id, n.store.Save(id, record))
 }
 
 // effective is the volume as it was staged, with the secrets of the present call.

@@ -52,7 +52,8 @@ func (n *Node) NodeGetVolumeStats(ctx context.Context, request *csi.NodeGetVolum
 	}
 	answer := &csi.NodeGetVolumeStatsResponse{
 		Usage: []*csi.VolumeUsage{{
-			Unit: csi.VolumeUsage_BYTES, Total: reply.GetCapacityBytes(), Used: reply.GetUsedBytes(), Available: reply.GetAvailableBytes(),
+			Unit: csi.VolumeUsage_BYTES, Total: max(0, reply.GetCapacityBytes()), Used: max(0, reply.GetUsedBytes()),
+			Available: max(0, reply.GetAvailableBytes()),
 		}},
 		VolumeCondition: &csi.VolumeCondition{Abnormal: !reply.GetHealthy(), Message: reply.GetCondition()},
 	}

@@ -49,6 +49,15 @@ func parseID(id string) (*provisioned, error) {
 	return p, nil
 }
 
+// mark is what the volume's folder carries from its creation on; empty for folders that stay, which volumes may share. An id alone
+// proves nothing: whoever writes a PersistentVolume writes it.
+func (p *provisioned) mark() string {
+	if p.onDelete == attributes.Retain {
+		return ""
+	}
+	return p.id()
+}
+
 // archivePath is where an archived volume's folder goes: beside it, named by the volume so that it is never taken.
 func (p *provisioned) archivePath() string {
 	folder, last := p.path[:strings.LastIndex(p.path, "/")], p.path[strings.LastIndex(p.path, "/")+1:]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"posixgateway.io/csi/internal/orphans"
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // Config is what the command line says.
@@ -30,7 +31,7 @@ type Config struct {
 // Run keeps sessions until the context ends or a successor takes over; both end without an error. When it ends by the
 // context, sessions that no gateway serves are lost, so replace a keeper by a successor instead.
 func Run(ctx context.Context, config Config) error {
-	if err := os.MkdirAll(filepath.Dir(config.Socket), 0o755); err != nil {
+	if err := trusted.Folder(filepath.Dir(config.Socket), 0o755); err != nil {
 		return fmt.Errorf("folder of the socket: %w", err)
 	}
 	server, err := start(ctx, config)

@@ -141,6 +141,11 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 		s.log.Warn("a client came without credentials", "error", err)
 		return
 	}
+	if refusal := s.admit(peer, keeperapi.OpInfo); refusal != nil { // before anything is read: descriptors would come with it
+		_ = conn.SetWriteDeadline(time.Now().Add(sendPatience))
+		_ = s.refuse(conn, refusal)
+		return
+	}
 	for {
 		request := &keeperapi.Request{}
 		err := conn.Receive(request)

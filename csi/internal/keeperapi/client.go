@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // Client asks the keeper at Socket. Each call has a connection of its own, so a Client may be used from many goroutines
@@ -154,6 +156,9 @@ func Dial(ctx context.Context, socket string) (*Conn, error) {
 	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s (is posix-gateway-keeper running?): %w", ErrAway, socket, err)
+	}
+	if err := trusted.Peer(conn.(*net.UnixConn)); err != nil {
+		return nil, errors.Join(fmt.Errorf("keeper at %s: %w", socket, err), conn.Close())
 	}
 	return NewConn(conn.(*net.UnixConn)), nil
 }

@@ -92,7 +92,7 @@ func (c *Conn) Receive(message any) error {
 
 // fill appends what the socket has to unread and files.
 func (c *Conn) fill() error {
-	chunk, rights := make([]byte, 16<<10), make([]byte, unix.CmsgSpace(16*4))
+	chunk, rights := make([]byte, 16<<10), make([]byte, unix.CmsgSpace(maxFiles*4))
 	read, rightsRead, flags, _, err := c.ReadMsgUnix(chunk, rights)
 	if err != nil {
 		return err
@@ -113,6 +113,9 @@ func (c *Conn) fill() error {
 			unix.CloseOnExec(fd)
 			c.files = append(c.files, os.NewFile(uintptr(fd), "from-keeper"))
 		}
+	}
+	if len(c.files) > maxFiles {
+		return Errorf(Invalid, "%d file descriptors came before anybody claimed one: %d at most belong to a message", len(c.files), maxFiles)
 	}
 	c.unread = append(c.unread, chunk[:read]...)
 	return nil

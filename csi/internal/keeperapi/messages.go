@@ -1,5 +1,5 @@
 // Package keeperapi is the keeper's protocol: its messages, a connection that carries lines and file descriptors, and a
-// client. The keeper and everybody who talks to it import it; it imports nothing of this module.
+// client. The keeper and everybody who talks to it import it; it imports nothing of this module but trusted.
 package keeperapi
 
 import (
@@ -26,6 +26,8 @@ const (
 	DefaultMemoryBytes = 1 << 20
 	MaxNoticeBytes     = 16 << 10
 	maxLineBytes       = 256 << 10
+	// maxFiles is more than any message carries.
+	maxFiles = 16
 )
 
 // Operations, as they stand in Request.Op.

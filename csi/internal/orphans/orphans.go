@@ -23,6 +23,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // Record is one connection that a keeper holds.
@@ -86,7 +87,7 @@ func Save(socket string, held []Record) error {
 
 // Load reads what the last keeper at the socket held, of this boot; nothing where there was none.
 func Load(socket string) ([]Record, error) {
-	text, err := os.ReadFile(recordsOf(socket))
+	text, err := trusted.ReadFile(recordsOf(socket))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -109,7 +110,7 @@ func Load(socket string) ([]Record, error) {
 // Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.
 func Lock(socket, id string) (*os.File, error) {
 	path := lockOf(socket, id)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := trusted.Folder(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|unix.O_NOFOLLOW, 0o600)

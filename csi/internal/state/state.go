@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"posixgateway.io/csi/internal/trusted"
 )
 
 // Store keeps records of one type in one folder. Records of different keys may be written at the same time; the caller
@@ -23,7 +25,7 @@ const suffix = ".json"
 
 // Open makes the folder when it is missing, for this user alone, and removes what a killed writer left.
 func Open[Record any](folder string) (*Store[Record], error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := trusted.Folder(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, "*"+suffix+".*"))
@@ -63,7 +65,7 @@ func (s *Store[Record]) Save(key string, record *Record) (err error) {
 
 // Load reads a record; nil when there is none.
 func (s *Store[Record]) Load(key string) (*Record, error) {
-	text, err := os.ReadFile(s.path(key))
+	text, err := trusted.ReadFile(s.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,6 +1,8 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
+import io.posixgateway.alluxio.cache.GroupAccess;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.data.TrustedFolders;
 import io.posixgateway.alluxio.options.Option;
@@ -63,10 +65,13 @@ public record AdapterOptions(
         long streamFromBytes,
         int uid,
         int gid,
+        GroupAccess groupAccess,
         int umask) {
     private static final long DEFAULT_BYTES_AN_ENTRY = 256;
     private static final long STREAM_FROM_BYTES = 64L << 20;
-    private static final int MOST_ID = 0x7FFF_FFFE;
+    /** All of 32 bits but the last number, which means none. */
+    private static final long MOST_ID = 0xFFFF_FFFEL;
+
     private static final long OWN_READS_AUTO_BYTES = 1 << 20;
 
     /** The options, once and for all: command line, control API and documentation read them here. */
@@ -217,6 +222,15 @@ public record AdapterOptions(
                             new Option.Whole(0, MOST_ID),
                             "",
                             "Group shown for every file; by default Alluxio's."),
+                    Option.oneOf(
+                            "group_access",
+                            "none",
+                            "What the group may do beyond what a file's mode says, as Kubernetes' fsGroup asks for a pod's"
+                                    + " group: read every file (read), or write it, too (write), and enter and list, or"
+                                    + " change, every directory. Shown, and changed nowhere.",
+                            "none",
+                            "read",
+                            "write"),
                     new Option("umask", new Option.Octal(), "0", "Permission bits taken off every file.")),
             OptionsElsewhere.all());
 
@@ -253,8 +267,9 @@ public record AdapterOptions(
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
                 values.given("stream_from") ? values.bytes("stream_from") : -1,
-                values.given("uid") ? (int) values.number("uid") : -1,
-                values.given("gid") ? (int) values.number("gid") : -1,
+                values.given("uid") ? (int) values.number("uid") : FactsReader.AS_ALLUXIO_SAYS,
+                values.given("gid") ? (int) values.number("gid") : FactsReader.AS_ALLUXIO_SAYS,
+                GroupAccess.valueOf(values.text("group_access").toUpperCase(Locale.ROOT)),
                 values.octal("umask"));
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
+import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
@@ -79,11 +80,14 @@ final class AttributeOperations {
         if (changes.has(SetAttributes.SIZE) && inode.isDirectory()) {
             return -Errno.EISDIR;
         }
-        boolean otherOwner =
-                changes.has(SetAttributes.UID) && volume.options.uid() >= 0 && changes.uid != volume.options.uid();
-        boolean otherGroup =
-                changes.has(SetAttributes.GID) && volume.options.gid() >= 0 && changes.gid != volume.options.gid();
+        boolean otherOwner = changes.has(SetAttributes.UID) && isOther(changes.uid, volume.options.uid());
+        boolean otherGroup = changes.has(SetAttributes.GID) && isOther(changes.gid, volume.options.gid());
         return otherOwner || otherGroup ? -Errno.EPERM : 0;
+    }
+
+    /** Is it another one than every file is shown with? */
+    private static boolean isOther(int id, int shown) {
+        return shown != FactsReader.AS_ALLUXIO_SAYS && id != shown;
     }
 
     private void change(Inode inode, SetAttributes changes) throws StoreException {

@@ -116,7 +116,8 @@ final class Volume implements AutoCloseable {
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.freshness = freshness(options, clock);
-        this.factsReader = new FactsReader(identities, options.uid(), options.gid(), options.umask(), bytes);
+        this.factsReader = new FactsReader(
+                identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
         table.crowd().whenThere(() -> notices.crowded(table));
         this.lengths = new MovedPaths(store, metadata);

@@ -12,6 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
 public final class FactsReader {
+    /** As owner or group of every file: whoever Alluxio says it is. No user and no group has this number. */
+    public static final int AS_ALLUXIO_SAYS = -1;
+
     private static final Name NO_TARGET = Name.of(new byte[0]);
     private static final PosixExtras NO_EXTRAS = PosixExtras.decode(null);
     private static final int MOST_KINDS = 10_000;
@@ -20,20 +23,23 @@ public final class FactsReader {
     private final Identities identities;
     private final int uid;
     private final int gid;
+    private final GroupAccess groupAccess;
     private final int umask;
     private final CacheBytes bytes;
     private final UnknownOwners unknownOwners;
 
     /**
-     * @param uid owner of every file; -1: as Alluxio says
+     * @param uid owner of every file, or {@link #AS_ALLUXIO_SAYS}
      * @param gid likewise
-     * @param umask bits taken off every file's permissions
+     * @param groupAccess added to every file's permissions
+     * @param umask bits taken off every file's permissions, and off what was added
      * @param bytes of the table whose inodes will have the facts
      */
-    public FactsReader(Identities identities, int uid, int gid, int umask, CacheBytes bytes) {
+    public FactsReader(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
         this.identities = identities;
         this.uid = uid;
         this.gid = gid;
+        this.groupAccess = groupAccess;
         this.umask = umask;
         this.bytes = bytes;
         this.unknownOwners = new UnknownOwners(gid);
@@ -114,19 +120,19 @@ public final class FactsReader {
             type = extras.type;
         }
         int special = extras.has(PosixExtras.SPECIAL) ? extras.special : 0;
-        int permissions = Stat.isSymlink(type) ? 0777 : unknownOwners.permissions(status) & ~umask;
-        return type | special | permissions;
+        int permissions = unknownOwners.permissions(status) | groupAccess.bits(status.directory());
+        return type | special | (Stat.isSymlink(type) ? 0777 : permissions & ~umask);
     }
 
     private int owner(FileStatus status, PosixExtras extras) {
-        if (uid >= 0) {
+        if (uid != AS_ALLUXIO_SAYS) {
             return uid;
         }
         return extras.ownerCounts(status.owner()) ? extras.uid : identities.uid(status.owner());
     }
 
     private int group(FileStatus status, PosixExtras extras) {
-        if (gid >= 0) {
+        if (gid != AS_ALLUXIO_SAYS) {
             return gid;
         }
         return extras.groupCounts(status.group()) ? extras.gid : identities.gid(status.group());

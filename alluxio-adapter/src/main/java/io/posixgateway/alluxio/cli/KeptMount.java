@@ -36,6 +36,8 @@ final class KeptMount {
     private static final String PROGRAM_VARIABLE = "POSIX_GATEWAY_KEEPER";
 
     private static final String PROGRAM = "posix-gateway-keeper";
+    private static final int MOST_ID_BYTES = 255;
+    private static final int SHOWN_OF_LONG = 200;
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -55,13 +57,25 @@ final class KeptMount {
         this.bypass = bypass;
         this.target = target;
         this.log = log;
-        this.id = target.toString().replaceAll("[^A-Za-z0-9._-]", ":");
+        this.id = id(target);
         this.own = where.equals(OWN);
         this.socket = own
-                ? Path.of("/run/posix-gateway/mount-"
-                        + Integer.toHexString(target.toString().hashCode()) + ".sock")
+                ? Path.of("/run/posix-gateway/mount-" + MountSocket.digest(target.toString()) + ".sock")
                 : Path.of(where);
         this.keeper = new KeeperClient(socket, TIMEOUT_MILLIS, Clock.system());
+    }
+
+    /**
+     * What keepers call this mount: its path with colons for slashes, which two paths of such characters never have in common; any other
+     * path, and a long one, ends in a digest of all of it, behind two colons, which no path of the first kind has.
+     */
+    static String id(Path target) {
+        String path = target.toString();
+        String plain = path.replaceAll("[^A-Za-z0-9._-]", ":");
+        if (path.matches("[A-Za-z0-9._/-]{1," + MOST_ID_BYTES + "}")) {
+            return plain;
+        }
+        return plain.substring(0, Math.min(plain.length(), SHOWN_OF_LONG)) + "::" + MountSocket.digest(path);
     }
 
     /** Serves until the mount has ended. */

@@ -50,7 +50,8 @@ final class MountSocket {
         return runtime == null ? StateFolder.standard().resolve("run") : Path.of(runtime, "posix-gateway");
     }
 
-    private static String digest(String text) {
+    /** Short enough for the name of a socket, and of so many bits that no two texts have the same. */
+    static String digest(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, NAME_BYTES);

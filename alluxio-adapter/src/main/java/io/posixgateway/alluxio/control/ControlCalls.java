@@ -207,21 +207,26 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void makeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(observer, () -> changed(directories().make(request.getCluster(), request.getPath(), request.getMode())));
+        run(
+                observer,
+                () -> changed(directories()
+                        .make(request.getCluster(), request.getPath(), request.getMode(), request.getVolume())));
     }
 
     @Override
     public void removeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
         run(
                 observer,
-                () -> changed(directories().remove(request.getCluster(), request.getPath(), request.getRecursive())));
+                () -> changed(directories()
+                        .remove(request.getCluster(), request.getPath(), request.getRecursive(), request.getVolume())));
     }
 
     @Override
     public void renameDirectory(RenameDirectoryRequest request, StreamObserver<DirectoryReply> observer) {
         run(
                 observer,
-                () -> changed(directories().rename(request.getCluster(), request.getPath(), request.getNewPath())));
+                () -> changed(directories()
+                        .rename(request.getCluster(), request.getPath(), request.getNewPath(), request.getVolume())));
     }
 
     @Override

@@ -15,11 +15,14 @@ import org.jspecify.annotations.Nullable;
  * Names of users and groups to numbers and back, by /etc/passwd and /etc/group, without starting a process.
  *
  * <p>The files are looked at again at most once a second, and read again when their time changed. A name that is a number
- * stands for itself; one nobody knows is {@link #NOBODY}. Any thread.
+ * stands for itself; one nobody knows is {@link #NOBODY}. Numbers have 32 bits without a sign. Any thread.
  */
 public final class Identities {
     /** The id of names that this host does not know. */
     public static final int NOBODY = 65534;
+
+    /** The one after it means none. */
+    private static final long MOST_ID = 0xFFFF_FFFEL;
 
     private static final long LOOK_NANOS = 1_000_000_000L;
 
@@ -75,7 +78,8 @@ public final class Identities {
             if (number != null) {
                 return number;
             }
-            return name.matches("\\d{1,9}") ? Integer.parseInt(name) : NOBODY;
+            Integer id = id(name);
+            return id == null ? NOBODY : id;
         }
 
         @Nullable
@@ -104,13 +108,22 @@ public final class Identities {
             }
         }
 
+        /** Of 32 bits, as the kernel has them; null: the text is no number of a user or a group. */
+        private static @Nullable Integer id(String text) {
+            if (!text.matches("[0-9]{1,10}")) {
+                return null;
+            }
+            long id = Long.parseLong(text);
+            return id <= MOST_ID ? (Integer) (int) id : null;
+        }
+
         private static Content parse(List<String> lines, FileTime time) {
             Map<String, Integer> numbers = new HashMap<>();
             Map<Integer, String> names = new HashMap<>();
             for (String line : lines) {
                 String[] fields = line.split(":", -1);
-                if (fields.length > 2 && fields[2].matches("\\d{1,9}")) {
-                    int number = Integer.parseInt(fields[2]);
+                Integer number = fields.length > 2 ? id(fields[2]) : null;
+                if (number != null) {
                     numbers.putIfAbsent(fields[0], number);
                     names.putIfAbsent(number, fields[0]);
                 }

@@ -122,8 +122,17 @@ public final class StateFolder {
 
     /** Ours, root's, or its parent's owner's, who could put another one there anyway. */
     private static boolean isTrusted(Path folder, @Nullable Path parent) throws IOException {
-        int owner = uid(folder);
-        return owner == 0 || owner == userOf(PROCESS) || (parent != null && owner == uid(parent) && !isForAll(parent));
+        return isOfRootOrOurs(folder) || (parent != null && uid(folder) == uid(parent) && !isForAll(parent));
+    }
+
+    /**
+     * Whether a file belongs to root or to the user of this process; of a link, the link itself.
+     *
+     * @throws IOException there is none
+     */
+    public static boolean isOfRootOrOurs(Path file) throws IOException {
+        int owner = uid(file);
+        return owner == 0 || owner == userOf(PROCESS);
     }
 
     private static boolean isForAll(Path folder) throws IOException {

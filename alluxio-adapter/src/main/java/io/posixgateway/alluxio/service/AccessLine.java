@@ -31,9 +31,9 @@ final class AccessLine {
         Instant at = Instant.ofEpochSecond(record.endedMicros() / 1_000_000, record.endedMicros() % 1_000_000 * 1000);
         TIME.formatTo(at, line);
         line.append(" [uid:")
-                .append(record.uid())
+                .append(Integer.toUnsignedString(record.uid()))
                 .append(",gid:")
-                .append(record.gid())
+                .append(Integer.toUnsignedString(record.gid()))
                 .append(",pid:")
                 .append(record.pid())
                 .append("] ")

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import java.io.IOException;
@@ -27,23 +28,33 @@ public final class Directories {
      * Makes a folder and those above; was anything changed?
      *
      * @param mode permission bits; 0: 0755
+     * @param volume with which the folder goes; empty: with none
      */
-    public boolean make(Cluster cluster, String path, int mode) throws ServiceException {
-        return with(cluster, tree -> tree.makeDirectory(path, mode == 0 ? DEFAULT_MODE : mode & 07777));
+    public boolean make(Cluster cluster, String path, int mode, String volume) throws ServiceException {
+        int bits = mode == 0 ? DEFAULT_MODE : mode & 07777;
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).make(path, bits, volume));
     }
 
-    /** Removes a folder; false: it was gone. */
-    public boolean remove(Cluster cluster, String path, boolean recursive) throws ServiceException {
-        return with(cluster, tree -> tree.removeDirectory(path, recursive));
+    /**
+     * Removes a folder; false: it was gone.
+     *
+     * @param volume whose folder alone it may be; empty: anybody's
+     */
+    public boolean remove(Cluster cluster, String path, boolean recursive, String volume) throws ServiceException {
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).remove(path, recursive, volume));
     }
 
-    /** Renames a folder; false: done before. */
-    public boolean rename(Cluster cluster, String path, String newPath) throws ServiceException {
-        return with(cluster, tree -> tree.rename(path, newPath));
+    /**
+     * Renames a folder; false: done before.
+     *
+     * @param volume whose folder alone it may be; empty: anybody's
+     */
+    public boolean rename(Cluster cluster, String path, String newPath, String volume) throws ServiceException {
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).rename(path, newPath, volume));
     }
 
     public List<Entry> list(Cluster cluster, String path) throws ServiceException {
-        return with(cluster, tree -> {
+        return with(cluster, (tree, store) -> {
             List<Entry> entries = new ArrayList<>();
             for (FileTree.Child child : tree.list(path)) {
                 entries.add(new Entry(NameCodec.ESCAPED.stored(child.name()), child.directory()));
@@ -53,7 +64,7 @@ public final class Directories {
     }
 
     private interface Work<T> {
-        T on(FileTree tree) throws IOException;
+        T on(FileTree tree, Store store) throws IOException;
     }
 
     private <T> T with(Cluster cluster, Work<T> work) throws ServiceException {
@@ -62,7 +73,7 @@ public final class Directories {
                 new AlluxioOptions(cluster.getMasters(), "/", cluster.getUser(), cluster.getPropertiesMap());
         AlluxioFileSystem files = source.open(root, source.options(Map.of()));
         try {
-            return work.on(new FileTree(files, NameCodec.ESCAPED));
+            return work.on(new FileTree(files, NameCodec.ESCAPED), files.store());
         } catch (IOException e) {
             throw failure(e);
         } finally {

@@ -5,11 +5,13 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Clock;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -227,6 +229,7 @@ public final class KeeperClient implements Takeover.Kept {
 
     private JsonObject askOnce(JsonObject question, int[] fds, int millis, int... given) throws KeeperException {
         Arrays.fill(fds, -1);
+        checkOwner();
         int connection = Native.connectUnix(Native.pathBytes(socket.toString()), millis);
         if (connection < 0) {
             throw unavailable("cannot be reached (errno " + -connection + "); start posix-gateway-keeper");
@@ -249,6 +252,24 @@ public final class KeeperClient implements Takeover.Kept {
             throw e;
         } finally {
             Native.close(connection);
+        }
+    }
+
+    /** Whoever may put a socket there says which sessions are served, and of what. */
+    private void checkOwner() throws KeeperException {
+        if (!isBelieved()) {
+            throw new KeeperException(
+                    "failed",
+                    "the socket " + socket + " of the keeper belongs to another user than root and the one of this"
+                            + " process, so it is not believed; remove it and start posix-gateway-keeper");
+        }
+    }
+
+    private boolean isBelieved() {
+        try {
+            return StateFolder.isOfRootOrOurs(socket);
+        } catch (IOException gone) {
+            return true; // there is nothing to believe
         }
     }
 

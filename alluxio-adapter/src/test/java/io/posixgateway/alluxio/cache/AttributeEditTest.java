@@ -24,7 +24,8 @@ class AttributeEditTest {
 
     private static Facts facts(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
-        return new FactsReader(Identities.ofHost(Clock.system()), -1, -1, 0, new CacheBytes(Long.MAX_VALUE))
+        return new FactsReader(
+                        Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new CacheBytes(Long.MAX_VALUE))
                 .read(status, 0);
     }
 

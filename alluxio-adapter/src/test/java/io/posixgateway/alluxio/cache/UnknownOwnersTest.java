@@ -18,7 +18,13 @@ class UnknownOwnersTest {
     }
 
     private static int shownMode(int gid, int umask, FileStatus status) {
-        Facts facts = new FactsReader(Identities.ofHost(Clock.system()), -1, gid, umask, new CacheBytes(Long.MAX_VALUE))
+        Facts facts = new FactsReader(
+                        Identities.ofHost(Clock.system()),
+                        FactsReader.AS_ALLUXIO_SAYS,
+                        gid,
+                        GroupAccess.NONE,
+                        umask,
+                        new CacheBytes(Long.MAX_VALUE))
                 .read(status, 0);
         return facts.mode() & 07777;
     }

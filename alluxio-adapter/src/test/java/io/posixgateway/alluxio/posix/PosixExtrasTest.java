@@ -70,6 +70,21 @@ class PosixExtrasTest {
     }
 
     @Test
+    void numbersOfUsersHave32Bits(@TempDir Path folder) throws Exception {
+        Path passwd = Files.writeString(
+                folder.resolve("passwd"),
+                "far:x:4294967294:1::/:\nbeyond:x:4294967295:1::/:\nlong:x:10000000000:1::/:\n");
+        Identities identities = new Identities(passwd, passwd, new ManualClock());
+        assertThat(Integer.toUnsignedString(identities.gid("1000680000"))).isEqualTo("1000680000");
+        assertThat(Integer.toUnsignedString(identities.uid("3000680000"))).isEqualTo("3000680000");
+        assertThat(Integer.toUnsignedString(identities.uid("far"))).isEqualTo("4294967294");
+        assertThat(identities.user((int) 4_294_967_294L)).isEqualTo("far");
+        assertThat(identities.uid("4294967295")).isEqualTo(Identities.NOBODY);
+        assertThat(identities.uid("beyond")).isEqualTo(Identities.NOBODY);
+        assertThat(identities.uid("long")).isEqualTo(Identities.NOBODY);
+    }
+
+    @Test
     void identitiesFollowTheirFiles(@TempDir Path folder) throws Exception {
         ManualClock clock = new ManualClock();
         Path passwd = Files.writeString(folder.resolve("passwd"), "alice:x:1001:1001::/:/bin/sh\nbroken\n");

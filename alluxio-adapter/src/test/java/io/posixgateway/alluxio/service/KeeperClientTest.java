@@ -2,8 +2,13 @@ package io.posixgateway.alluxio.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.time.Clock;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +21,19 @@ class KeeperClientTest {
         KeeperClient none = new KeeperClient(Path.of(""), TIMEOUT_MILLIS, Clock.system());
         assertThat(none.list()).isEmpty();
         assertThatThrownBy(none::pid).isInstanceOf(KeeperException.class);
+    }
+
+    /** The test's own user is root where it may give a file away. */
+    @Test
+    void socket_ofAnotherUser_isNotBelieved(@TempDir Path folder) throws Exception {
+        assumeTrue(System.getProperty("user.name", "").equals("root"), "only root gives files away");
+        Path path = folder.resolve("keeper.sock");
+        KeeperClient client = new KeeperClient(path, TIMEOUT_MILLIS, Clock.system());
+        try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            other.bind(UnixDomainSocketAddress.of(path));
+            Files.setAttribute(path, "unix:uid", 54_321);
+            assertThatThrownBy(client::list).hasMessageContaining("belongs to another user");
+        }
     }
 
     @Test

@@ -1,0 +1,178 @@
+package io.posixgateway.alluxio.service;
+
+import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Folders of provisioned volumes. A folder that goes with its volume carries that volume's id from its creation on, in one step, so
+ * that two volumes never have one folder, and only a volume's own folder is ever removed or renamed for it, whatever an id says.
+ *
+ * <p>A folder without a volume (an empty id) may be shared, and one that is there already is taken; neither kind may lie below
+ * a folder that goes with another volume. Any thread; every method waits for Alluxio.
+ */
+final class VolumeFolders {
+    /** An extended attribute: through a mount, only processes with CAP_SYS_ADMIN on the node see or change it. */
+    static final String MARK = "trusted.posixgateway.volume";
+
+    private final FileTree tree;
+    private final Store store;
+
+    VolumeFolders(FileTree tree, Store store) {
+        this.tree = tree;
+        this.store = store;
+    }
+
+    /**
+     * Makes a folder and those above it; false: it was there.
+     *
+     * @param volume whose folder alone it is to be; empty: nobody's
+     * @throws TreeException EEXIST: the folder, or one above it, goes with another volume, or is there and nobody's
+     */
+    boolean make(String path, int mode, String volume) throws IOException {
+        refuseOthers(path, volume);
+        boolean changed = volume.isEmpty() ? tree.makeDirectory(path, mode) : makeMarked(path, mode, volume);
+        try { // again: of two that are made at the same time, one above the other, one sees the other
+            refuseOthers(path, volume);
+        } catch (TreeException e) {
+            if (changed) {
+                undo(path, e);
+            }
+            throw e;
+        }
+        return changed;
+    }
+
+    private void undo(String path, TreeException cause) {
+        try {
+            tree.removeDirectory(path, false);
+        } catch (TreeException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    private boolean makeMarked(String path, int mode, String volume) throws IOException {
+        List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
+        if (names.isEmpty()) {
+            throw new TreeException(Errno.EINVAL, "the root is no volume's folder");
+        }
+        String stored = stored(names, names.size());
+        if (names.size() > 1) {
+            tree.makeDirectory(stored(names, names.size() - 1), mode);
+        }
+        try {
+            store.makeDirectory(stored, mode, Map.of(MARK, bytes(volume), PosixExtras.XATTR, ownedByRoot()));
+            return true;
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EEXIST) {
+                throw failure(path, e);
+            }
+        }
+        if (mark(stored) == null) {
+            throw new TreeException(
+                    Errno.EEXIST,
+                    path + " is there already and is no volume's: what is in it would be deleted with the volume;"
+                            + " let the class have onDelete: retain, or another basePath or pathPattern");
+        }
+        return false; // whose it is was looked at before, and will be again
+    }
+
+    /** Removes a volume's own folder; false: there is none. */
+    boolean remove(String path, boolean recursive, String volume) throws IOException {
+        refuseForeign(path, volume);
+        return tree.removeDirectory(path, recursive);
+    }
+
+    /** Renames a volume's own folder; false: done before. */
+    boolean rename(String path, String newPath, String volume) throws IOException {
+        refuseForeign(path, volume);
+        return tree.rename(path, newPath);
+    }
+
+    /** Nothing that is there and is not the volume's own is touched. */
+    private void refuseForeign(String path, String volume) throws TreeException {
+        if (volume.isEmpty()) {
+            return;
+        }
+        List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
+        String owner;
+        try {
+            owner = mark(stored(names, names.size()));
+        } catch (TreeException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return;
+            }
+            throw e;
+        }
+        if (!volume.equals(owner)) {
+            throw new TreeException(
+                    Errno.EPERM,
+                    path + " belongs to " + (owner == null ? "no volume" : owner) + ", not to " + volume
+                            + ": it was left as it is; if it is to go, delete it by hand");
+        }
+    }
+
+    /** @throws TreeException EEXIST: the folder, or one above it, goes with another volume */
+    private void refuseOthers(String path, String volume) throws TreeException {
+        List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
+        try {
+            for (int count = 1; count <= names.size(); count++) {
+                String folder = stored(names, count);
+                String owner = mark(folder);
+                boolean own = count == names.size() && volume.equals(owner);
+                if (owner != null && !own) {
+                    throw new TreeException(
+                            Errno.EEXIST,
+                            folder + " goes with the volume " + owner + ", so " + path
+                                    + " cannot be another's: give the class another basePath or pathPattern");
+                }
+            }
+        } catch (TreeException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+        }
+    }
+
+    /** Whose folder it is; null: nobody's. */
+    private @Nullable String mark(String stored) throws TreeException {
+        try {
+            byte[] mark = store.status(stored).xattrs().get(MARK);
+            return mark == null ? null : new String(mark, StandardCharsets.UTF_8);
+        } catch (StoreException e) {
+            throw failure(stored, e);
+        }
+    }
+
+    private static String stored(List<Name> names, int count) {
+        StringBuilder path = new StringBuilder();
+        for (Name name : names.subList(0, count)) {
+            path.append('/').append(NameCodec.ESCAPED.stored(name));
+        }
+        return path.toString();
+    }
+
+    /** As a folder that {@link FileTree} makes. */
+    private byte[] ownedByRoot() {
+        PosixExtras extras = new PosixExtras();
+        extras.present = PosixExtras.OWNER | PosixExtras.GROUP;
+        extras.ownerThen = store.user();
+        return extras.encode();
+    }
+
+    private static byte[] bytes(String volume) {
+        return volume.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static TreeException failure(String path, StoreException e) {
+        return new TreeException(e.errno(), path + ": " + e.getMessage());
+    }
+}

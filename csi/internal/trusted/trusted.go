@@ -1,0 +1,101 @@
+// Package trusted looks at who could have put something where this process finds it, before it is believed. Processes of this project
+// run as root and work in folders of well-known names: whoever can write there, or made them first, would otherwise say what they mount,
+// abort and hand over. It imports nothing of this module.
+package trusted
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxFileBytes bounds what ReadFile reads: no record of this project comes near it.
+const MaxFileBytes = 16 << 20
+
+const writableByOthers = 0o022
+
+// self is a variable for tests.
+var self = os.Geteuid
+
+// isOwn says whether a user may say what this process does: root, and its own.
+func isOwn(uid uint32) bool { return uid == 0 || uid == uint32(self()) }
+
+// Folder makes a folder and those above it where they are missing, and refuses one that another user owns, may write to, or has put a
+// symbolic link for. The error says what to do.
+func Folder(path string, mode fs.FileMode) error {
+	if err := os.MkdirAll(path, mode); err != nil {
+		return err
+	}
+	var entry, folder unix.Stat_t
+	if err := errors.Join(unix.Lstat(path, &entry), unix.Stat(path, &folder)); err != nil {
+		return fmt.Errorf("folder %s: %w", path, err)
+	}
+	if entry.Mode&unix.S_IFMT == unix.S_IFLNK && !isOwn(entry.Uid) {
+		return fmt.Errorf("%s is a link that user %d made: remove it", path, entry.Uid)
+	}
+	return check(path, &folder, unix.S_IFDIR)
+}
+
+// ReadFile reads a whole file that lies in a folder which Folder has accepted. It refuses what is no regular file, has another name
+// elsewhere, or belongs to or may be written by another user; fs.ErrNotExist where there is none.
+func ReadFile(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("file %s is a symbolic link: remove it", path)
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	file := os.NewFile(uintptr(fd), path)
+	defer func() { _ = file.Close() }()
+	var found unix.Stat_t
+	if err := unix.Fstat(fd, &found); err != nil {
+		return nil, fmt.Errorf("file %s: %w", path, err)
+	}
+	if err := check(path, &found, unix.S_IFREG); err != nil {
+		return nil, err
+	}
+	if found.Nlink > 1 {
+		return nil, fmt.Errorf("file %s has %d names: remove it", path, found.Nlink)
+	}
+	if found.Size > MaxFileBytes {
+		return nil, fmt.Errorf("file %s has %d bytes, and a record has %d at most: remove it", path, found.Size, MaxFileBytes)
+	}
+	return io.ReadAll(io.LimitReader(file, MaxFileBytes))
+}
+
+// Peer refuses a connection to a Unix socket at which a process of another user listens.
+func Peer(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var failure error
+	err = raw.Control(func(fd uintptr) { peer, failure = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, failure); err != nil {
+		return fmt.Errorf("who listens: %w", err)
+	}
+	if !isOwn(peer.Uid) {
+		return fmt.Errorf("a process of user %d listens there (pid %d): only root and user %d are believed; end it and remove the socket",
+			peer.Uid, peer.Pid, self())
+	}
+	return nil
+}
+
+func check(path string, found *unix.Stat_t, kind uint32) error {
+	switch {
+	case found.Mode&unix.S_IFMT != kind:
+		return fmt.Errorf("%s is of another kind than what belongs there: remove it", path)
+	case !isOwn(found.Uid):
+		return fmt.Errorf("%s belongs to user %d, and only root and user %d are believed: remove it, or give it to root", path, found.Uid, self())
+	case found.Mode&writableByOthers != 0:
+		return fmt.Errorf("%s has mode %04o, so other users may write to it: chmod go-w %s", path, found.Mode&0o7777, path)
+	}
+	return nil
+}
