@@ -141,7 +141,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 		s.log.Warn("a client came without credentials", "error", err)
 		return
 	}
-	if refusal := s.admit(peer, keeperapi.OpInfo); refusal != nil { // before anything is read: descriptors would come with it
+	if refusal := s.admit(peer.Uid, keeperapi.OpInfo); refusal != nil { // before anything is read: descriptors would come with it
 		_ = conn.SetWriteDeadline(time.Now().Add(sendPatience))
 		_ = s.refuse(conn, refusal)
 		return
