@@ -17,7 +17,7 @@ BUILT ?= java-build
 # are in one lane, the others, with gateways of their own, in the other. What must run alone (tests of faults, of takeovers and of
 # time) comes last. The parts add theirs in the fragments included below.
 BUILD_TARGETS :=
-CHECK_TARGETS := native-check style-check bench-check
+CHECK_TARGETS := native-check style-check bench-check docs-check
 TEST_TARGETS := native-test
 ALONE_TARGETS := core-fault-test adapter-fault-test
 LANES := .ci/lanes.py
@@ -27,7 +27,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-alluxio bench-bypass bench-check docs-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -238,6 +238,10 @@ style-check:
 	@echo "==> checking sizes, shell, Python, paths"
 	@PATH="$(VENV):$$PATH" .ci/check-style
 
+docs-check:
+	@echo "==> checking the docs"
+	@.ci/proofs.py
+
 fmt: setup ## Format every source
 	@$(MVN) spotless:apply
 	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:apply
@@ -247,8 +251,9 @@ fmt: setup ## Format every source
 
 pre-pr: fmt check test ## Everything before a pull request
 
-docs: java-build ## Make docs/configuration.md and docs/metrics.md from the declarations in the source
+docs: java-build ## Generate the tables and pages of docs/ that are made from the source
 	@bin/posix-gateway generate-docs docs
+	@.ci/proofs.py --write
 
 clean: ## Remove what was built
 	@$(MVN) clean
