@@ -33,11 +33,13 @@ charts-test: charts-tools
 	@charts/tests/complete
 	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
-charts-docs: ## The chart's README table, values.schema.json and dashboards
+# The chart's README table, values.schema.json and dashboards.
+charts-docs:
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
 	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway
 
-charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 3 min (docs/images)
+# Pictures of the dashboards from a loaded gateway, about 3 min (docs/images).
+charts-pictures: java-build
 	@mkdir -p docs/images
 	@cd csi && PGW_DRAW=$(CURDIR)/docs/images PGW_PYTHON=$(VENV)/python \
 	  test/with-alluxio go test -timeout 600s -count=1 -run TestTheDashboards ./test

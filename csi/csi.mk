@@ -34,7 +34,8 @@ $(GOLANGCI):
 	  GOBIN=$$work go install -trimpath -ldflags '-s -w' github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && \
 	  mv $$work/golangci-lint $@ && rmdir $$work
 
-vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database than vuln.go.dev)
+# Known vulnerabilities of the Go module (GOVULNDB names another database than vuln.go.dev).
+vuln:
 	@cd csi && go run $(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) -tags grpcnotrace ./cmd/...
 
 csi-test:
@@ -55,7 +56,8 @@ csi-hung-test: $(BUILT)
 	@echo "==> an Alluxio that hangs, with the real keeper and gateway"
 	@$(CSI_TEST_WITH_ALLUXIO) -run TestAHungAlluxio ./test
 
-csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
+# The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min.
+csi-test-long: java-build
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
 
 csi-generate:
