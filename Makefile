@@ -247,6 +247,9 @@ style-check:
 docs-check:
 	@echo "==> checking the docs"
 	@.ci/proofs.py
+	@.ci/docs.py
+	@cd .ci && python3 -B -m unittest -q docs_test
+	@$(VENV)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md {csi,e2e,fuse-core,charts/posix-gateway}/README.md csi/docs/*.md
 
 fmt: setup ## Format every source
 	@$(MVN) spotless:apply
