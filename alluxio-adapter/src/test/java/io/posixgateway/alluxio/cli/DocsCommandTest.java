@@ -28,10 +28,16 @@ class DocsCommandTest {
 
     @Test
     void aTableThatIsOutOfDate_isReplaced_andAPageWithoutAPlaceIsRefused() throws IOException {
-        Files.writeString(
-                folder.resolve("configuration.md"),
-                "a\n<!-- options: begin -->\nout of date\n<!-- options: end -->\n"
-                        + "<!-- words: begin -->\n<!-- words: end -->\n<!-- replaced: begin -->\n<!-- replaced: end -->\n");
+        Files.writeString(folder.resolve("configuration.md"), """
+                a
+                <!-- options: begin -->
+                out of date
+                <!-- options: end -->
+                <!-- words: begin -->
+                <!-- words: end -->
+                <!-- replaced: begin -->
+                <!-- replaced: end -->
+                """);
         Files.writeString(folder.resolve("metrics.md"), "no place\n");
         assertThat(InProcess.run(1, "generate-docs", folder.toString())).contains("has no place for the table");
         assertThat(folder.resolve("configuration.md"))
