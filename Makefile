@@ -1,4 +1,4 @@
-# Every door of the project. `make help` lists them.
+# The targets of the project. `make help` lists those that are used daily; `make long` and `make bench` name the others.
 SHELL := /bin/bash
 CACHE ?= $(or $(PGW_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/posix-gateway)
 export PGW_CACHE := $(CACHE)
@@ -18,7 +18,7 @@ BUILT ?= java-build
 # wait more than they compute, so that two lanes of them leave each other room. The parts add theirs in the fragments included
 # below.
 BUILD_TARGETS :=
-CHECK_TARGETS := native-check style-check bench-check
+CHECK_TARGETS := native-check style-check bench-check docs-check
 TEST_TARGETS := native-test
 FAULT_TARGETS := adapter-mounted-fault-test core-fault-test
 SERVICE_FAULT_TARGETS := adapter-fault-test
@@ -29,7 +29,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-alluxio bench-bypass bench-check bench-compare bench-core bench-figure15 bench-latency bench-package bench-peers bench-requests bench-scaling bench-shapes bench-start bench-train bench-workers setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky
+.PHONY: help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -46,7 +46,8 @@ setup-cluster:
 setup-train:
 	@.ci/setup train
 
-setup-s3: setup ## Build the S3 server of the tests and of `posix-gateway demo --under-store s3` (minutes, once)
+# The S3 server of the tests and of `posix-gateway demo --under-store s3`; minutes, once.
+setup-s3: setup
 	@alluxio-adapter/s3-server/build
 
 build: ## Build everything: bin/posix-gateway, csi/bin/*
@@ -105,7 +106,8 @@ native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
 	@$(AGAIN) $(MAKE) -s -k -C fuse-core/src/main/c check
 
-sanitized: java-build ## The conformance suite with the native library under ASan, UBSan and TSan, on the JVM
+# The conformance suite with the native library under ASan, UBSan and TSan, on the JVM.
+sanitized: java-build
 	@fuse-core/src/test/sanitized address
 	@fuse-core/src/test/sanitized thread
 
@@ -122,23 +124,34 @@ coverage: build ## What the Java tests cover: branches of each module (JaCoCo; t
 	@$(MVN) -Dquick -Pcoverage jacoco:report
 	@.ci/coverage fuse-core alluxio-adapter
 
-fault: build ## Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade TRANSPORTS=devfuse,uring)
+# Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade
+# TRANSPORTS=devfuse,uring).
+fault: build
 	@$(MVN) -Dquick test -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,TakeoverFaultTest' \
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
 	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) \
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
+LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz
+
+long: ## One of the long tests: TEST=fault, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
+	@$(MAKE) -s --no-print-directory $(TEST) TEST=
+
 mutants: ## Which of the known faults in .ci/mutants the tests catch, put in one at a time; .ci/mutants.py --help (ONLY=03,07 TESTS=all)
 	@python3 -u .ci/mutants.py --only '$(ONLY)' --tests '$(TESTS)' --commit '$(or $(COMMIT),HEAD)' $(ARGS)
 
-bench-requests: ## What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300)
+# What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300).
+bench-requests:
 	@$(MVN) -Dquick test -pl fuse-core -Dtest=HitBenchTest -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.jmh.millis=$(or $(MILLIS),300) $(ARGS)
 
-bench-start: build ## From the start of a gateway to the first request it serves (ROUNDS=20)
+# From the start of a gateway to the first request it serves (ROUNDS=20).
+bench-start: build
 	@$(MVN) -Dquick test -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
-stress-alluxio: build ## Random operations on open files and names against models, over Alluxio (SECONDS=600)
+# Random operations on open files and names against models, over Alluxio (SECONDS=600).
+stress-alluxio: build
 	@$(MVN) -Dquick test -Dtest=WriteStressIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
@@ -148,42 +161,58 @@ stress-alluxio: build ## Random operations on open files and names against model
 S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT \
   PublishingFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest io.posixgateway.alluxio.service.TakeoverFaultTest
 
-s3-test: setup-s3 build ## The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class FILES=1000)
+# The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class; of make long:
+# CLASSES=; FILES=1000).
+s3-test: setup-s3 build
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=s3 \
-	  -Dpgw.s3.files=$(or $(FILES),1000) -Dtest='$(or $(TEST),$(call list,$(S3_TESTS)))' $(ARGS)
+	  -Dpgw.s3.files=$(or $(FILES),1000) -Dtest='$(or $(CLASSES),$(TEST),$(call list,$(S3_TESTS)))' $(ARGS)
 
-nothing-moves: build ## What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000)
+# What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000).
+nothing-moves: build
 	@$(MVN) -Dquick test -Dtest=NothingMovesIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.nothing.moves.files=$(or $(FILES),2000) $(ARGS)
 
 # What it is given besides -m: see alluxio-adapter/stress/pom.xml, which holds the short form.
 JCSTRESS := $(SHORT_MVN) -f alluxio-adapter/stress/pom.xml test
 
-jcstress: java-build ## Races of the concurrent parts, by jcstress, in every mode of compilation (MODE=default|tough)
+# Races of the concurrent parts, by jcstress, in every mode of compilation (MODE=default|tough).
+jcstress: java-build
 	@$(JCSTRESS) -Dpgw.jcstress='-m $(or $(MODE),default)' $(ARGS)
 
 jcstress-short: $(BUILT)
 	@echo "==> testing the races of the concurrent parts, in short"
 	@$(JCSTRESS)
 
-bypass-test-long: setup-train build ## Programs with the bypass library, PyTorch's loaders among them
+# Programs with the bypass library, PyTorch's loaders among them.
+bypass-test-long: setup-train build
 	@$(MVN) -Dquick test -Dtest='BypassIT,BypassFaultTest' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.bypass.long=true $(ARGS)
 
-coherence: build ## What one process writes others on the mount read: ten minutes, and followed files, on each transport (SECONDS=600 FOLLOWED=2000)
+# What one process writes others on the mount read: ten minutes, and followed files, on each transport (SECONDS=600 FOLLOWED=2000).
+coherence: build
 	@$(MVN) -Dquick test -pl fuse-core -Dtest=CoherenceIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) -Dpgw.followed=$(or $(FOLLOWED),2000) $(ARGS)
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=CoherenceIT -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) -Dpgw.followed=$(or $(FOLLOWED),300) $(ARGS)
 
-stress: java-build ## Ten minutes of random work on each transport, compared with a model (SECONDS=600)
+# Ten minutes of random work on each transport, compared with a model (SECONDS=600).
+stress: java-build
 	@$(MVN) -Dquick test -pl fuse-core -am -Dtest='StressIT' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 
 BENCH := alluxio-adapter/bench
 
-bench: bench-peers ## All benchmarks, and docs/benchmarks.md of them; hours, goes on where it was cut (ARGS=--quick, --minutes 5)
+ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling latency bypass
+
+bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, requests, start… (ARGS=--quick)
+	@$(MAKE) -s --no-print-directory bench-$(or $(TEST),all)
+
+# Continues where it was stopped (ARGS=--minutes 5), and writes docs/benchmarks.md in the end.
+bench-all: bench-peers
 	@$(VENV)/python $(BENCH)/bench.py $(ARGS)
+
+$(addprefix bench-,$(ALLUXIO_BENCHES)): bench-peers
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group $(@:bench-%=%) $(ARGS)
 
 bench-peers: setup setup-train build
 	@echo "==> building the loads, the floors and the peers"
@@ -192,37 +221,15 @@ bench-peers: setup setup-train build
 	@$(MVN) -Dquick -f fuse-core/bench/pom.xml package
 	@$(MVN) -Dquick -f $(BENCH)/pom.xml package
 
-bench-core: bench-peers ## The paper's microbenchmarks on this machine (ARGS=--quick, --help; about 30 min)
+bench-core: bench-peers
 	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
 
-bench-alluxio: bench-peers ## A real Alluxio, AlluxioFuse and tmpfs beside this mount (ARGS=--quick, --help)
-	@$(VENV)/python $(BENCH)/bench_alluxio.py $(ARGS)
-
-bench-workers: bench-peers ## The same with two workers
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group workers $(ARGS)
-
-bench-figure15: bench-peers ## The paper's reading by 1 to 64 threads, with Alluxio on JNR-FUSE too
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group figure15 $(ARGS)
-
-bench-train: bench-peers ## PyTorch: the paper's training, one process and two
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group train $(ARGS)
-
-bench-shapes: bench-peers ## fio: JuiceFS's tests of reading
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group shapes $(ARGS)
-
-bench-scaling: bench-peers ## What grows with names, open files and readers
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group scaling $(ARGS)
-
-bench-latency: bench-peers ## What a round trip of 0 to 20 ms to Alluxio costs, by each way to read
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group latency $(ARGS)
-
-bench-bypass: bench-peers ## Reading without FUSE beside reading through it (ARGS=--quick)
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group bypass $(ARGS)
-
-bench-package: bench-peers ## One archive of the benchmarks, for a machine without Java or network (PACKAGE=path.tar.gz)
+# One archive of the benchmarks, for a machine without Java or network (PACKAGE=path.tar.gz).
+bench-package: bench-peers
 	@$(VENV)/python $(BENCH)/pack.py $(or $(PACKAGE),$(BENCH)/target/posix-gateway-bench.tar.gz)
 
-bench-compare: ## Two result files of a benchmark: make bench-compare A=old.json B=new.json
+# Two result files of a benchmark: make bench-compare A=old.json B=new.json.
+bench-compare:
 	@$(VENV)/python $(BENCH)/results.py compare $(A) $(B)
 
 bench-check:
@@ -253,6 +260,13 @@ style-check:
 	@echo "==> checking sizes, shell, Python, paths"
 	@PATH="$(VENV):$$PATH" .ci/check-style
 
+docs-check:
+	@echo "==> checking the docs"
+	@.ci/proofs.py
+	@.ci/docs.py
+	@cd .ci && python3 -B -m unittest -q docs_test
+	@$(VENV)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md {csi,e2e,fuse-core,charts/posix-gateway}/README.md csi/docs/*.md
+
 fmt: setup ## Format every source
 	@$(MVN) spotless:apply
 	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:apply
@@ -262,8 +276,9 @@ fmt: setup ## Format every source
 
 pre-pr: fmt check test ## Everything before a pull request
 
-docs: java-build ## Make docs/configuration.md and docs/metrics.md from the declarations in the source
+docs: java-build ## Generate the tables and pages of docs/ that are made from the source
 	@bin/posix-gateway generate-docs docs
+	@.ci/proofs.py --write
 
 clean: ## Remove what was built
 	@$(MVN) clean

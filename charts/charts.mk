@@ -34,12 +34,14 @@ charts-test: charts-tools
 	@charts/tests/complete
 	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
-charts-docs: charts-tools ## The chart's README table, values.schema.json and dashboards; the table of docs/security.md
+# The chart's README table, values.schema.json and dashboards; the table of docs/security.md.
+charts-docs: charts-tools
 	@$(VENV)/python charts/tools/values_docs.py write charts/posix-gateway
 	@$(VENV)/python charts/tools/privileges.py write charts/posix-gateway docs/security.md $(HELM)
 	@$(VENV)/python charts/tools/dashboards.py write charts/posix-gateway
 
-charts-pictures: java-build ## Pictures of the dashboards from a loaded gateway, about 3 min (docs/images)
+# Pictures of the dashboards from a loaded gateway, about 3 min (docs/images).
+charts-pictures: java-build
 	@mkdir -p docs/images
 	@cd csi && PGW_DRAW=$(CURDIR)/docs/images PGW_PYTHON=$(VENV)/python \
 	  test/with-alluxio go test -timeout 600s -count=1 -run TestTheDashboards ./test

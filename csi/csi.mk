@@ -38,7 +38,8 @@ $(GOLANGCI):
 	  GOBIN=$$work go install -trimpath -ldflags '-s -w' github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && \
 	  mv $$work/golangci-lint $@ && rmdir $$work
 
-vuln: ## Known vulnerabilities of the Go module (GOVULNDB names another database than vuln.go.dev)
+# Known vulnerabilities of the Go module (GOVULNDB names another database than vuln.go.dev).
+vuln:
 	@cd csi && go run $(GOVULNCHECK) $(if $(GOVULNDB),-db $(GOVULNDB)) -tags grpcnotrace ./cmd/...
 
 csi-test:
@@ -59,16 +60,19 @@ csi-hung-test: $(BUILT)
 	@echo "==> an Alluxio that hangs, with the real keeper and gateway"
 	@$(CSI_TEST_WITH_ALLUXIO) -run TestAHungAlluxio ./test
 
-csi-kill-test: ## Keeper and gateway killed in the same instant under load, ROUNDS times (30), about 10 s each
+# Keeper and gateway killed in the same instant under load, ROUNDS times (30), about 10 s each.
+csi-kill-test:
 	@cd csi && PGW_KILL_ROUNDS=$(ROUNDS) go test -race -timeout 3600s -count=1 -v -run 'TestKeeperAndGatewayKilledTogether' ./test
 
-csi-test-long: java-build ## The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min
+# The driver's fault and load tests too, with the real gateway and Alluxio, about 7 min.
+csi-test-long: java-build
 	@cd csi && PGW_PYTHON=$(VENV)/python test/with-alluxio go test -race -timeout 1200s -count=1 -v ./test
 
 # Package and target of each; what one finds is written below testdata/fuzz of the package: commit it with the repair.
 CSI_FUZZ := attributes:FuzzParse attributes:FuzzParseClass driver:FuzzVolumeID driver:FuzzControlReplies keeperapi:FuzzRequest
 
-csi-fuzz: ## Volume attributes, ids, the keeper's and the gateway's protocol, fuzzed (FUZZ_SECONDS=60 each)
+# Volume attributes, ids, the keeper's and the gateway's protocol, fuzzed (FUZZ_SECONDS=60 each).
+csi-fuzz:
 	@cd csi && set -e; for each in $(CSI_FUZZ); do echo "==> fuzzing $$each"; \
 	  go test -run '^$$' -fuzz "^$${each#*:}\$$" -fuzztime $(or $(FUZZ_SECONDS),60)s ./internal/$${each%:*}; done
 

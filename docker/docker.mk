@@ -25,10 +25,12 @@ images: setup-cluster java-build ## Build the images, start each once, print the
 	@docker/smoke
 	@docker/current --note
 
-images-current: ## The same, unless they are there already, of these sources
+# The same, unless they are there already, of these sources.
+images-current:
 	@docker/current || $(MAKE) --no-print-directory images
 
-images-arm64: setup-cluster java-build ## The gateway's and the driver's images for arm64, cross-compiled and started under qemu
+# The gateway's and the driver's images for arm64, cross-compiled and started under qemu.
+images-arm64: setup-cluster java-build
 	@PGW_ARCH=arm64 docker/build gateway csi
 	@docker/smoke-arm64
 	@PGW_ARCH=arm64 docker/current --note

@@ -1,9 +1,9 @@
-"""Puts results into docs/benchmarks.md, what follows from them into docs/scaling.md, and some into README.md: the text
-between a benchmark's markers is made from its result file.
+"""Puts results into docs/benchmarks.md (page.py), what follows from them into docs/scaling.md, and some into README.md:
+what stands between a benchmark's markers is made from its result file.
 
-python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, plots beside it
+python publish.py FOLDER...                  of each: results.json becomes docs/benchmarks/NAME.json, its plot beside it
 python publish.py --machine NAME FOLDER...   of another machine: docs/benchmarks/MACHINE/NAME.json, in its own sections
-python publish.py --again                    the kept files in today's words
+python publish.py --again                    the pages from the kept files
 python publish.py --check                    is the page what the files say, is no figure told elsewhere, and is what
                                              was measured in the history?
 """
@@ -15,19 +15,17 @@ from pathlib import Path
 
 import commits
 import headlines
-import report_alluxio
-import scaling_says
+import report_scaling
 from contenders import ROOT
+from page import KEPT, plot_of, section
+from report_alluxio import medians
 from results import compact, read
-
-sys.path.insert(0, str(ROOT / "fuse-core" / "bench"))
-import report  # noqa: E402  of bench-core
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 ON_PAPER = ROOT / "docs" / "scaling.md"
 FRONT = ROOT / "README.md"
 PAGES = (PAGE, ON_PAPER, FRONT)
-KEPT = ROOT / "docs" / "benchmarks"
+MAX_LINES = 300  # of the page: a table and a plot for each workload, no more
 MARKED = re.compile(r"<!-- ([\w/]+): begin -->\n(.*?)<!-- \1: end -->\n", re.DOTALL)
 TELLING = ["README.md", "CHANGELOG.md", "fuse-core/README.md", "docs/*.md"]
 # A speed, a rate, a time, a size in memory, a comparison; "= 250 MB" ends arithmetic that is shown. Settings and what a
@@ -46,7 +44,7 @@ def told_in(page: Path, name: str) -> str:
         return headlines.headlines(results)
     if page == PAGE and "/" in name:
         return beside(results) + section(name, results)
-    return section(name, results) if page == PAGE else scaling_says.on_paper(report_alluxio.medians(results["samples"]))
+    return section(name, results) if page == PAGE else report_scaling.on_paper(medians(results["samples"]))
 
 
 def beside(results: dict) -> str:
@@ -58,15 +56,6 @@ def beside(results: dict) -> str:
     return f"Of commit {commit}, not of {first} as the section on the first machine: the code may differ.\n\n"
 
 
-def section(name: str, results: dict) -> str:
-    """The text of a benchmark, and its plots."""
-    group = results["benchmark"]
-    text = report.text_of(results) if group == "core" else report_alluxio.text_of(results, group)
-    plots = sorted(KEPT.glob(f"{name}-*.png"))
-    pictures = "".join(f"![{plot.stem}](benchmarks/{plot.relative_to(KEPT)})\n" for plot in plots)
-    return f"{text}\n{pictures}" if pictures else text
-
-
 def publish(folder: Path, machine: str) -> None:
     results = read(folder / "results.json")
     name = f"{machine}/{results['benchmark']}" if machine else results["benchmark"]
@@ -74,8 +63,9 @@ def publish(folder: Path, machine: str) -> None:
     (KEPT / f"{name}.json").write_text(compact(results))
     for old in KEPT.glob(f"{name}-*.png"):
         old.unlink()
-    for plot in folder.glob("*.png"):
-        shutil.copy(plot, KEPT / f"{name}-{plot.name}")
+    plot = folder / plot_of(name).name.removeprefix(f"{results['benchmark']}-")
+    if plot.exists():
+        shutil.copy(plot, plot_of(name))
     for each in (kept for kept in kept_names() if kept.split("/")[-1] == results["benchmark"]):
         write_section(each)
     print(f"{PAGE}: {name} of commit {results['environment']['commit']}")
@@ -128,6 +118,8 @@ def allowed_words() -> list[str]:
 
 def check() -> int:
     wrong = [line for page in PAGES for line in wrong_sections(page.read_text(), page)]
+    if (lines := len(PAGE.read_text().splitlines())) > MAX_LINES:
+        wrong.append(f"{PAGE.name} has {lines} lines; {MAX_LINES} are allowed: choose fewer loads in page.py")
     wrong += commits.wrong(list(KEPT.rglob("*.json")))
     for pattern in TELLING:
         for path in sorted(ROOT.glob(pattern)):

@@ -6,13 +6,11 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-import latency_says
 import matplotlib
-import scaling_says
-from alluxio_says import beside_floors
+import report_latency
+import report_scaling
 from contenders import CONTENDERS, ROOT
 from groups import GROUPS, PARTS
-from paper_says import sentences
 from parts import Scale
 from targets_alluxio import FLOOR, MOST_RESIDENT_MB, MOST_THREADS, OURS, Target, Verdict, ratio, verdicts
 
@@ -273,19 +271,17 @@ def text_of(results: dict, group: str) -> str:
         "",
         *[f"* {name}: `{line}`" for name, line in sorted(facts["sessions"].items()) if line],
         "",
-        *[line for sentence in sentences(group, table, facts) for line in (sentence, "")],
         f"Medians (lowest–highest round); {CHECKED.get(group, 'everything that was read was checked')}:",
         "",
         *tables_by_kind(table, names),
         *further_tables(table, names),
         *table_of_targets(table, facts),
-        *beside_floors(table, facts),
         *table_of_footprints(table, names, facts),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-DRAWN_BY = {"bypass": draw_transfers, "latency": latency_says.draw, "scaling": scaling_says.draw}
+DRAWN_BY = {"bypass": draw_transfers, "latency": report_latency.draw, "scaling": report_scaling.draw}
 
 
 def draw(out: Path, samples: list[dict], group: str) -> None:

@@ -15,29 +15,26 @@ import threading
 import unittest
 from pathlib import Path
 
-import alluxio_says
 import bench_alluxio
 import commits
 import footprints
 import jsonschema
 import pack
-import paper_says
+import page
 import publish
 import report_alluxio
+import report_scaling
 import results
-import scaling_says
 from contenders import CONTENDERS
 from groups import FOR_SOME, GROUPS, MANY, NO_OPEN, PARTS, READ_ONLY, SIZED, visits
 from machine import environment_of, machine
 from master_parts import listening
 from parts import Scale, datasets
-from shapes import LOAD
 from versions import KNOWN as KNOWN_PROGRAMS
 from versions import versions_of
 
 sys.path.insert(0, str(publish.ROOT / "fuse-core" / "bench"))
 import bench_core  # noqa: E402
-import paper  # noqa: E402
 import report  # noqa: E402
 from targets import TARGETS  # noqa: E402
 
@@ -183,6 +180,16 @@ class Page(unittest.TestCase):
         other = {**first, "environment": {**first["environment"], "commit": "1234567"}}
         told = publish.beside(other)
         self.assertIn(f"Of commit 1234567, not of {first['environment']['commit']}", told)
+
+    def test_a_workload_is_one_table_of_medians_and_one_plot(self):
+        for name in publish.kept_names():
+            told = page.section(name, results.read(publish.KEPT / f"{name}.json"))
+            with self.subTest(name):
+                self.assertEqual((1, 1), (told.count("\n|---|"), told.count("![")))
+                self.assertTrue(page.plot_of(name).exists())
+        values = {**of(1, 3, 8), "benchmark": "alluxio"}
+        values["samples"] = [{**sample, "load": "stat, 8 threads"} for sample in values["samples"]]
+        self.assertIn("| stat, 8 threads | files/s | 3.00 |", page.section("alluxio", values))
 
     def test_a_section_without_a_result_is_refused(self):
         wrong = publish.wrong_sections("<!-- nothing: begin -->\n<!-- nothing: end -->\n", publish.ON_PAPER)
@@ -338,15 +345,6 @@ class Core(unittest.TestCase):
         self.assertEqual(9, report.most_alive(watched))
         self.assertEqual(3, report.most_alive({"server_threads": 3}))
 
-    def test_that_jnifuse_makes_more_threads_is_said_where_it_does(self):
-        rows = [
-            {"server": "jnr", "figure": "reads", "server_threads": 50, "usual_threads": 40},
-            {"server": "jnifuse", "figure": "reads", "server_threads": 70, "usual_threads": 30},
-        ]
-        self.assertIn("more threads at times than JNR-FUSE ever does (70 and 50)", paper.figure12(rows))
-        rows[0]["server_threads"] = 90
-        self.assertNotIn("ever does", paper.figure12(rows))
-
 
 class Scaling(unittest.TestCase):
     def table(self, **values: float) -> dict:
@@ -366,19 +364,8 @@ class Scaling(unittest.TestCase):
         ]
         return report_alluxio.medians(samples)
 
-    def test_a_volume_costs_what_more_of_them_take(self):
-        self.assertIn("1.5 MB of heap", scaling_says.per_volume(self.table())[0])
-
-    def test_what_many_threads_cost_is_told_beside_few(self):
-        samples = [
-            {**SAMPLE, "load": "small files by 128 readers", "contender": name, "value": value, "threads": threads}
-            for name, value, threads in (("sized-here", 40.0, 50), ("sized-128", 30.0, 230))
-        ]
-        told = scaling_says.large_node(report_alluxio.medians(samples))[0]
-        self.assertIn("128: 0.75; 230 threads beside 50", told)
-
     def test_arithmetic_on_paper_comes_from_what_was_measured(self):
-        told = scaling_says.on_paper(self.table())
+        told = report_scaling.on_paper(self.table())
         self.assertIn("1,280,000 × 200 bytes = 256 MB", told)
         self.assertIn("a = 100 µs", told)
         self.assertIn("355,556 × a = 35.6", told)
@@ -386,78 +373,13 @@ class Scaling(unittest.TestCase):
         self.assertIn("556 × l = 2.8", told)
 
     def test_what_was_not_measured_is_not_reckoned_with(self):
-        told = scaling_says.on_paper({})
+        told = report_scaling.on_paper({})
         self.assertIn("What a master answers was not measured.", told)
         self.assertNotIn("× a", told)
 
     def test_a_port_s_process_is_found(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             self.assertEqual(os.getpid(), listening(str(server.getsockname()[1])))
-
-
-class Shapes(unittest.TestCase):
-    def test_amplification_of_4_kib_is_told(self):
-        samples = [
-            {**SAMPLE, "load": f"random 4 KiB, {how}, not on this host", "contender": name, "fetched_per_byte": fetched}
-            for how in ("buffered", "direct")
-            for name, fetched in (("gateway", 12.5), ("alluxiofuse", 1000.0))
-        ]
-        told = paper_says.amplified(report_alluxio.medians(samples))
-        self.assertIn("12.5 bytes (buffered; AlluxioFuse 1,000) and 12.5 bytes (direct; AlluxioFuse 1,000)", told)
-        self.assertEqual("", paper_says.amplified({}))
-        large = [
-            {**SAMPLE, "load": f"random {size} KiB, buffered", "fetched_per_byte": fetched}
-            for size, fetched in ((64, 1.1), (4096, 2.2))
-        ]
-        told = paper_says.most_fetched(report_alluxio.medians([*samples, *large]))
-        self.assertEqual("Of larger reads it fetches at most 2.2 (random 4096 KiB, buffered). ", told)
-        self.assertEqual("", paper_says.most_fetched({}))
-
-    def test_who_spends_what_is_told(self):
-        samples = [
-            {**SAMPLE, "load": f"sequential: CPU time a GiB of {who}", "contender": name, "value": value}
-            for who, ours, plain in (("the mount's server", 1500.0, 1750.0), (LOAD, 1250.0, 500.0))
-            for name, value in (("gateway", ours), ("alluxiofuse", plain))
-        ]
-        told = paper_says.spent(report_alluxio.medians(samples))
-        self.assertIn(f": 1.50 s (1.75 s) the mount's server; 1.25 s (0.50 s) {LOAD}. ", told)
-        self.assertEqual("", paper_says.spent({}))
-
-
-class Train(unittest.TestCase):
-    def table(self, **later: float) -> dict:
-        loads = {"pictures": later["pictures"], "2 processes, 8 threads": later["records"]}
-        waits = {load: {"gateway-uring": ours, "tmpfs": 10.0} for load, ours in loads.items()}
-        return rows({f"{load}, later epochs: share of the wait": values for load, values in waits.items()})
-
-    def test_who_misses_a_target_of_the_wait_is_named_and_only_what_fits_is_supposed(self):
-        self.assertEqual(
-            ["The targets of the wait are reached by all."], paper_says.missed(self.table(pictures=11, records=11))
-        )
-        told = paper_says.missed(self.table(pictures=11.4, records=12))[0]
-        self.assertIn(
-            "missed by: pictures, later epochs (gateway, transport=uring); 2 processes, 8 threads, later epochs (",
-            told,
-        )
-        self.assertIn("an OPEN and a RELEASE", told)
-        self.assertIn("a supposition", told)
-
-    def test_that_no_open_reaches_what_others_miss_is_told(self):
-        load = "pictures, later epochs: share of the wait"
-        for value, said in ((10.0, "reaches its target"), (12.0, "a supposition")):
-            values = {"gateway-uring": 12.0, "gateway-no-open": value, "tmpfs": 10.0}
-            self.assertIn(said, paper_says.missed(rows({load: values}))[0])
-
-    def test_a_wait_of_half_a_step_as_it_is_printed_asks_for_the_paper_s_speed(self):
-        for share, listed in ((49.96, True), (49.94, False)):
-            speeds = {"gateway-uring": 1.5, "alluxiofuse": 1.0, "tmpfs": 2.0}
-            waits = {"alluxiofuse": share, "tmpfs": 40.0}
-            load = "pictures, later epochs"
-            told = paper_says.slower(rows({f"{load}: speed": speeds, f"{load}: share of the wait": waits}))
-            self.assertEqual(listed, bool(told))
-            if listed:
-                self.assertIn("waits 50.0 %", told[0])
-                self.assertIn("trains 2.00 times as fast as AlluxioFuse", told[0])
 
 
 class Targets(unittest.TestCase):
@@ -498,27 +420,6 @@ class Targets(unittest.TestCase):
         )
         self.assertIn("4 threads, bypass, devfuse | FUSE, O_DIRECT, devfuse | 9.00 (tmpfs: 9.50) | ≥ 10 | **not", told)
         self.assertNotIn("1 thread, bypass, devfuse | FUSE, O_DIRECT", told)
-
-    def test_of_a_target_that_is_missed_what_the_floor_of_that_transport_has_is_told(self):
-        values = {"gateway": 30.0, "gateway-devfuse": 60.0, "floor-uring": 60.0, "floor-devfuse": 5.0, "alluxiofuse": 1}
-        told = alluxio_says.beside_floors(
-            rows({"svhn, later epochs, 8 readers": values}), {"sessions": {"gateway": "transport uring queues 2"}}
-        )
-        self.assertEqual(
-            ["| svhn, later epochs, 8 readers | AlluxioFuse 2.9.3 | ≥ 50 | 30.00 | 60.00 | reached | 0.50 |"],
-            told[4:-1],
-        )
-
-    def test_what_the_cpus_leave_room_for_is_told(self):
-        load = alluxio_says.CREATED
-        table = {
-            load: {"gateway": 200.0, "alluxiofuse": 100.0},
-            f"{load}: CPU time a file of the mount's server": {"gateway": 4.0},
-            f"{load}: CPU time a file of Alluxio's servers": {"gateway": 5.0},
-        }
-        told = alluxio_says.alluxio(rows(table), FACTS)[0]
-        self.assertIn("2,000 ÷ 5.00 = 400, 4.0 times what AlluxioFuse makes. The target, 1,000, leaves 2.00 ms", told)
-        self.assertEqual([], alluxio_says.alluxio({}, FACTS))
 
 
 class Package(unittest.TestCase):

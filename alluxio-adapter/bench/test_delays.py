@@ -1,4 +1,4 @@
-"""Run by `make check`: the delays of bench-latency, and what is told of how each thing waits for them."""
+"""Run by `make check`: the delays of bench-latency."""
 
 import os
 import socket
@@ -8,12 +8,9 @@ import time
 import unittest
 from pathlib import Path
 
-import latency_says
-import report_alluxio
 from delays import HERE as SERVERS
 from delays import THERE, Delay, free_port
 from parts import FAR_NAMES, Scale, datasets
-from test_bench import SAMPLE
 
 HERE = Path(__file__).resolve().parent
 
@@ -82,20 +79,6 @@ class Delays(unittest.TestCase):
 
 
 class Latency(unittest.TestCase):
-    def test_round_trips_are_counted_by_what_they_add(self):
-        seen = {"near: open": ("ms", 3.0, 43.0), "near: stat": ("µs", 5.0, 5.0), "far: read": ("MB/s", 900.0, 80.0)}
-        seen["near: ls"] = ("ms", 23.0, 3.0)
-        samples = [
-            {**SAMPLE, "load": f"{what}, {trip} ms", "value": value, "unit": unit}
-            for what, (unit, *values) in seen.items()
-            for trip, value in zip((0, 20), values, strict=True)
-        ]
-        told = latency_says.latency(report_alluxio.medians(samples), {})[1].splitlines()
-        self.assertEqual(
-            ["| | gateway |", "|---|---|", "| near: open | 2.00 |", "| near: stat | 0.00 |", "| near: ls | -1.00 |"],
-            told,
-        )
-
     def test_each_round_trip_has_files_and_names_of_its_own(self):
         few = [
             each for each in datasets(Scale.quick()).values() if each.name.split("-")[0] in ("small", "ufs", "names")

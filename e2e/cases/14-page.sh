@@ -1,36 +1,38 @@
-# Every command of the page for administrators does what the page says, written as it is there, with the names of this cluster.
+# Every kubectl and helm command of README and docs does what its page says, written as it is there, with the names of this cluster.
 # What would change the release or end pods is only tried here: 01-install, 08-upgrades, 25-drain and 90-uninstall do it.
 needs_node
 node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-page=docs/operations.md
+pages=(README.md docs/quickstart-kubernetes.md docs/operations.md)
 trap 'kubectl delete --ignore-not-found pod/reader pod/holder pvc/dataset >/dev/null' EXIT
 # What the example runs, by the name under which nodes would pull it.
 on_node ctr -n k8s.io images tag --force docker.io/library/e2e-pod:1 docker.io/library/debian:bookworm-slim >/dev/null
 tried=0
-while read -r command; do
-  echo "== $command"
-  command=${command// charts\// $E2E_ROOT/charts/}
-  command=${command//NODE/$node}
-  command=${command//POD/$(pod_of node)}
-  command=${command//TEAM/default}
-  command=${command//CLAIM/dataset}
-  case $command in
-  'helm install '*) command="helm template --kube-version 1.34.0 ${command#helm install }" ;;
-  'helm '*) command="$command --dry-run" ;;
-  'kubectl drain '*)
-    NAMESPACE=default remove pod reader holder # a drain leaves pods without a controller to who made them
-    command="$command --dry-run=client"
-    ;;
-  'kubectl uncordon '*) command="$command --dry-run=client" ;;
-  'kubectl logs reader') NAMESPACE=default succeeds reader ;;
-  *claim.posixgateway.io*)
-    NAMESPACE=default pod holder dataset 'sleep infinity'
-    until_true 60 "label of the claim" eval "$command -o name | has pod/"
-    ;;
-  esac
-  output=$(eval "${command/ --wait/}" </dev/null) || die "this command of $page fails: $command"
-  echo "${output:0:2000}"
-  [ -n "$output" ] || die "this command of $page says nothing: $command"
-  tried=$((tried + 1))
-done < <(awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$E2E_ROOT/$page")
-[ $tried -ge 10 ] || die "only $tried commands were found in $page"
+for page in "${pages[@]}"; do
+  while read -r command; do
+    echo "== $command"
+    command=${command// charts\// $E2E_ROOT/charts/}
+    command=${command//NODE/$node}
+    command=${command//POD/$(pod_of node)}
+    command=${command//TEAM/default}
+    command=${command//CLAIM/dataset}
+    case $command in
+    'helm install '*) command="helm template --kube-version 1.34.0 ${command#helm install }" ;;
+    'helm '*) command="$command --dry-run" ;;
+    'kubectl drain '*)
+      NAMESPACE=default remove pod reader holder # a drain leaves pods without a controller to who made them
+      command="$command --dry-run=client"
+      ;;
+    'kubectl uncordon '*) command="$command --dry-run=client" ;;
+    'kubectl logs reader') NAMESPACE=default succeeds reader ;;
+    *claim.posixgateway.io*)
+      NAMESPACE=default pod holder dataset 'sleep infinity'
+      until_true 60 "label of the claim" eval "$command -o name | has pod/"
+      ;;
+    esac
+    output=$(eval "${command/ --wait/}" </dev/null) || die "this command of $page fails: $command"
+    echo "${output:0:2000}"
+    [ -n "$output" ] || die "this command of $page says nothing: $command"
+    tried=$((tried + 1))
+  done < <(awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on && /^(kubectl|helm) /' "$E2E_ROOT/$page")
+done
+[ $tried -ge 18 ] || die "only $tried commands were found in ${pages[*]}"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import matplotlib
 from machine import machine
-from paper import sentences
 from servers import SAMPLE_S, SERVERS
 from targets import verdicts
 
@@ -264,7 +263,6 @@ def text_of(results: dict) -> str:
     lines = [
         f"{machine(facts)}; {facts['rounds']} rounds, {facts['seconds']} s a load.",
         "",
-        *sentences(points, rows, results, ratio),
         "Files per second, median (lowest–highest round):",
         "",
         *table_of_rates(points, servers, LABELS),

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Read paths: local (block files of a worker on this host, read directly), remote (streams from workers),",
-            "ufs (a worker fetches it from the under file system first), spool (changed here, not published yet).",
+            "ufs (a worker fetches it from the under file system first), spool (changed here, not uploaded yet).",
             "",
             "Examples:",
             "  posix-gateway info /mnt/data/train/img-0001.png",

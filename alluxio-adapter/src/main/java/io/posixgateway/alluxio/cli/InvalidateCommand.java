@@ -16,7 +16,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "invalidate",
         description = "Has a mount forget what it cached of a path and all below it, in the gateway and in the kernel.",
-        footer = {"", "Example:", "  posix-gateway invalidate /mnt/data/incoming"})
+        footer = {
+            "",
+            "Examples:",
+            "  posix-gateway invalidate /mnt/data/incoming",
+            "  posix-gateway invalidate --volume pvc-1 /"
+        })
 final class InvalidateCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A file or folder in a mount of posix-gateway.")
     private String path = "";

@@ -52,7 +52,7 @@ import picocli.CommandLine.Spec;
             "  posix-gateway doctor /mnt/data                   one file for whoever is to help",
             "  posix-gateway serve                              the service behind the CSI driver",
             "",
-            "posix-gateway COMMAND --help tells more of a command."
+            "posix-gateway COMMAND --help explains a command."
         })
 @SuppressWarnings({"UnusedVariable", "UnusedMethod"}) // picocli uses them
 public final class Main implements Runnable {

@@ -74,7 +74,7 @@ final class MountCommand implements Callable<Integer> {
             arity = "0..1",
             fallbackValue = KeptMount.OWN,
             description =
-                    "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and go on"
+                    "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and continue"
                             + " when the same command is given again. Without SOCKET a keeper of this mount's own is started."
                             + " On kernels before 6.9 a call that is in flight when that process is killed fails with"
                             + " ECONNABORTED; all later ones wait.")

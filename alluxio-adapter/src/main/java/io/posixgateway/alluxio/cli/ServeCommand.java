@@ -21,12 +21,13 @@ import picocli.CommandLine.Option;
         description = "Serves many volumes in one process: sessions come from the keeper, orders over a Unix socket.",
         footer = {
             "",
-            "SIGTERM ends the process and leaves its sessions with the keeper: the next one goes on with them.",
-            "A second one, started while the first serves, gets ready and waits: it goes on within a moment of the",
+            "SIGTERM ends the process and leaves its sessions with the keeper: the next one continues with them.",
+            "A second one, started while the first serves, gets ready and waits: it continues within a moment of the",
             "first one's end, planned (an upgrade) or not. The two share --spool (without it, the folder of --socket).",
             "",
-            "Example:",
-            "  posix-gateway serve --http 127.0.0.1:9400"
+            "Examples:",
+            "  posix-gateway serve --http 127.0.0.1:9400",
+            "  posix-gateway serve --http 127.0.0.1:9401 --spool /var/lib/posix-gateway/spool"
         })
 final class ServeCommand implements Callable<Integer> {
     private static final String LEAD = ".lead";

@@ -17,7 +17,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "umount",
         description = "Unmounts a mount of posix-gateway; the process that serves it then ends by itself.",
-        footer = {"", "Example:", "  posix-gateway umount /mnt/data"})
+        footer = {
+            "",
+            "Examples:",
+            "  posix-gateway umount /mnt/data",
+            "  posix-gateway umount --lazy /mnt/data              although it is in use, or hangs"
+        })
 final class UmountCommand implements Callable<Integer> {
     @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
     private Path mountPoint = Path.of("");

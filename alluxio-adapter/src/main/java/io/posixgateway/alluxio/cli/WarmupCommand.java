@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "The data is fetched by Alluxio's own load or, where the master does not take that, by reading it once.",
-            "Ctrl-C ends it, and Alluxio's load with it; what was loaded stays, and the same command goes on from there.",
+            "Ctrl-C ends it, and Alluxio's load with it; what was loaded stays, and the same command continues from there.",
             "Exit code: 0 when everything is warm, 1 when something failed or (--check) is not warm, 130 after Ctrl-C.",
             "",
             "Examples:",

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * {@code *} stands for all that begin so. Immutable.
  */
 public final class OptionTable {
+    private static final int MAX_TYPOS = 2;
+
     private final Map<String, Option> options = new LinkedHashMap<>();
     private final Map<String, String> replaced;
     private final Map<String, String> words;
@@ -104,8 +106,45 @@ public final class OptionTable {
             return option;
         }
         String hint = hint(name);
-        throw new OptionException("option '" + name + "' is "
-                + (hint == null ? "not known; known are " + String.join(", ", options.keySet()) : hint));
+        if (hint != null) {
+            throw new OptionException("option '" + name + "' is " + hint);
+        }
+        String near = nearest(name);
+        throw new OptionException("option '" + name + "' is not known; known are "
+                + String.join(", ", options.keySet()) + "; "
+                + (near == null ? "leave it out, or take one of these" : "did you mean " + near + "?"));
+    }
+
+    /** The known option that was probably meant: it differs by one or two letters; null: none does. */
+    private @Nullable String nearest(String name) {
+        String nearest = null;
+        int least = MAX_TYPOS + 1;
+        for (String known : options.keySet()) {
+            int distance = distance(name, known);
+            if (distance < least && distance < known.length() / 2) {
+                nearest = known;
+                least = distance;
+            }
+        }
+        return nearest;
+    }
+
+    /** How many letters are to be put in, taken out or replaced to make one name of the other (Levenshtein). */
+    private static int distance(String one, String other) {
+        int[] row = new int[other.length() + 1];
+        for (int j = 0; j < row.length; j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= one.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j < row.length; j++) {
+                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[other.length()];
     }
 
     /** What to do instead of an option of another file system; null: it is not known. */

@@ -30,7 +30,8 @@ public final class OptionValues {
         values.forEach((option, text) -> {
             if (!allows(option.values(), text)) {
                 throw new OptionException("option " + option.name() + "=" + text + " is not allowed; " + option.name()
-                        + " is " + option.values().allowed());
+                        + " is " + option.values().allowed()
+                        + (option.defaultText().isEmpty() ? "" : "; leave it out for " + option.defaultText()));
             }
             given.put(option.name(), text);
         });

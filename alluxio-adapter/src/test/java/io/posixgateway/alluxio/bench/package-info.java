@@ -1,4 +1,4 @@
-/** The Alluxio of {@code make bench-alluxio}. */
+/** The Alluxio of {@code make bench TEST=alluxio}. */
 @NullMarked
 package io.posixgateway.alluxio.bench;
 

@@ -39,12 +39,19 @@ class CommandLineTest {
     }
 
     @Test
-    void help_of_each_command_has_an_example() {
-        for (String command : new String[] {"mount", "umount", "demo", "serve", "testfs", "sync"}) {
+    void help_ofEachCommand_hasTwoExamplesAndTheWordsOfTheGlossary() {
+        Main.commandLine().getSubcommands().forEach((name, command) -> {
+            if (command.getCommandSpec().usageMessage().hidden()) {
+                return;
+            }
             out.getBuffer().setLength(0);
-            assertThat(run(command, "--help")).isZero();
-            assertThat(out.toString()).contains("Example", "posix-gateway " + command);
-        }
+            assertThat(run(name, "--help")).isZero();
+            assertThat(out.toString().lines().filter(line -> line.startsWith("  posix-gateway " + name)))
+                    .as(name)
+                    .hasSizeGreaterThanOrEqualTo(2);
+            assertThat(out.toString())
+                    .doesNotContainPattern("\\b(goes? on|is told|tells|under way|publish(ed|es)?)\\b");
+        });
     }
 
     @Test

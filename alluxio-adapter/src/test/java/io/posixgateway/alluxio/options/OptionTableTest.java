@@ -59,7 +59,18 @@ class OptionTableTest {
         assertThatThrownBy(() -> table.read(Map.of("colour", "red")))
                 .isInstanceOf(OptionException.class)
                 .hasMessage(
-                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl, ttl_of");
+                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl, ttl_of;"
+                                + " leave it out, or take one of these");
+    }
+
+    @Test
+    void read_ofNameWithATypo_isRefusedWithTheNameThatWasMeant() {
+        for (String given : List.of("metadata_tl", "metadatattl", "metdata_ttl_")) {
+            assertThatThrownBy(() -> table.read(Map.of(given, "5")))
+                    .hasMessageEndingWith("did you mean metadata_ttl?")
+                    .hasMessageStartingWith("option '" + given + "' is not known; known are transport");
+        }
+        assertThatThrownBy(() -> table.read(Map.of("rw1", ""))).hasMessageEndingWith("or take one of these");
     }
 
     @Test
@@ -70,24 +81,24 @@ class OptionTableTest {
 
     @Test
     void a_value_that_is_not_allowed_is_refused_with_what_is() {
-        refused("transport", "pigeon", "option transport=pigeon is not allowed; transport is one of auto, uring");
-        refused("ro", "maybe", "option ro=maybe is not allowed; ro is on or off");
-        refused("threads", "65", "option threads=65 is not allowed; threads is a number from 1 to 64");
-        refused("umask", "9", "option umask=9 is not allowed; umask is an octal number from 0 to 7777");
+        refused("transport", "pigeon", "option transport=pigeon is not allowed; transport is one of auto, uring; leave it out for auto");
+        refused("ro", "maybe", "option ro=maybe is not allowed; ro is on or off; leave it out for off");
+        refused("threads", "65", "option threads=65 is not allowed; threads is a number from 1 to 64; leave it out for 8");
+        refused("umask", "9", "option umask=9 is not allowed; umask is an octal number from 0 to 7777; leave it out for 022");
         refused(
                 "buffer_size",
                 "1X",
-                "option buffer_size=1X is not allowed; " + "buffer_size is a size from 4K to 1T (units K, M, G, T)");
+                "option buffer_size=1X is not allowed; " + "buffer_size is a size from 4K to 1T (units K, M, G, T); leave it out for 64M");
         refused(
                 "buffer_size",
                 "999999999999999T",
                 "option buffer_size=999999999999999T is not allowed; "
-                        + "buffer_size is a size from 4K to 1T (units K, M, G, T)");
+                        + "buffer_size is a size from 4K to 1T (units K, M, G, T); leave it out for 64M");
         refused(
                 "metadata_ttl",
                 "-1",
                 "option metadata_ttl=-1 is not allowed; "
-                        + "metadata_ttl is a time from 0s to 86400s (units ms, s, m, h)");
+                        + "metadata_ttl is a time from 0s to 86400s (units ms, s, m, h); leave it out for 30s");
     }
 
     @Test

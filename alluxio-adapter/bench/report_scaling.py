@@ -1,4 +1,4 @@
-"""Of bench-scaling: what one more of each costs, what follows on paper for names and nodes, and its plots."""
+"""Of bench-scaling: what follows on paper for names and nodes (docs/scaling.md), and its plots."""
 
 import re
 from pathlib import Path
@@ -10,9 +10,8 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  the backend must be chosen first
 
 LABELS = {each.name: each.label for each in CONTENDERS}
-OURS, ROOMY, SMALL, LARGE = "gateway", "gateway-many", "sized-here", "sized-128"
+OURS, ROOMY = "gateway", "gateway-many"
 NAMES = re.compile(r"(?P<alone>tables alone: )?heap of each of (?P<count>[\d,]+) names")
-OPEN = re.compile(r"heap of each of (?P<count>[\d,]+) open files")
 VOLUMES = re.compile(r"(?P<count>\d+) volumes: (?P<what>.+)")
 READERS = re.compile(r"small files by (?P<count>\d+) readers")
 MASTER = re.compile(r"master: (?P<what>.+), (?P<count>\d+) callers")
@@ -39,42 +38,6 @@ def last(values: dict[int, float]) -> tuple[int, float] | None:
     return max(values.items()) if values else None
 
 
-def per_name(table: dict) -> list[str]:
-    mounted, alone = counted(table, NAMES, alone=None), counted(table, NAMES, alone="tables alone: ")
-    told = []
-    for name, label in ((ROOMY, "the gateway"), ("alluxiofuse-many", "AlluxioFuse")):
-        if found := last(of(mounted, name)):
-            told.append(f"{label} {found[1]:,.0f} bytes of heap at {found[0]:,}, through a mount")
-    if found := last(of(alone, OURS)):
-        told.append(f"the gateway's tables alone {found[1]:,.0f} bytes at {found[0]:,} names that are made up")
-    return [f"**A name** with its attributes takes: {'; '.join(told)}."] if told else []
-
-
-def per_open_file(table: dict) -> list[str]:
-    """AlluxioFuse's is hardly more for ten times as many."""
-    rows = of(counted(table, OPEN), "alluxiofuse-tuned")
-    if len(rows) < 2:
-        return []
-    few, many = min(rows), max(rows)
-    return [
-        f"**An open file**: AlluxioFuse's heap is larger by {few * rows[few] / 1e6:.0f} MB with {few:,} open files and "
-        f"by {many * rows[many] / 1e6:.0f} MB with {many:,}: divide by their number with care."
-    ]
-
-
-def per_volume(table: dict) -> list[str]:
-    told = []
-    for what, unit in (("resident memory", "MB"), ("heap", "MB"), ("threads", "threads")):
-        values = of(counted(table, VOLUMES, what=what), OURS)
-        if len(values) > 1:
-            first, most = min(values), max(values)
-            each = (values[most] - values[first]) / (most - first)
-            told.append(f"{each:.1f} {unit}" if unit == what else f"{each:.1f} {unit} of {what}")
-    if not told:
-        return []
-    return [f"**A volume more** takes {', '.join(told)}: the last ones less the first, by their number."]
-
-
 def asked(table: dict, what: str) -> tuple[float, float] | None:
     """Calls a second of the master, and its CPU time of one in µs, by as many callers as it answered most."""
     cells = [row[OURS] for row in counted(table, MASTER, what=what).values() if OURS in row]
@@ -82,35 +45,6 @@ def asked(table: dict, what: str) -> tuple[float, float] | None:
         return None
     best = max(cells, key=lambda cell: cell["median"])
     return best["median"], best["master_cpu_us"]
-
-
-def per_call(table: dict) -> list[str]:
-    told = [
-        f"{seen[0]:,.0f} calls a second for {what}, {seen[1]:,.0f} µs of its CPU time each"
-        for what in (ATTRIBUTES, LISTING)
-        if (seen := asked(table, what))
-    ]
-    if not told:
-        return []
-    return [f"**Alluxio's master** answers at most {'; '.join(told)}. Callers and master share the CPUs."]
-
-
-def large_node(table: dict) -> list[str]:
-    rows = counted(table, READERS)
-    found = [(count, row) for count, row in rows.items() if LARGE in row and SMALL in row]
-    if not found:
-        return []
-    told = [f"{count}: {row[LARGE]['median'] / row[SMALL]['median']:.2f}" for count, row in found]
-    return [
-        "**As on 128 CPUs**: a gateway whose JVM is told that it has so many, with 128 threads on `/dev/fuse`, "
-        "reads small files at these rates, ÷ those of one that is sized by the CPUs there are, by readers: "
-        f"{', '.join(told)}; {found[-1][1][LARGE]['threads']} threads beside {found[-1][1][SMALL]['threads']}. That "
-        "shows what its threads and tables cost, not how they meet on so many CPUs."
-    ]
-
-
-def scaling(table: dict, _facts: dict) -> list[str]:
-    return [*per_name(table), *per_open_file(table), *per_volume(table), *per_call(table), *large_node(table)]
 
 
 def names_on_paper(table: dict) -> list[str]:

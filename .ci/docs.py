@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/.
+
+Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words); every option, flag,
+metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
+a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
+"""
+
+import errno
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_WORDS_OF_SENTENCE, MAX_WORDS = 25, 25_000
+GENERATED = re.compile(r"<!-- ([\w/ ]+): begin -->\n.*?<!-- \1: end -->", re.DOTALL)
+MADE = "<!-- Made by `make docs`"
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"`+([^`\n]+)`+")
+# Which tests run the commands of a page; those of make: `make test`, which begins with them.
+ON_HOST = "alluxio-adapter/src/test/java/io/posixgateway/alluxio/cli/QuickstartFaultTest.java"
+IN_KUBERNETES = "e2e/cases/14-page.sh"
+RUNNERS = {
+    "README.md": (ON_HOST, IN_KUBERNETES),
+    "docs/quickstart-host.md": (ON_HOST,),
+    "docs/quickstart-kubernetes.md": (IN_KUBERNETES,),
+}
+# Properties of Alluxio, not values of the chart.
+ALLUXIO = (
+    "alluxio.user.",
+    "alluxio.master.",
+    "alluxio.underfs.",
+    "alluxio.tmp.",
+    "alluxio.fuse.",
+    "alluxio.zookeeper.",
+)
+ALLUXIO += ("alluxio.shaded.",)  # and a package
+RUN_BY_MAKE_TEST = ("make build",)
+SOURCES = ("*.java", "*.go", "*.c", "*.h", "*.py", "*.sh", "*.yaml", "*.proto", "*.tpl", "*.mk", "*/bin/*", "*/sh/*")
+SOURCES += ("Makefile", ".ci/*", "docker/*", "e2e/*", "*/jvm.options", "*.xml", "csi/docs/*", "docs/metrics.md")
+
+
+@dataclass(frozen=True)
+class Page:
+    """`name`: its path in the repository; `text`: all of it."""
+
+    name: str
+    text: str
+
+    @property
+    def written(self) -> str:
+        """What people wrote; lines keep their numbers."""
+        if self.text.startswith(MADE):
+            return ""
+        return GENERATED.sub(lambda match: "\n" * match[0].count("\n"), self.text)
+
+    def at(self, offset: int) -> str:
+        return f"{self.name}:{self.text.count(chr(10), 0, offset) + 1}"
+
+
+def slug(heading: str) -> str:
+    """As GitHub makes an anchor of a heading."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip()).replace("`", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def anchors(text: str) -> set[str]:
+    outside = FENCE.sub("", text)
+    named = set(re.findall(r'<a (?:id|name)="([^"]+)"', outside))
+    return named | {slug(match[1]) for match in re.finditer(r"^#+ (.+)$", outside, re.MULTILINE)}
+
+
+def broken_links(page: Page, root: Path = ROOT) -> Iterator[str]:
+    for match in LINK.finditer(FENCE.sub(lambda found: "\n" * found[0].count("\n"), page.text)):
+        target, _, anchor = match[1].partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        path = (root / page.name).parent / target if target else root / page.name
+        if not path.exists():
+            yield f"{page.name}: the link to {match[1]} leads nowhere"
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path.read_text()):
+            yield f"{page.name}: {target or 'this page'} has no heading for the link #{anchor}"
+
+
+def prose(text: str) -> Iterator[str]:
+    """Paragraphs, items of lists and cells of tables, without code blocks; a code span or a link is one word."""
+    text = re.sub(
+        r"^    \S.*$|<!--.*?-->|!\[[^\]]*\]\([^)]*\)", "", FENCE.sub("", text), flags=re.MULTILINE | re.DOTALL
+    )
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", CODE.sub("code", text))
+    block: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        starts = not line.strip() or re.match(r"\s*([*+-]|\d+\.|#+|\|)\s?", line)
+        if starts and block:
+            yield " ".join(block)
+            block = []
+        if line.startswith("#"):
+            yield line
+        elif line.startswith("|"):
+            yield from (cell.strip() for cell in line.strip("| ").split("|"))
+        elif line.strip():
+            block.append(line.strip())
+
+
+def long_sentences(page: Page) -> Iterator[str]:
+    if page.name == "CHANGELOG.md":
+        return
+    for block in prose(page.written):
+        for sentence in re.split(r"(?<=[.!?:;])(?=[\s)*]|$)", block):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > MAX_WORDS_OF_SENTENCE:
+                yield f"{page.name}: {len(words)} words, {MAX_WORDS_OF_SENTENCE} are allowed: {' '.join(words[:9])} …"
+
+
+def glossary() -> list[tuple[re.Pattern, str]]:
+    lines = [line for line in (ROOT / ".ci" / "words").read_text().splitlines() if line and not line.startswith("#")]
+    return [(re.compile(rf"\b{old}\b", re.IGNORECASE), new) for old, new in (line.split("\t") for line in lines)]
+
+
+def house_words(page: Page, words: list[tuple[re.Pattern, str]]) -> Iterator[str]:
+    text = CODE.sub("", FENCE.sub("", page.written))
+    for pattern, better in words if page.name != "CHANGELOG.md" else ():
+        for match in pattern.finditer(text):
+            yield f"{page.name}: '{match[0]}': the glossary says {better}"
+
+
+class Names:
+    """What the sources know."""
+
+    def __init__(self, root: Path = ROOT):
+        listed = subprocess.run(
+            ["git", "ls-files", "--", *SOURCES], cwd=root, check=True, capture_output=True, text=True
+        )
+        files = [root / name for name in listed.stdout.split() if not name.startswith(".ci/docs")]
+        files += [root / "charts/posix-gateway/values.yaml"]
+        everything = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
+        # Texts are split over lines and joined again by + in Java and Go.
+        self.text = re.sub(r'"\s*\+\s*"', "", everything).replace('\\"', '"')
+        self.words = set(re.findall(r"[A-Za-z][\w.-]*\w", everything))
+        chart = (root / "charts/posix-gateway/README.md").read_text()
+        self.values = set(re.findall(r"^\| `([\w.]+)` \|", chart, re.MULTILINE))
+        self.targets = set(re.findall(r"^([\w.-]+):(?!=)", everything, re.MULTILINE))
+
+    def has_value(self, name: str) -> bool:
+        """A value of the chart, what holds it, or a key below one."""
+        return any(
+            f"{one}.".startswith(f"{other}.") for each in self.values for one, other in ((each, name), (name, each))
+        )
+
+    def has_text(self, shown: str) -> bool:
+        """An error text as it is printed; … stands for what differs."""
+        return all(part.strip() in self.text for part in re.split("…", shown) if part.strip())
+
+
+def unknown_names(page: Page, names: Names) -> Iterator[str]:
+    spans = [match[1] for match in CODE.finditer(page.written)] + [match[2] for match in FENCE.finditer(page.written)]
+    for span in spans if page.name != "CHANGELOG.md" else ():
+        for flag in re.findall(r"posix-gateway[ \w/.:-]* (--[a-z][a-z-]+)", span):
+            if flag not in names.text:
+                yield f"{page.name}: no command has the flag {flag}"
+        value = re.fullmatch(
+            r"((?:node|controller|alluxio|monitoring|csiDriver|keeper|image)\.[a-z][\w.]*)(?:[:=].*)?", span
+        )
+        if value and not span.startswith(ALLUXIO) and not names.has_value(value[1]):
+            yield f"{page.name}: the chart has no value {value[1]}"
+        for name in re.findall(r"\bmake ([a-z][a-z0-9-]*)", span):
+            if name not in names.targets:
+                yield f"{page.name}: make has no target {name}"
+        if re.fullmatch(r"E[A-Z0-9]{3,}", span) and not hasattr(errno, span):
+            yield f"{page.name}: {span} is no errno"
+        for name in re.findall(r"(?<![\w./<-])(?:[a-z]+_[a-z_]+|PosixGateway[A-Z]\w+)(?![\w/(*-])", span):
+            if name not in names.words:
+                yield f"{page.name}: nothing in the sources is named {name}"
+
+
+def unknown_texts(page: Page, names: Names) -> Iterator[str]:
+    """Of docs/troubleshooting.md: symptoms that are error texts stand in a code span behind "> "."""
+    for match in re.finditer(r"^> `([^`\n]+)`$", page.text, re.MULTILINE):
+        if not names.has_text(match[1]):
+            yield f"{page.at(match.start())}: nothing prints this text: {match[1]}"
+
+
+def commands(page: Page) -> list[str]:
+    return [line for match in FENCE.finditer(page.text) if match[1] == "sh" for line in match[2].splitlines() if line]
+
+
+def commands_not_run(page: Page) -> Iterator[str]:
+    for runner in RUNNERS.get(page.name, ()):
+        if page.name not in (ROOT / runner).read_text():
+            yield f"{page.name}: {runner} does not run its commands"
+    for command in commands(page) if page.name in RUNNERS else ():
+        kubernetes = command.startswith(("helm ", "kubectl "))
+        wanted = IN_KUBERNETES if kubernetes else ON_HOST
+        if command.startswith("make ") and command not in RUN_BY_MAKE_TEST:
+            yield f"{page.name}: no test runs: {command}"
+        elif not command.startswith("make ") and wanted not in RUNNERS[page.name]:
+            yield f"{page.name}: no test runs: {command}"
+
+
+def pages(root: Path = ROOT) -> list[Page]:
+    some = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md", *sorted((root / "docs").glob("*.md"))]
+    return [Page(str(path.relative_to(root)), path.read_text()) for path in some]
+
+
+def count(some: list[Page]) -> int:
+    """Words that people wrote, of README and docs."""
+    return sum(len(page.written.split()) for page in some if page.name != "CHANGELOG.md")
+
+
+def wrong(some: list[Page], names: Names) -> Iterator[str]:
+    words = glossary()
+    for page in some:
+        yield from broken_links(page)
+        yield from long_sentences(page)
+        yield from house_words(page, words)
+        yield from unknown_names(page, names)
+        yield from unknown_texts(page, names)
+        yield from commands_not_run(page)
+    if (total := count(some)) > MAX_WORDS:
+        yield f"README and docs have {total} words; {MAX_WORDS} are allowed: shorten them"
+
+
+def main() -> int:
+    some = pages()
+    found = list(wrong(some, Names()))
+    for line in found:
+        print(line)
+    if sys.argv[1:] == ["--count"]:
+        print(count(some), "words")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Each check of the docs can fail."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import proofs
+
+import docs
+from docs import Page
+
+
+class Checks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names = docs.Names()
+
+    def test_a_link_to_a_page_or_heading_that_is_missing_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "b.md").write_text("# One `two`, three\n")
+            page = Page("a.md", "[x](b.md#one-two-three) [y](b.md#four) [z](c.md) [w](https://example.org)\n")
+            self.assertEqual(2, len(list(docs.broken_links(page, root))))
+
+    def test_a_sentence_of_26_words_is_found_in_text_and_tables(self):
+        for text in ("word " * 26 + ".", "| a | " + "word " * 26 + "|", "* " + "word " * 26):
+            self.assertEqual(1, len(list(docs.long_sentences(Page("a.md", text)))), text)
+        for text in ("word " * 25 + ". Next.", "`" + "word " * 30 + "`", "```sh\n" + "word " * 30 + "\n```"):
+            self.assertEqual([], list(docs.long_sentences(Page("a.md", text))), text)
+
+    def test_a_house_word_is_found_but_not_in_code(self):
+        words = docs.glossary()
+        self.assertEqual(1, len(list(docs.house_words(Page("a.md", "The contender wins."), words))))
+        self.assertEqual([], list(docs.house_words(Page("a.md", "`contender` wins."), words)))
+
+    def test_a_name_that_the_sources_lack_is_found(self):
+        for text in (
+            "`posix_gateway_nothing_total`",
+            "`no_such_option=1`",
+            "`PosixGatewayNothing`",
+            "`node.gateway.nothing=1`",
+            "`ENOTHING`",
+            "`make nothing-of-the-kind`",
+            "`posix-gateway mount --no-such-flag`",
+        ):
+            self.assertEqual(1, len(list(docs.unknown_names(Page("a.md", text), self.names))), text)
+        known = (
+            "`posix_gateway_ready` `metadata_ttl=5s` `PosixGatewayNotReady` `ENOENT` `node.gateway.standby` `make test`"
+        )
+        self.assertEqual([], list(docs.unknown_names(Page("a.md", known), self.names)))
+
+    def test_an_error_text_that_nothing_prints_is_found(self):
+        self.assertEqual(
+            [], list(docs.unknown_texts(Page("a.md", "> `option '…' is not known; known are …`\n"), self.names))
+        )
+        self.assertEqual(1, len(list(docs.unknown_texts(Page("a.md", "> `nothing prints just this`\n"), self.names))))
+
+    def test_a_command_that_no_test_runs_is_found(self):
+        page = Page("docs/quickstart-host.md", "```sh\nmake nothing\nkubectl get pods\ntrue\n```\n")
+        said = list(docs.commands_not_run(page))
+        self.assertEqual(2, len(said), said)
+
+    def test_what_is_generated_is_left_out(self):
+        page = Page("a.md", "<!-- x: begin -->\n" + "word " * 30 + "\n<!-- x: end -->\n")
+        self.assertEqual([], list(docs.long_sentences(page)))
+
+
+class Make(unittest.TestCase):
+    def test_help_lists_at_most_20_targets(self):
+        listed = subprocess.run(
+            ["make", "-s", "help"], cwd=docs.ROOT, check=True, capture_output=True, text=True
+        ).stdout
+        self.assertLessEqual(len(listed.splitlines()), 20, listed)
+        self.assertIn("bench ", listed)
+
+
+class Proofs(unittest.TestCase):
+    def test_a_line_without_a_proof_and_a_proof_without_a_test_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "semantics.md"
+            page.write_text("| a | proof |\n|---|---|\n| x | |\n| y | [proof](semantics-proofs.md#y) |\n")
+            with mock.patch.object(proofs, "PAGE", page):
+                self.assertEqual(2, len(proofs.wrong({"y": ["nothing"]}, {})))
+
+
+if __name__ == "__main__":
+    unittest.main()
