@@ -81,14 +81,24 @@ class OptionTableTest {
 
     @Test
     void a_value_that_is_not_allowed_is_refused_with_what_is() {
-        refused("transport", "pigeon", "option transport=pigeon is not allowed; transport is one of auto, uring; leave it out for auto");
+        refused(
+                "transport",
+                "pigeon",
+                "option transport=pigeon is not allowed; transport is one of auto, uring; leave it out for auto");
         refused("ro", "maybe", "option ro=maybe is not allowed; ro is on or off; leave it out for off");
-        refused("threads", "65", "option threads=65 is not allowed; threads is a number from 1 to 64; leave it out for 8");
-        refused("umask", "9", "option umask=9 is not allowed; umask is an octal number from 0 to 7777; leave it out for 022");
+        refused(
+                "threads",
+                "65",
+                "option threads=65 is not allowed; threads is a number from 1 to 64; leave it out for 8");
+        refused(
+                "umask",
+                "9",
+                "option umask=9 is not allowed; umask is an octal number from 0 to 7777; leave it out for 022");
         refused(
                 "buffer_size",
                 "1X",
-                "option buffer_size=1X is not allowed; " + "buffer_size is a size from 4K to 1T (units K, M, G, T); leave it out for 64M");
+                "option buffer_size=1X is not allowed; "
+                        + "buffer_size is a size from 4K to 1T (units K, M, G, T); leave it out for 64M");
         refused(
                 "buffer_size",
                 "999999999999999T",
