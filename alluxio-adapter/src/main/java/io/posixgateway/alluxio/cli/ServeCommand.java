@@ -101,8 +101,7 @@ final class ServeCommand implements Callable<Integer> {
         }
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
-        try (GatewayService service = GatewayService.start(
-                volumes(), addresses, Main.version(), standby)) {
+        try (GatewayService service = GatewayService.start(volumes(), addresses, Main.version(), standby)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {
@@ -116,7 +115,8 @@ final class ServeCommand implements Callable<Integer> {
             return new AlluxioVolumes(siteProperties, spool, BlockFolderRules.of(blockFolders), Clock.system());
         } catch (IllegalArgumentException e) {
             throw new CommandException(
-                    "--block-folders: " + e.getMessage() + "; give DIR[:DIR...] or MASTERS=DIR[:DIR...], each DIR absolute",
+                    "--block-folders: " + e.getMessage()
+                            + "; give DIR[:DIR...] or MASTERS=DIR[:DIR...], each DIR absolute",
                     e);
         }
     }
