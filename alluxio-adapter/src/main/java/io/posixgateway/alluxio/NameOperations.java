@@ -553,7 +553,7 @@ final class NameOperations {
     }
 
     private void replace(Inode child, Inode target, Drafts.Step step) throws StoreException {
-        boolean kept = keepContent(target);
+        boolean kept = volume.orphans.keepContent(target);
         try {
             orphan(target, () -> volume.drafts.move(child, () -> volume.drafts.unlink(target, step)));
         } catch (StoreException e) {
@@ -581,23 +581,5 @@ final class NameOperations {
             volume.store.rename(path, newPath, false);
             return newPath;
         });
-    }
-
-    /**
-     * Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. So does who
-     * refers to it by a bind mount or an {@code O_PATH} descriptor: from block files on this host, or a spool if it is small.
-     *
-     * @return was a spool begun for that?
-     */
-    private boolean keepContent(Inode target) throws StoreException {
-        volume.drafts.completeStream(target);
-        if (volume.drafts.has(target)) {
-            return false;
-        }
-        if (volume.mayBeOpen(target) && !volume.passedThrough(target)) {
-            volume.drafts.begin(target, Long.MAX_VALUE);
-            return true;
-        }
-        return !volume.orphans.hold(target) && volume.orphans.copyIfSmall(target);
     }
 }

@@ -246,4 +246,22 @@ final class Orphans implements AutoCloseable {
         }
         held.all().forEach(one -> release(one.inode));
     }
+
+    /**
+     * Whoever has the replaced file open goes on reading it: from a spool, unless the kernel holds the block file. So does who
+     * refers to it by a bind mount or an {@code O_PATH} descriptor: from block files on this host, or a spool if it is small.
+     *
+     * @return was a spool begun for that?
+     */
+    boolean keepContent(Inode target) throws StoreException {
+        volume.drafts.completeStream(target);
+        if (volume.drafts.has(target)) {
+            return false;
+        }
+        if (volume.mayBeOpen(target) && !volume.passedThrough(target)) {
+            volume.drafts.begin(target, Long.MAX_VALUE);
+            return true;
+        }
+        return !hold(target) && copyIfSmall(target);
+    }
 }

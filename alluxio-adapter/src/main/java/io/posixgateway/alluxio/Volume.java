@@ -123,19 +123,15 @@ final class Volume implements AutoCloseable {
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
-        BlockFiles blocks = new BlockFiles(
-                options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders(), store::mayReadBlocks);
-        this.readers = new FileReaders(
-                store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
+        this.readers = readers(store, options, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
-        this.passthrough = new Passthrough(blocks, options.passthroughBytes(), holdings);
+        this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
         this.pages = new KernelPages(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
         this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
-        this.hidden =
-                kept == null ? new HiddenFiles(lists, store.cluster()) : HiddenFiles.ofVolume(lists, store.cluster());
+        this.hidden = new HiddenFiles(lists, store.cluster(), kept != null);
         RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
         this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
@@ -148,6 +144,12 @@ final class Volume implements AutoCloseable {
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
         later.allowCoreThreadTimeOut(true);
+    }
+
+    private static FileReaders readers(Store store, AdapterOptions options, Clock clock) {
+        BlockFiles blocks = new BlockFiles(
+                options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders(), store::mayReadBlocks);
+        return new FileReaders(store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
     }
 
     private static FreshnessByPath freshness(AdapterOptions options, Clock clock) {

@@ -50,20 +50,11 @@ public final class HiddenFiles implements AutoCloseable {
      * Makes nothing yet.
      *
      * @param cluster names the Alluxio
-     * @param own is the folder one volume's own, so that all lists in it are?
+     * @param own is the folder one volume's own, so that all lists in it are of the Alluxio that {@link KnownAlluxio} knows, wherever it
+     *     is reached now? If not, mounts of other Alluxios may use it, too, and the name of each list says of which it is
      */
-    private HiddenFiles(Path folder, String cluster, boolean own) {
+    public HiddenFiles(Path folder, String cluster, boolean own) {
         this.list = new ProcessList<>(folder, "hidden", cluster, own, new Codec());
-    }
-
-    /** In a folder that mounts of other Alluxios may use, too; the name of each list says of which it is. */
-    public HiddenFiles(Path folder, String cluster) {
-        this(folder, cluster, false);
-    }
-
-    /** In the folder of one volume, whose lists are of the Alluxio that {@link KnownAlluxio} knows, wherever it is reached now. */
-    public static HiddenFiles ofVolume(Path folder, String cluster) {
-        return new HiddenFiles(folder, cluster, true);
     }
 
     /** Before it is made. False, and a line in the log, if the list cannot be written: then it may outlive this process. */

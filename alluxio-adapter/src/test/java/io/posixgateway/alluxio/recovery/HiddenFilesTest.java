@@ -23,7 +23,7 @@ class HiddenFilesTest {
 
     /** A list of another process. */
     private Path leave(String cluster, Hidden... all) throws Exception {
-        HiddenFiles dead = new HiddenFiles(folder, cluster);
+        HiddenFiles dead = new HiddenFiles(folder, cluster, false);
         for (Hidden hidden : all) {
             dead.add(hidden);
         }
@@ -45,7 +45,7 @@ class HiddenFilesTest {
     @Test
     void whatADeadProcessLeftIsInheritedOnce() throws Exception {
         Path left = leave("here", A, B);
-        HiddenFiles next = new HiddenFiles(folder, "here");
+        HiddenFiles next = new HiddenFiles(folder, "here", false);
         assertThat(next.inherit()).containsExactly(A, B);
         assertThat(left).doesNotExist();
         assertThat(next.inherit()).isEmpty();
@@ -59,15 +59,16 @@ class HiddenFilesTest {
     @Test
     void aVolumesOwnListsAreInheritedThoughItsMastersAreOthersByNow() throws Exception {
         leave("one:19998", A);
-        assertThat(HiddenFiles.ofVolume(folder, "one:19998,two:19998").inherit())
+        assertThat(new HiddenFiles(folder, "one:19998,two:19998", true).inherit())
                 .containsExactly(A);
     }
 
     @Test
     void listsOfTheSameMastersInAnotherOrderAreInherited() throws Exception {
         leave("[two:19998, one:19998]", A);
-        assertThat(new HiddenFiles(folder, "[one:19998]").inherit()).isEmpty();
-        assertThat(new HiddenFiles(folder, "[one:19998, two:19998]").inherit()).containsExactly(A);
+        assertThat(new HiddenFiles(folder, "[one:19998]", false).inherit()).isEmpty();
+        assertThat(new HiddenFiles(folder, "[one:19998, two:19998]", false).inherit())
+                .containsExactly(A);
     }
 
     @Test
@@ -75,19 +76,20 @@ class HiddenFilesTest {
         Path left = leave("[one:19998, two:19998]", A);
         String old = "hidden-" + Integer.toHexString("[two:19998, one:19998]".hashCode()) + "-of.another-1";
         Files.move(left, left.resolveSibling(old));
-        assertThat(new HiddenFiles(folder, "[two:19998, one:19998]").inherit()).containsExactly(A);
+        assertThat(new HiddenFiles(folder, "[two:19998, one:19998]", false).inherit())
+                .containsExactly(A);
     }
 
     @Test
     void whatWasTakenOffIsNotInherited() throws Exception {
-        HiddenFiles dead = new HiddenFiles(folder, "here");
+        HiddenFiles dead = new HiddenFiles(folder, "here", false);
         dead.add(A);
         dead.add(B);
         dead.remove(A.path());
         dead.close();
         Path left = files().get(0);
         Files.move(left, left.resolveSibling(left.getFileName().toString().replaceAll("[^-]*-1?\\d*$", "x-1")));
-        assertThat(new HiddenFiles(folder, "here").inherit()).containsExactly(B);
+        assertThat(new HiddenFiles(folder, "here", false).inherit()).containsExactly(B);
     }
 
     @Test
@@ -95,7 +97,7 @@ class HiddenFilesTest {
         Path left = leave("here", A, B);
         byte[] bytes = Files.readAllBytes(left);
         Files.write(left, java.util.Arrays.copyOf(bytes, bytes.length - 3));
-        assertThat(new HiddenFiles(folder, "here").inherit()).containsExactly(A);
+        assertThat(new HiddenFiles(folder, "here", false).inherit()).containsExactly(A);
     }
 
     @Test
@@ -111,14 +113,14 @@ class HiddenFilesTest {
                 .start();
         try {
             assertThat(living.getInputStream().read()).isEqualTo('l');
-            assertThat(new HiddenFiles(folder, "here").inherit()).isEmpty();
+            assertThat(new HiddenFiles(folder, "here", false).inherit()).isEmpty();
         } finally {
             living.destroyForcibly().waitFor();
         }
-        HiddenFiles own = new HiddenFiles(folder, "here");
+        HiddenFiles own = new HiddenFiles(folder, "here", false);
         own.add(A);
         assertThat(own.inherit()).containsExactly(B);
-        assertThat(new HiddenFiles(folder, "here").inherit())
+        assertThat(new HiddenFiles(folder, "here", false).inherit())
                 .as("one of this process")
                 .isEmpty();
         assertThat(other).exists();

@@ -200,7 +200,7 @@ class OpenFileChangesTest {
                 FileSink sink = store.create(name, 0600, Map.of(), UUID.randomUUID());
                 sink.complete();
             }
-            HiddenFiles dead = new HiddenFiles(spool, store.cluster());
+            HiddenFiles dead = new HiddenFiles(spool, store.cluster(), false);
             dead.add(new HiddenFiles.Hidden("/.pgw~listed", 0, 0));
             dead.close();
         }

@@ -128,14 +128,15 @@ class OtherAlluxioTest {
     void hiddenFiles_ofAnotherAlluxio_stayAtTheMountAfterTheNext() throws Exception {
         String hidden = "/" + HiddenNames.make();
         dead.kill();
-        HiddenFiles list = HiddenFiles.ofVolume(dead.folder(), "before");
+        HiddenFiles list = new HiddenFiles(dead.folder(), "before", true);
         list.add(new HiddenFiles.Hidden(hidden, 0, 0));
         list.close();
+        Path left = Files.createDirectory(folder.resolve("next"));
         for (Path file : files(dead.folder(), "hidden-.*")) { // as an earlier process wrote it
-            Files.move(file, file.resolveSibling("hidden-0-1.0-1"));
+            Files.move(file, left.resolve("hidden-0-1.0-1"));
         }
         after.connect().create(hidden, 0644, Map.of(), UUID.randomUUID()).complete();
-        try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(folder.resolve("next"), dead)) {
+        try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(left, dead)) {
             next.write("/x", "x");
             next.kill();
             try (MemoryMount last = MemoryMount.of(after.connect()).openReturned(folder.resolve("last"), next)) {
