@@ -40,7 +40,8 @@ const basePath = "/posix-gateway-csi-test"
 type places struct{ dir string }
 
 func (p places) keeperSocket() string  { return filepath.Join(p.dir, "keeper.sock") }
-func (p places) gatewaySocket() string { return filepath.Join(p.dir, "control.sock") }
+func (p places) gatewayDir() string    { return filepath.Join(p.dir, "control") }
+func (p places) gatewaySocket() string { return filepath.Join(p.gatewayDir(), "control.sock") }
 func (p places) driverSocket() string  { return filepath.Join(p.dir, "csi.sock") }
 func (p places) kubelet() string       { return filepath.Join(p.dir, "kubelet") }
 func (p places) state() string         { return filepath.Join(p.dir, "state") }
@@ -112,15 +113,18 @@ func newRigAs(t *testing.T, program string, user int) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // the gateway, of another user, finds its folders there
+		t.Fatal(err)
+	}
 	r := &rig{places: places{dir: dir}, t: t, real: program, user: user, processes: map[string]*exec.Cmd{}, http: freeport.Address(t)}
 	r.httpOf = map[string]string{"keeper": freeport.Address(t), "gateway": freeport.Address(t)}
 	t.Cleanup(r.tearDown)
-	for _, folder := range []string{r.kubelet(), r.alluxio(), r.spool()} {
+	for _, folder := range []string{r.kubelet(), r.alluxio(), r.gatewayDir(), r.spool()} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, folder := range []string{dir, r.spool()} { // where the gateway makes its socket and its files
+	for _, folder := range []string{r.gatewayDir(), r.spool()} { // where the gateway makes its socket and its files
 		if err := os.Chown(folder, user, user); err != nil {
 			t.Fatal(err)
 		}
