@@ -73,6 +73,9 @@ func (g *Gateway) serveAgain(ctx context.Context) error {
 			continue
 		}
 		record, err := g.keeper.Record(ctx, session.ID)
+		if refusal, ok := errors.AsType[*keeperapi.Error](err); ok && refusal.Code == keeperapi.NotFound {
+			continue // it ended meanwhile
+		}
 		if err != nil {
 			return err
 		}
@@ -80,7 +83,7 @@ func (g *Gateway) serveAgain(ctx context.Context) error {
 		if err := proto.Unmarshal(record, request); err != nil {
 			return err
 		}
-		if _, err := g.Attach(ctx, request); err != nil {
+		if _, err := g.Attach(ctx, request); err != nil && status.Code(err) != codes.NotFound {
 			return err
 		}
 	}

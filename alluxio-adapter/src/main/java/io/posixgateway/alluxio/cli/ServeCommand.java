@@ -76,7 +76,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "[MASTERS=]DIR[:DIR...]",
             description = {
                 "Folders at or beneath which block files of workers on this node may be read, for volumes that name no masters,"
-                        + " or exactly MASTERS; repeatable. Other volumes read all through the workers.",
+                        + " or exactly MASTERS (*: whichever); repeatable. Other volumes read all through the workers.",
             })
     private List<String> blockFolders = List.of();
 

@@ -11,6 +11,7 @@ import java.util.Map;
  */
 public final class BlockFolderRules {
     private static final String OF = "=/";
+    private static final String WHICHEVER = "*";
 
     /** By masters; empty: those of the process itself. */
     private final Map<String, String> folders;
@@ -31,7 +32,7 @@ public final class BlockFolderRules {
      * As an administrator gave them.
      *
      * @param given each as {@code DIR[:DIR...]}, for volumes that name no masters, or {@code MASTERS=DIR[:DIR...]}, for those
-     *     that name exactly these; all others read no block files
+     *     that name exactly these, or whichever ones ({@code *}); all others read no block files
      * @throws IllegalArgumentException one cannot be read
      */
     public static BlockFolderRules of(List<String> given) {
@@ -45,7 +46,7 @@ public final class BlockFolderRules {
                 throw new IllegalArgumentException("'" + each + "' is empty, or given twice for the same masters");
             }
         }
-        return new BlockFolderRules(Map.copyOf(folders), TrustedFolders.NONE);
+        return new BlockFolderRules(Map.copyOf(folders), folders.getOrDefault(WHICHEVER, TrustedFolders.NONE));
     }
 
     /** The option {@code block_folders} of a volume that names these masters, or none (empty). */

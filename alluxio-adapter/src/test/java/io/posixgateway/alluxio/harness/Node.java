@@ -111,7 +111,9 @@ public final class Node implements AutoCloseable {
                 "--http",
                 "127.0.0.1:" + httpPort,
                 "--spool",
-                folder.resolve("spool").toString());
+                folder.resolve("spool").toString(),
+                "--block-folders",
+                "*=/tmp:/dev/shm");
     }
 
     /** Starts another gateway, as it stands behind the first one in a container; it says more than others. The caller ends it. */

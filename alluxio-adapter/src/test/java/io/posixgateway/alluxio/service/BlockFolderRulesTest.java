@@ -19,6 +19,7 @@ class BlockFolderRulesTest {
         assertThat(rules.option("a:1,b:2")).isEqualTo("/other");
         assertThat(rules.option("a:1")).isEqualTo("none");
         assertThat(BlockFolderRules.of(List.of()).option("")).isEqualTo("none");
+        assertThat(BlockFolderRules.of(List.of("*=/mnt")).option("a:1")).isEqualTo("/mnt");
     }
 
     @ParameterizedTest
