@@ -78,8 +78,13 @@ final class KeptMount {
         return plain.substring(0, Math.min(plain.length(), SHOWN_OF_LONG)) + "::" + MountSocket.digest(path);
     }
 
-    /** Serves until the mount has ended. */
-    void serve(AlluxioVolumes source, AlluxioOptions place, OptionValues options, Map<String, String> given)
+    /**
+     * Serves until the mount has ended.
+     *
+     * @param name first column of /proc/mounts
+     */
+    void serve(
+            String name, AlluxioVolumes source, AlluxioOptions place, OptionValues options, Map<String, String> given)
             throws ServiceException, KeeperException {
         if (own && !answers()) {
             startKeeper();
@@ -87,7 +92,7 @@ final class KeptMount {
         keeper.mount(new KeeperClient.Mount(
                 id,
                 target.toString(),
-                place.path(),
+                name,
                 options.on("ro"),
                 options.on("allow_other"),
                 options.on("default_permissions"),

@@ -122,7 +122,9 @@ public final class Main implements Runnable {
         return Objects.requireNonNull(spec, "picocli sets it");
     }
 
-    /** Wrong arguments: says what is wrong, and of a flag of another file system, what to do instead. */
+    /**
+     * Wrong arguments: says what is wrong and what there is, in a few lines; of a flag of another file system, what to do instead.
+     */
     private static int refuse(CommandLine.ParameterException failure, String... arguments) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
@@ -134,10 +136,13 @@ public final class Main implements Runnable {
                 return CommandLine.ExitCode.USAGE;
             }
         }
-        err.println(failure.getMessage());
+        err.println("posix-gateway: " + failure.getMessage());
+        boolean chosen = command.getSubcommands().isEmpty();
         if (!CommandLine.UnmatchedArgumentException.printSuggestions(failure, err)) {
-            command.usage(err);
+            err.print(chosen ? command.getHelp().fullSynopsis() : command.getUsageMessage());
         }
+        err.println(command.getCommandSpec().qualifiedName() + " --help "
+                + (chosen ? "explains each" : "lists the commands"));
         return CommandLine.ExitCode.USAGE;
     }
 

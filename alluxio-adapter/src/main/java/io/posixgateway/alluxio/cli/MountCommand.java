@@ -120,7 +120,7 @@ final class MountCommand implements Callable<Integer> {
             String blocks = given.remove("block_folders");
             BlockFolderRules blockFolders = BlockFolderRules.all(blocks == null ? "" : blocks);
             AlluxioVolumes source = new AlluxioVolumes(siteProperties, folder, blockFolders, Clock.system());
-            mount.serve(source, place, options, given);
+            mount.serve(name, source, place, options, given);
             return 0;
         } catch (ServiceException | KeeperException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);

@@ -166,9 +166,19 @@ class CommandLineTest {
     }
 
     @Test
-    void an_unknown_flag_is_refused_with_the_usage() {
+    void an_unknown_flag_is_refused_with_the_flags_there_are_in_a_few_lines() {
         assertThat(run("mount", "alluxio://h:1/", "/mnt", "--colour=red")).isEqualTo(2);
-        assertThat(err.toString()).contains("--colour");
+        assertThat(err.toString())
+                .startsWith("posix-gateway: Unknown option: '--colour=red'")
+                .contains("[--keeper[=SOCKET]]")
+                .endsWith("posix-gateway mount --help explains each" + System.lineSeparator());
+        assertThat(err.toString().lines().count()).isLessThan(10);
+    }
+
+    @Test
+    void a_command_that_is_not_known_is_refused_with_where_they_are_listed() {
+        assertThat(run("mout")).isEqualTo(2);
+        assertThat(err.toString()).contains("'mout'").contains("posix-gateway --help lists the commands");
     }
 
     @Test

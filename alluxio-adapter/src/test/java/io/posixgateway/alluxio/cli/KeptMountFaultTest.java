@@ -41,6 +41,7 @@ class KeptMountFaultTest {
             try (Program first = Program.gateway(folder, command)) {
                 first.awaitOutput("transport devfuse", LIMIT);
                 assertThat(mount.resolve("file")).hasContent("text");
+                assertThat(Path.of("/proc/mounts")).content().contains("\n" + own.uri() + " " + mount + " fuse");
                 first.kill();
             }
             try (Program second = Program.gateway(folder, command)) {
