@@ -29,11 +29,11 @@ public final class NodeIds {
     /**
      * Before any node but the root is made.
      *
-     * @param now how many generations there were before this one; more than {@code first}, or the same
+     * @param now how many generations there were before this one, as far as that could be stored
      * @param first the one that {@link #beginAnew} returned last; negative: none
      */
     public void startAt(int now, int first) {
-        generation = now;
+        generation = Math.max(now, first);
         began = first < 0 ? FIRST : first;
     }
 
