@@ -51,7 +51,7 @@ public final class NodeIds {
     }
 
     /** The id of a file's node, unless that was split off or began with another file. */
-    long of(long fileId) {
+    public long of(long fileId) {
         return began == FIRST ? plain(fileId) : marked(fileId, began, 1);
     }
 
