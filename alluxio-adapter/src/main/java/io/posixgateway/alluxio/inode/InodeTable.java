@@ -280,7 +280,7 @@ public final class InodeTable {
             return false;
         }
         replaced(inode, newFileId, nowNanos);
-        numbering.moved(inode.node(), newFileId);
+        numbering.moved(inode, newFileId);
         return true;
     }
 
@@ -493,7 +493,7 @@ public final class InodeTable {
             numbers.cameBack(inode);
             if (fileIdOf(inode.node()) != inode.fileId()) {
                 found(inode.fileId(), inode);
-                numbering.moved(inode.node(), inode.fileId());
+                numbering.moved(inode, inode.fileId());
             }
             if (inode.startResting()) {
                 idle.add(inode);
