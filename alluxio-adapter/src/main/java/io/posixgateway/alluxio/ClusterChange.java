@@ -29,6 +29,8 @@ final class ClusterChange {
     private final Volume volume;
     private final KnownAlluxio alluxio;
     private final @Nullable VolumeFolder kept;
+    /** What the next process is to hear, and has not been written; null: nothing. Guarded by this. */
+    private VolumeFolder.@Nullable Nodes unwritten;
 
     /** @param kept null: the volume ends with its process */
     ClusterChange(Volume volume, KnownAlluxio alluxio, @Nullable VolumeFolder kept) {
@@ -55,22 +57,36 @@ final class ClusterChange {
     private void happened(String clusterId) {
         List<Name> names = volume.table.restart();
         volume.readers.forgetAll();
-        int began = volume.table.ids().began();
-        if (kept != null) {
-            kept.foreignNodesAre(new VolumeFolder.Nodes(clusterId, began));
-        }
+        note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();
         volume.notices.moved(volume.table.root(), names);
         volume.table.forEachKnown(inode -> volume.notices.changed(inode.node()));
         volume.later(this::setAside);
     }
 
+    private synchronized void note(VolumeFolder.Nodes nodes) {
+        unwritten = kept == null || kept.foreignNodesAre(nodes) ? null : nodes;
+    }
+
+    /** False: to the next process the nodes of before would be those of the Alluxio that answers, were it recorded as the known one. */
+    private synchronized boolean isNoted() {
+        VolumeFolder.Nodes again = unwritten;
+        if (again != null) {
+            note(again);
+        }
+        return unwritten == null;
+    }
+
     private void setAside() {
+        if (kept != null) {
+            volume.replacer.inherit(); // what earlier processes left, too
+            volume.hidden.inherit();
+        }
         volume.replacer.leaveForeign(WHY);
         volume.hiddenCleanup.leaveForeign(WHY);
         new ForeignDrafts(volume.drafts, volume.table.ids()).setAside(WHY);
         try {
-            if (volume.drafts.withheld().isEmpty() && !volume.recovers()) {
+            if (volume.drafts.withheld().isEmpty() && !volume.recovers() && isNoted()) {
                 alluxio.record(true);
             }
         } catch (StoreException e) {

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.data.Passthrough;
+import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIdListener;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
@@ -22,8 +23,12 @@ record StoredNotes(VolumeFolder folder) implements Passthrough.Notes, NodeIdList
     }
 
     @Override
-    public void moved(long node, long fileId) {
-        folder.nodes().noticed(node, fileId);
+    public void moved(Inode inode, long fileId) {
+        if (inode.isDirectory()) {
+            folder.nodes().directoryMoved(inode.node(), fileId);
+        } else {
+            folder.nodes().noticed(inode.node(), fileId);
+        }
     }
 
     @Override

@@ -164,4 +164,32 @@ class FormattedAlluxioTest {
             }
         }
     }
+
+    /** What an earlier process noted of its nodes names ids that are those of others now. */
+    @Test
+    void notedNodesOfBefore_areNotFoundForFilesOfNow() {
+        try (MemoryMount first = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null)) {
+            first.write("/mine", OLD);
+            first.write("/mine", OLD);
+            OpenFile old = first.open("/mine");
+            long node = old.opened().node().id();
+            first.kill();
+            format();
+            try (MemoryMount other = MemoryMount.of(after)) {
+                for (int i = 0; i < 8; i++) {
+                    other.write("/file" + i, NEW); // one has the id that the old one had last
+                }
+            }
+            try (MemoryMount second = MemoryMount.of(after.connect()).openKept(folder.resolve("second"), first)) {
+                isStale(second.inherited(old)::readText);
+                second.kill();
+                try (MemoryMount third = MemoryMount.of(after.connect()).openKept(folder.resolve("third"), second)) {
+                    for (int i = 0; i < 8; i++) {
+                        assertThat(third.lookup("/file" + i).id()).isNotEqualTo(node);
+                        assertThat(third.read("/file" + i)).isEqualTo(NEW);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -474,8 +474,9 @@ public final class AlluxioStore implements Store {
         return attempt("cluster id", "", () -> {
             try (RetryHandlingMetaMasterClient master =
                     new RetryHandlingMetaMasterClient(context.getMasterClientContext())) {
-                return recent.of(
-                        master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId());
+                String answer =
+                        master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId();
+                return recent.of(ClusterWatch.idOf(answer));
             }
         });
     }

@@ -28,6 +28,8 @@ final class ClusterWatch {
     private static final long READ_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** So long after a comparison that was not answered reading waits for none. */
     private static final long AWAY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** What a master of Alluxio 2 says that has read nothing of its journal, or nothing any more. */
+    private static final String NO_ID = "INVALID_CLUSTER_ID";
 
     private final Question question;
     private final Clock clock;
@@ -51,6 +53,14 @@ final class ClusterWatch {
         this.question = question;
         this.clock = clock;
         this.answeredNanos = clock.nanos();
+    }
+
+    /**
+     * The id in the answer of a master; empty: it has none. One that loses its lead, or begins, says something else in its place for a
+     * moment.
+     */
+    static String idOf(String answer) {
+        return answer.equals(NO_ID) ? "" : answer;
     }
 
     /** As {@link Store#watchCluster}. */
@@ -155,16 +165,19 @@ final class ClusterWatch {
 
     /**
      * Before blocks are read, which needs no master: true if they may be those of the Alluxio before. Never waits: where that is not
-     * known, it is found out meanwhile.
+     * known, it is found out meanwhile. While the master is away that takes long each time, and they are read: one that comes back
+     * answers before it knows a worker, and so before there are other blocks.
      */
     boolean mayRead() {
-        if (isSure() || (away && clock.nanos() - awayNanos < AWAY_NANOS)) {
+        if (isSure()) {
             return true;
         }
-        if (looking.compareAndSet(false, true)) {
+        boolean wasAway = away;
+        boolean asks = !wasAway || clock.nanos() - awayNanos >= AWAY_NANOS;
+        if (asks && looking.compareAndSet(false, true)) {
             new FreeThread(this::look, "cluster-watch").start();
         }
-        return false;
+        return wasAway;
     }
 
     private void look() {

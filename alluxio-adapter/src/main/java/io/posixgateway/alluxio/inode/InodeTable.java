@@ -143,9 +143,16 @@ public final class InodeTable {
         return fresh;
     }
 
+    /** Whoever finds the file finds this node; not a foreign one, as the id is another file's now. */
+    private void found(long fileId, Inode node) {
+        if (!ids.isForeign(node.node())) {
+            laterIds.put(fileId + NodeIds.BASE, node);
+        }
+    }
+
     /** The node's content is about to be in another file of Alluxio: whoever finds that file has found this node. */
     public synchronized void expect(Inode inode, long newFileId) {
-        laterIds.put(newFileId + NodeIds.BASE, inode);
+        found(newFileId, inode);
         Inode parent = inode.parent;
         Name name = name(inode);
         if (parent != null && name != null) {
@@ -174,7 +181,7 @@ public final class InodeTable {
         unlist(inode);
         numbers.replaced(inode, newFileId);
         inode.changeFileId(newFileId);
-        laterIds.put(newFileId + NodeIds.BASE, inode);
+        found(newFileId, inode);
         Inode parent = inode.parent;
         if (parent != null) {
             parent.dentries().put(inode, nowNanos);
@@ -257,7 +264,7 @@ public final class InodeTable {
                 if (facts != null) {
                     fresh.see(facts);
                 }
-                laterIds.put(inode.fileId() + NodeIds.BASE, fresh);
+                found(inode.fileId(), fresh);
                 attach(parent, name, fresh, nowNanos);
                 rest(fresh);
                 return true;
@@ -273,7 +280,7 @@ public final class InodeTable {
             return false;
         }
         replaced(inode, newFileId, nowNanos);
-        numbering.moved(inode.node(), newFileId);
+        numbering.moved(inode, newFileId);
         return true;
     }
 
@@ -291,7 +298,7 @@ public final class InodeTable {
         Inode fresh = new Inode(node, fileId, directory, bytes);
         nodes.putIfAbsent(fresh);
         lookedUp(fresh);
-        laterIds.put(fileId + NodeIds.BASE, fresh);
+        found(fileId, fresh);
         return fresh;
     }
 
@@ -485,8 +492,8 @@ public final class InodeTable {
             inode.comeBack();
             numbers.cameBack(inode);
             if (fileIdOf(inode.node()) != inode.fileId()) {
-                laterIds.put(inode.fileId() + NodeIds.BASE, inode);
-                numbering.moved(inode.node(), inode.fileId());
+                found(inode.fileId(), inode);
+                numbering.moved(inode, inode.fileId());
             }
             if (inode.startResting()) {
                 idle.add(inode);

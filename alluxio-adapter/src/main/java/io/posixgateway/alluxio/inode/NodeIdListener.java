@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.inode;
 
 /** Hears of nodes whose file has another id than the one they began with. Must not wait. */
 public interface NodeIdListener {
-    /** Others replaced the file. */
-    void moved(long node, long fileId);
+    /** Others replaced the file, or the directory is another one in Alluxio. */
+    void moved(Inode inode, long fileId);
 
     /** The kernel knows the node no more. */
     void gone(long node);
@@ -11,7 +11,7 @@ public interface NodeIdListener {
     /** Is told, and does nothing. */
     NodeIdListener NOBODY = new NodeIdListener() {
         @Override
-        public void moved(long node, long fileId) {}
+        public void moved(Inode inode, long fileId) {}
 
         @Override
         public void gone(long node) {}

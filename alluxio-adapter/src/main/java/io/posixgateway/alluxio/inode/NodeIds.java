@@ -29,11 +29,11 @@ public final class NodeIds {
     /**
      * Before any node but the root is made.
      *
-     * @param now how many generations there were before this one; more than {@code first}, or the same
+     * @param now how many generations there were before this one, as far as that could be stored
      * @param first the one that {@link #beginAnew} returned last; negative: none
      */
     public void startAt(int now, int first) {
-        generation = now;
+        generation = Math.max(now, first);
         began = first < 0 ? FIRST : first;
     }
 
@@ -51,7 +51,7 @@ public final class NodeIds {
     }
 
     /** The id of a file's node, unless that was split off or began with another file. */
-    long of(long fileId) {
+    public long of(long fileId) {
         return began == FIRST ? plain(fileId) : marked(fileId, began, 1);
     }
 

@@ -5,13 +5,18 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import org.jspecify.annotations.Nullable;
 
-/** Is the Alluxio that answers the one that a volume's records are of? Asked once, by whoever is first. Any thread; waits. */
+/**
+ * Is the Alluxio that answers the one that a volume's records are of? Asked once, by whoever is first. Any thread; waits, under no
+ * lock: {@link #changed} is called while other calls to Alluxio wait for it.
+ */
 public final class KnownAlluxio {
     private final Store store;
     private final @Nullable VolumeFolder folder;
     private final String root;
+    // Guarded by this.
     private @Nullable VolumeIdentity now;
     private @Nullable VolumeIdentity recorded;
+    private int changes;
 
     /** @param folder of the volume; null: it has none */
     public KnownAlluxio(Store store, @Nullable VolumeFolder folder, String root) {
@@ -25,20 +30,43 @@ public final class KnownAlluxio {
      *
      * @throws StoreException Alluxio does not answer
      */
-    public synchronized @Nullable String difference() throws StoreException {
+    public @Nullable String difference() throws StoreException {
         VolumeIdentity there = identity();
-        VolumeIdentity before = recorded;
+        VolumeIdentity before = before();
         return before == null ? null : before.difference(there);
     }
 
+    private synchronized @Nullable VolumeIdentity before() {
+        return recorded;
+    }
+
     private VolumeIdentity identity() throws StoreException {
-        VolumeIdentity known = now;
-        if (known == null) {
-            known = new VolumeIdentity(clusterId(), store.cluster(), root);
-            recorded = folder == null || recorded != null ? recorded : folder.identity();
-            now = known;
+        VolumeIdentity known = null;
+        while (known == null) {
+            int asked = changesSoFar();
+            known = knownSince(asked, null);
+            if (known == null) {
+                known = knownSince(asked, new VolumeIdentity(clusterId(), store.cluster(), root));
+            }
         }
         return known;
+    }
+
+    private synchronized int changesSoFar() {
+        return changes;
+    }
+
+    /**
+     * What is known; null: nothing, or another Alluxio answers since then.
+     *
+     * @param answer what is known from now on, unless that happened; null: nothing was asked yet
+     */
+    private synchronized @Nullable VolumeIdentity knownSince(int asked, @Nullable VolumeIdentity answer) {
+        if (now == null && answer != null && changes == asked) {
+            recorded = folder == null || recorded != null ? recorded : folder.identity();
+            now = answer;
+        }
+        return now;
     }
 
     /** Another Alluxio answers since it was asked. */
@@ -48,6 +76,7 @@ public final class KnownAlluxio {
             recorded = before;
         }
         now = null;
+        changes++;
     }
 
     /** The client that is asked. */
@@ -73,10 +102,17 @@ public final class KnownAlluxio {
      *
      * @param anew even where something else was recorded, of which nothing is left
      */
-    public synchronized void record(boolean anew) throws StoreException {
-        VolumeIdentity there = identity();
-        if (folder != null && (recorded == null || anew) && !there.equals(recorded)) {
+    public void record(boolean anew) throws StoreException {
+        record(identity(), anew);
+    }
+
+    private synchronized void record(VolumeIdentity there, boolean anew) {
+        if (!there.equals(now) || there.equals(recorded) || (recorded != null && !anew)) {
+            return;
+        }
+        if (folder != null) {
             folder.identityIs(there);
         }
+        recorded = there;
     }
 }

@@ -158,17 +158,19 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
-    /** Remembers it for the next process. */
-    public void foreignNodesAre(Nodes nodes) {
+    /** Remembers it for the next process; false, and a line in the log: that is not possible. */
+    public boolean foreignNodesAre(Nodes nodes) {
         passthrough.generationIs(nodes.began());
         try {
             Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
+            return true;
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
                     .warn(
                             "The next process will take all nodes of {} for those of another Alluxio: {}",
                             path,
                             e.toString());
+            return false;
         }
     }
 

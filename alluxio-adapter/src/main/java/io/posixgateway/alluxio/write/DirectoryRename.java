@@ -211,7 +211,7 @@ public final class DirectoryRename {
 
     /** The kernel may know it from an earlier process alone; null: it does not. */
     private @Nullable Inode knownToKernel(long fileId) {
-        long node = InodeTable.nodeOf(fileId);
+        long node = table.ids().of(fileId);
         return notes.nodes != null && notices.isKnown(node) ? table.restore(node, fileId, true) : null;
     }
 

@@ -58,4 +58,13 @@ class NodeIdsTest {
         assertThat(ids.isForeign(second)).isTrue();
         assertThat(ids.of(FILE)).isNotEqualTo(second).isPositive();
     }
+
+    /** A full disk kept the count of generations from being stored, but not the one that began. */
+    @Test
+    void node_isNotForeign_whereTheCountOfGenerationsIsBehind() {
+        NodeIds ids = startedAt(5, 6);
+        assertThat(ids.isForeign(ids.of(FILE))).isFalse();
+        assertThat(ids.isForeign(ids.split(FILE, 2))).isFalse();
+        assertThat(ids.isForeign(NodeIds.plain(FILE))).isTrue();
+    }
 }

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
@@ -549,11 +550,20 @@ public final class MemoryMount implements AutoCloseable {
             for (Path file : files.toList()) {
                 Path copied = to.resolve(from.relativize(file));
                 if (Files.notExists(copied)) {
-                    Files.copy(file, copied, StandardCopyOption.COPY_ATTRIBUTES);
+                    copyIfThere(file, copied);
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Threads of the one that was killed may be removing it. */
+    private static void copyIfThere(Path file, Path to) throws IOException {
+        try {
+            Files.copy(file, to, StandardCopyOption.COPY_ATTRIBUTES);
+        } catch (NoSuchFileException gone) {
+            Files.deleteIfExists(to);
         }
     }
 

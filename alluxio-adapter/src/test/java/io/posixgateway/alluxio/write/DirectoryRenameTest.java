@@ -258,6 +258,33 @@ class DirectoryRenameTest {
         return dead;
     }
 
+    /** The ids of its nodes have a mark. */
+    @Test
+    void directoryOfAFormattedAlluxio_thatTheKernelKnows_isTheSameNode(@TempDir Path folder) throws Exception {
+        MemoryCluster formatted = tree();
+        try (MemoryMount first = MemoryMount.of(tree().connect()).openKept(folder.resolve("first"), null)) {
+            first.stat("/old/sub");
+            first.kill();
+            try (MemoryMount second = MemoryMount.of(formatted.connect()).openKept(folder.resolve("second"), first)) {
+                Eventually.holds("names are looked up anew", () -> answers(second));
+                MemoryMount.Bound below = second.bind("/old/sub");
+                second.kill();
+                try (MemoryMount next = MemoryMount.of(formatted.connect()).openKept(folder.resolve("next"), second)) {
+                    next.rename("/old", "/new");
+                    assertThat(next.namesOf(next.inherited(below))).containsExactly("c", "d", "deep");
+                }
+            }
+        }
+    }
+
+    private static boolean answers(MemoryMount mount) {
+        try {
+            return mount.exists("/old/sub");
+        } catch (FuseFailure e) {
+            return false;
+        }
+    }
+
     private static void reached(StoreFaults.Held moving) {
         try {
             moving.await();

@@ -1,0 +1,58 @@
+package io.posixgateway.alluxio.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.Waiting;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class KnownAlluxioTest {
+    /** Answers for its cluster id, and where it is, alone. */
+    private static Store answering(Callable<String> clusterId) {
+        return (Store) Proxy.newProxyInstance(
+                Store.class.getClassLoader(),
+                new Class<?>[] {Store.class},
+                (store, method, arguments) -> method.getName().equals("clusterId") ? clusterId.call() : "masters");
+    }
+
+    /** The thread that hears of the change may hold what the one that asks waits for when it is answered. */
+    @Test
+    void changed_waitsForNoAnswerOfAlluxio() throws StoreException {
+        AtomicReference<KnownAlluxio> subject = new AtomicReference<>();
+        AtomicReference<String> answer = new AtomicReference<>("before");
+        Store store = answering(() -> {
+            if (!answer.compareAndSet("before", "after")) {
+                return answer.get();
+            }
+            Thread hears = new Thread(() -> subject.get().changed());
+            hears.start();
+            Waiting.until(
+                    "it heard, or is stuck",
+                    Duration.ofSeconds(60),
+                    () -> hears.getState() == Thread.State.BLOCKED || !hears.isAlive());
+            assertThat(hears.isAlive()).isFalse();
+            return "before";
+        });
+        subject.set(new KnownAlluxio(store, null, "/"));
+        assertThat(subject.get().difference()).isNull();
+    }
+
+    @Test
+    void difference_isNone_onceNothingOfTheAlluxioBeforeIsLeft() throws StoreException {
+        AtomicReference<String> answer = new AtomicReference<>("before");
+        KnownAlluxio subject = new KnownAlluxio(answering(answer::get), null, "/");
+        assertThat(subject.difference()).isNull();
+        answer.set("after");
+        subject.changed();
+        assertThat(subject.difference()).contains("before").contains("after");
+        subject.record(true);
+        assertThat(subject.difference()).isNull();
+    }
+}
