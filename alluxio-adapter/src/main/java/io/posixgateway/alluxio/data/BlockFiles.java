@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -208,9 +209,10 @@ public final class BlockFiles implements AutoCloseable {
                 used(blockId);
                 keep(file);
                 return file;
+            } catch (NoSuchFileException elsewhere) {
+                continue;
             } catch (IOException e) {
-                org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
-                        .trace("Block {} cannot be opened here: {}", blockId, e.toString());
+                trusted.refused(e);
             }
         }
         missed.add(blockId);

@@ -1,10 +1,12 @@
 package io.posixgateway.alluxio.data;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,12 +21,13 @@ public final class TrustedFolders {
 
     private static final Logger LOG = LoggerFactory.getLogger(TrustedFolders.class);
     /** A worker that names ever new ones must not fill the memory, nor the log. */
-    private static final int MOST_REPORTED = 16;
+    private static final int MOST_REPORTED = 4;
 
     /** Null: wherever a worker says. */
     private final @Nullable List<Path> roots;
 
     private final Set<Path> reported = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger refusals = new AtomicInteger();
 
     private TrustedFolders(@Nullable List<Path> roots) {
         this.roots = roots;
@@ -76,6 +79,17 @@ public final class TrustedFolders {
         }
         report(path, roots);
         return null;
+    }
+
+    /** A block file beneath a trusted folder cannot be opened for this reason; told in the log, a few times. */
+    void refused(IOException why) {
+        if (refusals.get() < MOST_REPORTED && refusals.getAndIncrement() < MOST_REPORTED) {
+            LOG.warn(
+                    "A block file is not opened, and read through the worker: {}. It has to be a regular file of its folder's"
+                            + " owner, with no link beneath the trusted folder, on that folder's file system: name the folder that"
+                            + " is mounted",
+                    why.getMessage());
+        }
     }
 
     private void report(Path folder, List<Path> trusted) {
