@@ -19,7 +19,7 @@ version=$(sed -n 's/^appVersion: *//p' "$E2E_ROOT/charts/posix-gateway/Chart.yam
 for image in posix-gateway posix-gateway-csi; do
   on_node ctr -n k8s.io images tag --force docker.io/library/$image:"$version" docker.io/library/$image:next >/dev/null
 done
-helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-values --set image.gateway.tag=next,image.csi.tag=next \
+helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reset-then-reuse-values --set image.gateway.tag=next,image.csi.tag=next \
   --wait --timeout 5m >/dev/null
 rolled_out
 kubectl -n $system get pod "$(pod_of node)" -o 'jsonpath={.spec.containers[*].image}' | has 'posix-gateway:next' || die "the node pod has its old image"
@@ -28,7 +28,7 @@ helm rollback "$RELEASE" -n $system --wait --timeout 5m >/dev/null
 rolled_out
 
 surge=node.updateStrategy.rollingUpdate
-helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reuse-values --set $surge.maxSurge=1,$surge.maxUnavailable=0 \
+helm upgrade "$RELEASE" "$E2E_ROOT/charts/posix-gateway" -n $system --reset-then-reuse-values --set $surge.maxSurge=1,$surge.maxUnavailable=0 \
   --wait --timeout 5m >/dev/null
 pod surfer moving "$(load surfer)"
 running surfer

@@ -243,6 +243,19 @@ func (v *Volume) WithoutSecrets() *Volume {
 	return &plain
 }
 
+// LacksSecrets says that the volume had secrets, and that this is what is left of it on disk: it must not be mounted as somebody else.
+func (v *Volume) LacksSecrets() bool {
+	if !v.HasSecrets || v.User != "" {
+		return false
+	}
+	for name := range v.Properties {
+		if matches(secretProperties, name) {
+			return false
+		}
+	}
+	return true
+}
+
 // MountFlags are what the keeper is to mount with besides nosuid, nodev.
 func (v *Volume) MountFlags() []string {
 	var flags []string

@@ -84,6 +84,29 @@ func TestTwoClaimsHaveNoFolderInCommonThatGoesWithOne(t *testing.T) {
 	}
 }
 
+// The answer to a deletion was lost, and the name was given to the next claim before it was asked for again.
+func TestADeletionThatIsRepeatedLeavesTheNextVolumeAlone(t *testing.T) {
+	for _, onDelete := range []string{attributes.Delete, attributes.Archive} {
+		m := newMachine()
+		c := newController(t, m)
+		class := map[string]string{attributes.PathPattern: "shared", attributes.OnDelete: onDelete}
+		first, err := c.CreateVolume(t.Context(), createRequest("pvc-1", class))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := &csi.DeleteVolumeRequest{VolumeId: first.GetVolume().GetVolumeId()}
+		if _, err := c.DeleteVolume(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.CreateVolume(t.Context(), createRequest("pvc-2", class)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.DeleteVolume(t.Context(), gone); err != nil || !m.alluxio["/kubernetes/shared"] {
+			t.Fatal(m.alluxio, err)
+		}
+	}
+}
+
 func TestAnIdThatSomebodyWroteDeletesNothing(t *testing.T) {
 	m := newMachine()
 	m.alluxio["/prod/payroll"] = true

@@ -257,12 +257,16 @@ func (f fakeGateway) Stats(ctx context.Context, _ *controlpb.StatsRequest, _ ...
 	return &controlpb.StatsReply{CapacityBytes: 100, UsedBytes: 40, AvailableBytes: 60, Healthy: true}, f.m.step(ctx, "stats")
 }
 
-// isOf refuses a folder that does not carry the mark of the volume, as the gateway does.
-func (m *machine) isOf(path, volume string) error {
-	if volume != "" && m.alluxio[path] && m.marks[path] != volume {
-		return status.Error(codes.PermissionDenied, "the folder is not this volume's")
+// isOthers says whether a folder carries the mark of another volume, and refuses one that carries none, as the gateway does.
+func (m *machine) isOthers(path, volume string) (bool, error) {
+	mark := m.marks[path]
+	if volume == "" || !m.alluxio[path] || mark == volume {
+		return false, nil
 	}
-	return nil
+	if mark == "" {
+		return false, status.Error(codes.PermissionDenied, "the folder is nobody's")
+	}
+	return true, nil
 }
 
 func (f fakeGateway) MakeDirectory(ctx context.Context, request *controlpb.DirectoryRequest, _ ...grpc.CallOption) (*controlpb.DirectoryReply, error) {
@@ -279,8 +283,8 @@ func (f fakeGateway) MakeDirectory(ctx context.Context, request *controlpb.Direc
 func (f fakeGateway) RemoveDirectory(ctx context.Context, request *controlpb.DirectoryRequest, _ ...grpc.CallOption) (*controlpb.DirectoryReply, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
-	if err := f.m.isOf(request.GetPath(), request.GetVolume()); err != nil {
-		return nil, err
+	if others, err := f.m.isOthers(request.GetPath(), request.GetVolume()); others || err != nil {
+		return &controlpb.DirectoryReply{}, err
 	}
 	delete(f.m.alluxio, request.GetPath())
 	return &controlpb.DirectoryReply{}, f.m.step(ctx, "remove directory")
@@ -292,8 +296,8 @@ func (f fakeGateway) RenameDirectory(ctx context.Context, request *controlpb.Ren
 	if !f.m.alluxio[request.GetPath()] {
 		return nil, status.Error(codes.NotFound, "no such folder")
 	}
-	if err := f.m.isOf(request.GetPath(), request.GetVolume()); err != nil {
-		return nil, err
+	if others, err := f.m.isOthers(request.GetPath(), request.GetVolume()); others || err != nil {
+		return &controlpb.DirectoryReply{}, err
 	}
 	delete(f.m.alluxio, request.GetPath())
 	f.m.alluxio[request.GetNewPath()] = true

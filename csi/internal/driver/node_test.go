@@ -389,6 +389,36 @@ func TestSecretsReachTheGatewayAndNoFile(t *testing.T) {
 	}
 }
 
+func TestAVolumeIsNeverServedAsAnotherUserThanThatOfItsSecret(t *testing.T) {
+	m := newMachine()
+	n := newNode(t, m)
+	stage, publish := stageRequest(), publishRequest()
+	stage.Secrets = map[string]string{attributes.SecretUser: "alice"}
+	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
+		t.Fatal(err)
+	}
+	publish.VolumeCapability = ofGroup("2000") // the session would have to be made anew, and only the staging had the secret
+	_, err := n.NodePublishVolume(t.Context(), publish)
+	wantCode(t, err, codes.FailedPrecondition)
+	if !strings.Contains(err.Error(), "nodePublishSecretRef") || m.serving["v"].GetCluster().GetUser() != "alice" {
+		t.Fatal(err, m.serving["v"])
+	}
+	publish.VolumeCapability = shared
+	if _, err := n.NodePublishVolume(t.Context(), publish); err != nil {
+		t.Fatal(err)
+	}
+	delete(m.serving, "v")
+	_, err = n.NodePublishVolume(t.Context(), publish)
+	wantCode(t, err, codes.FailedPrecondition)
+	if m.serving["v"] != nil || len(m.sessions) != 1 { // a gateway that has the session's record may still come
+		t.Fatal(m.serving["v"], m.sessions)
+	}
+	publish.Secrets, publish.VolumeCapability = stage.Secrets, ofGroup("2000")
+	if _, err := n.NodePublishVolume(t.Context(), publish); err != nil || m.serving["v"].GetCluster().GetUser() != "alice" {
+		t.Fatal(err, m.serving["v"])
+	}
+}
+
 func TestASecondOperationOnAVolumeIsTurnedAway(t *testing.T) {
 	m := newMachine()
 	n := newNode(t, m)

@@ -110,6 +110,9 @@ func (n *Node) regroup(ctx context.Context, id string, record *volumeRecord, vol
 			"give the pods that share a volume one fsGroup, set the volume's attribute gid, or let them run on different nodes",
 			record.VolumeID, cmp.Or(shown, "Alluxio has it"), wanted)
 	}
+	if effective(record, volume).LacksSecrets() { // before a session that works is ended
+		return status.Errorf(codes.FailedPrecondition, "show volume %s with the group %s: %s", record.VolumeID, wanted, lacksSecrets)
+	}
 	if err := n.lower(ctx, id, record.Staging); err != nil {
 		return coded("show volume "+record.VolumeID+" with the group "+wanted, err)
 	}

@@ -172,7 +172,11 @@ func (p *Parts) detachAll(path string) (removed bool, err error) {
 	return removed, fmt.Errorf("mounts keep coming at %s", path)
 }
 
+// attach has the gateway serve the session, as the user that the volume's secrets name.
 func (n *Node) attach(ctx context.Context, id string, volume *attributes.Volume) error {
+	if volume.LacksSecrets() {
+		return status.Error(codes.FailedPrecondition, lacksSecrets)
+	}
 	ctx, cancel := context.WithTimeout(ctx, slowCall)
 	defer cancel()
 	reply, err := n.Gateway.Attach(ctx, &controlpb.AttachRequest{
@@ -190,6 +194,10 @@ func (n *Node) attach(ctx context.Context, id string, volume *attributes.Volume)
 	}
 	return nil
 }
+
+// lacksSecrets: without them the gateway would go to Alluxio as its own user.
+const lacksSecrets = "its session has to be made anew, and the secret it was staged with did not come along: " +
+	"give the PersistentVolume's nodePublishSecretRef the same secret as its nodeStageSecretRef"
 
 func cluster(volume *attributes.Volume) *controlpb.Cluster {
 	return &controlpb.Cluster{Masters: volume.Masters, User: volume.User, Properties: volume.Properties}

@@ -96,7 +96,8 @@ func TestTheNextKeeperAbortsWhatNobodyCanServe(t *testing.T) {
 		var stat unix.Stat_t
 		hanging <- unix.Stat(filepath.Join(target, "new"), &stat)
 	}()
-	next := takeover(t, socket) // while the gateway lives
+	takeover(t, socket) // while the gateway lives
+	next := takeover(t, socket)
 	select {
 	case err := <-hanging:
 		t.Fatal("aborted, though a gateway has it:", err)

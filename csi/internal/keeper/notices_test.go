@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"encoding/binary"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 	fusetest.RequireFuse(t)
 	k := New("g")
-	k.patience = 200 * time.Millisecond
+	k.patience = 2 * time.Second // a helper has to start meanwhile
 	aborted := make(chan string, 8)
 	abortReally := k.system.abort
 	k.system.abort = func(device string) { abortReally(device); aborted <- device }
@@ -133,6 +134,36 @@ func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 		t.Fatal("a file was made though nobody served")
 	}
 	if err := await(t, noticed); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAKeeperDoesNotWaitForAChildThatDoesNotRead(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	n, large := &notifier{}, [][]byte{make([]byte, 64<<10)}
+	if _, err := n.write(null, large); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.child.command.Process.Signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		for range 16 { // more than a socket holds
+			if _, err := n.order(null, large); err != nil {
+				done <- err
+				return
+			}
+		}
+		_, err := n.write(null, large)
+		n.close()
+		done <- err
+	}()
+	if err := await(t, done); err != nil {
 		t.Fatal(err)
 	}
 }

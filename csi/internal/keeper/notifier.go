@@ -30,6 +30,7 @@ type notifier struct {
 
 // notifierChild is a running child; its fields are guarded by the notifier's mu.
 type notifierChild struct {
+	command *exec.Cmd
 	socket  *os.File
 	last    uint64
 	waiting map[uint64]chan<- notifierReply
@@ -52,6 +53,9 @@ type (
 
 // restLimit is how long a child without work stays: its start takes milliseconds, its memory is a few MiB.
 const restLimit = 10 * time.Second
+
+// orderLimit is how long a child may leave its orders unread.
+const orderLimit = time.Second
 
 // notifierTries is how many children may die over one order; a notice may be written twice.
 const notifierTries = 2
@@ -86,19 +90,31 @@ func (n *notifier) order(connection *os.File, notices [][]byte) (<-chan notifier
 	child.rest.Stop()
 	replies := make(chan notifierReply, 1)
 	child.waiting[child.last] = replies
-	// Orders are small and the child always reads, so this does not wait; should the child be gone, listen says so.
+	// Orders are small and the child always reads, so this does not wait. One that was stopped, or killed over a notice that waits,
+	// does not read: nothing of the keeper may wait for it, and listen says that its orders are lost.
+	_ = child.socket.SetWriteDeadline(time.Now().Add(orderLimit))
 	if err := json.NewEncoder(child.socket).Encode(notifierOrder{Number: child.last, Notices: notices}); err != nil {
-		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+		n.leave(child)
 	}
 	return replies, nil
 }
 
-// start is called under mu.
+// leave ends a child by ending what it reads; under mu.
+func (n *notifier) leave(child *notifierChild) {
+	n.child = nil
+	raw, err := child.socket.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) })
+	}
+}
+
+// start is called under mu. Our end alone is non-blocking, so that deadlines hold.
 func (n *notifier) start(connection *os.File) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("a process that writes notices: %w", err)
 	}
+	_ = unix.SetNonblock(pair[0], true)
 	socket, theirs := os.NewFile(uintptr(pair[0]), "notifier"), os.NewFile(uintptr(pair[1]), "notifier")
 	defer func() { _ = theirs.Close() }()
 	command := helper(notifierName)
@@ -106,15 +122,15 @@ func (n *notifier) start(connection *os.File) error {
 	if err := command.Start(); err != nil {
 		return errors.Join(fmt.Errorf("a process that writes notices: %w", err), socket.Close())
 	}
-	child := &notifierChild{socket: socket, waiting: map[uint64]chan<- notifierReply{}}
+	child := &notifierChild{command: command, socket: socket, waiting: map[uint64]chan<- notifierReply{}}
 	child.rest = time.AfterFunc(restLimit, func() { n.rested(child) })
 	n.child = child
-	go n.listen(child, command)
+	go n.listen(child)
 	return nil
 }
 
-// listen passes replies on until the child ends, and reaps it.
-func (n *notifier) listen(child *notifierChild, command *exec.Cmd) {
+// listen passes replies on until the child ends or is left, and reaps it.
+func (n *notifier) listen(child *notifierChild) {
 	replies := json.NewDecoder(child.socket)
 	for {
 		var reply notifierReply
@@ -142,7 +158,8 @@ func (n *notifier) listen(child *notifierChild, command *exec.Cmd) {
 	child.rest.Stop()
 	n.mu.Unlock()
 	_ = child.socket.Close()
-	_ = command.Wait() // how it ended is of no interest
+	_ = child.command.Process.Kill() // one that was stopped ends no other way
+	_ = child.command.Wait()         // how it ended is of no interest
 }
 
 // rested ends a child that had nothing to do.
@@ -150,16 +167,14 @@ func (n *notifier) rested(child *notifierChild) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.child == child && len(child.waiting) == 0 {
-		n.child = nil
-		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+		n.leave(child)
 	}
 }
 
 // release ends the child of a closed notifier when nothing waits any more; under mu.
 func (n *notifier) release(child *notifierChild) {
 	if n.closed && n.child == child && len(child.waiting) == 0 {
-		n.child = nil
-		_ = unix.Shutdown(int(child.socket.Fd()), unix.SHUT_RDWR)
+		n.leave(child)
 	}
 }
 

@@ -87,7 +87,7 @@ func start(ctx context.Context, config Config) (*Server, error) {
 		succession.Abandon()
 		return nil, err
 	}
-	keepRecords(server.keeper, config)
+	server.watchLeft(ctx, config) // a predecessor may not have seen the end of what an earlier one left
 	return server, nil
 }
 
@@ -102,19 +102,28 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	server.watchLeft(ctx, config)
+	return server, nil
+}
+
+// watchLeft finds what was written down and is not held, looks at it until it has ended or is held, and keeps records from now on.
+func (s *Server) watchLeft(ctx context.Context, config Config) {
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
 		config.Log.Warn("what the last keeper held is not known", "error", err)
 	}
 	orphans.Prune(config.Socket, records)
-	server.keeper.left = map[string]orphans.Record{}
+	left := map[string]orphans.Record{}
 	for _, record := range records {
-		server.keeper.left[record.ID] = record
+		left[record.ID] = record
 	}
-	server.keeper.abortLeft(config)
-	keepRecords(server.keeper, config)
+	s.keeper.mu.Lock()
+	s.keeper.left = left
+	s.keeper.mu.Unlock()
+	s.keeper.abortLeft(config)
+	keepRecords(s.keeper, config)
 	go func() {
-		for server.abortLeft(config) > 0 {
+		for s.abortLeft(config) > 0 {
 			select {
 			case <-ctx.Done():
 				return
@@ -122,7 +131,6 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 			}
 		}
 	}()
-	return server, nil
 }
 
 // lookEvery is the pause between looks at what a keeper left that is gone.

@@ -255,8 +255,8 @@ func (s *Server) ownFiles(id string, connection *os.File, answer *keeperapi.Take
 	lock, err := orphans.Lock(s.socket, id)
 	if err == nil {
 		files, answer.With = append(files, lock), append(answer.With, keeperapi.WithLock)
-	} else {
-		s.log.Warn("the next keeper will not see whether this session is served", "id", id, "error", err)
+	} else { // nor may it see the lock that an earlier gateway had, and take the session for unserved
+		s.log.Warn("the next keeper will not see whether this session is served", "id", id, "error", errors.Join(err, orphans.Unlock(s.socket, id)))
 	}
 	return files
 }

@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Folders of provisioned volumes. A folder that goes with its volume carries that volume's id from its creation on, in one step, so
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class VolumeFolders {
     /** An extended attribute: through a mount, only processes with CAP_SYS_ADMIN on the node see or change it. */
     static final String MARK = "trusted.posixgateway.volume";
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeFolders.class);
 
     private final FileTree tree;
     private final Store store;
@@ -87,20 +91,22 @@ final class VolumeFolders {
 
     /** Removes a volume's own folder; false: there is none. */
     boolean remove(String path, boolean recursive, String volume) throws IOException {
-        refuseForeign(path, volume);
-        return tree.removeDirectory(path, recursive);
+        return !isAnothers(path, volume) && tree.removeDirectory(path, recursive);
     }
 
     /** Renames a volume's own folder; false: done before. */
     boolean rename(String path, String newPath, String volume) throws IOException {
-        refuseForeign(path, volume);
-        return tree.rename(path, newPath);
+        return !isAnothers(path, volume) && tree.rename(path, newPath);
     }
 
-    /** Nothing that is there and is not the volume's own is touched. */
-    private void refuseForeign(String path, String volume) throws TreeException {
+    /**
+     * Whether the folder is another volume's: then the volume's own went before, and the name was given to the next one.
+     *
+     * @throws TreeException EPERM: it is there and nobody's, as those made by earlier versions are
+     */
+    private boolean isAnothers(String path, String volume) throws TreeException {
         if (volume.isEmpty()) {
-            return;
+            return false;
         }
         List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
         String owner;
@@ -108,16 +114,21 @@ final class VolumeFolders {
             owner = mark(stored(names, names.size()));
         } catch (TreeException e) {
             if (e.errno() == Errno.ENOENT) {
-                return;
+                return false;
             }
             throw e;
         }
-        if (!volume.equals(owner)) {
+        if (owner == null) {
             throw new TreeException(
                     Errno.EPERM,
-                    path + " belongs to " + (owner == null ? "no volume" : owner) + ", not to " + volume
+                    path + " belongs to no volume, not to " + volume
                             + ": it was left as it is; if it is to go, delete it by hand");
         }
+        boolean another = !volume.equals(owner);
+        if (another) {
+            LOG.warn("{} belongs to {} and was left as it is: {} has no folder any more", path, owner, volume);
+        }
+        return another;
     }
 
     /** @throws TreeException EEXIST: the folder, or one above it, goes with another volume */
