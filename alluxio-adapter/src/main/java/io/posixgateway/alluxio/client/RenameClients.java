@@ -100,7 +100,8 @@ final class RenameClients implements AutoCloseable {
             if (!ErrnoTable.isUnauthenticated(e)) {
                 throw e;
             }
-            connection.rename(request); // a master that began since the connection was made refused it before anything was done
+            // A master that began since the connection was made refused it before anything was done.
+            connection.rename(request);
         }
     }
 

@@ -45,6 +45,8 @@ class ListingPassTest {
         pass.named(first, null, Name.of("a"));
         pass.named(second, null, Name.of("b"));
         pass.named(second, Name.of("b"), Name.of("x"));
-        assertThat(pass.hasShown(second)).as("made before its name came, and not shown").isFalse();
+        assertThat(pass.hasShown(second))
+                .as("made before its name came, and not shown")
+                .isFalse();
     }
 }

@@ -186,9 +186,8 @@ class DirectoryRenameTest {
                     mount.faults().on(StoreCall.RENAME).at("/b").hold();
             AsyncCall renaming = AsyncCall.start(() -> mount.rename("/old", "/new"));
             moving.await();
-            Eventually.holds(
-                    "it is waited for without limit",
-                    () -> mount.requests().underWay(0).stream().anyMatch(RequestUnderWay::unlimited));
+            Eventually.holds("it is waited for without limit", () -> mount.requests().underWay(0).stream()
+                    .anyMatch(RequestUnderWay::unlimited));
             moving.open();
             assertThat(renaming.awaitErrno()).isZero();
         }

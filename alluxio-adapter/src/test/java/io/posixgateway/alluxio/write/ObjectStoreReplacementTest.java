@@ -327,9 +327,8 @@ class ObjectStoreReplacementTest {
             return asked.getCount() == 0;
         });
         AsyncCall unlinking = AsyncCall.start(() -> mount.unlink("/dir/temporary"));
-        Eventually.holds(
-                "it waits",
-                () -> mount.requests().underWay(0).stream().anyMatch(ObjectStoreReplacementTest::waitsForOtherThread));
+        Eventually.holds("it waits", () -> mount.requests().underWay(0).stream()
+                .anyMatch(ObjectStoreReplacementTest::waitsForOtherThread));
         mount.requests().interrupt(unlinking.thread());
         assertThat(unlinking.awaitErrno()).isIn(Errno.EIO, Errno.EINTR);
         assertThat(cluster.ufs().exists("/dir/temporary")).isTrue();
