@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.ListingPass;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.DirectoryWriter;
@@ -34,12 +35,16 @@ import org.jspecify.annotations.Nullable;
  * allocating; all else returns {@link FileSystem#WOULD_WAIT} where waiting is not allowed.
  */
 public final class AlluxioFileSystem implements FileSystem {
+    /** Of so many files that are renamed while their directories are listed it is known that they were shown: about 10 MB. */
+    private static final int MOST_LISTED = 100_000;
+
     final Volume volume;
     private final Failures failures;
     private final NameOperations names;
     private final FileOperations files;
     private final AttributeOperations attributes;
     private final LongTable<DirectoryHandle> directories = new LongTable<>();
+    private final ListingPass.Room listingRoom = new ListingPass.Room(MOST_LISTED);
     private final HandleNumbers directoryNumbers = new HandleNumbers();
 
     AlluxioFileSystem(Volume volume, String rootPath, Clock clock) {
@@ -303,7 +308,7 @@ public final class AlluxioFileSystem implements FileSystem {
                 return -Errno.ENOTDIR;
             }
             reply.handle = directoryNumbers.next();
-            directories.put(reply.handle, new DirectoryHandle(volume, inode));
+            directories.put(reply.handle, new DirectoryHandle(volume, inode, listingRoom));
             if (volume.freshness.immutable()) {
                 reply.flags = OpenReply.CACHE_DIR | OpenReply.KEEP_CACHE;
             }
@@ -337,7 +342,7 @@ public final class AlluxioFileSystem implements FileSystem {
         if (inode == null || !inode.isDirectory()) {
             return null;
         }
-        DirectoryHandle resumed = new DirectoryHandle(volume, inode);
+        DirectoryHandle resumed = new DirectoryHandle(volume, inode, listingRoom);
         DirectoryHandle other = directories.putIfAbsent(handle, resumed);
         return other == null ? resumed : other;
     }

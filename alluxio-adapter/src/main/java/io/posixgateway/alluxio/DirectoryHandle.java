@@ -36,6 +36,7 @@ final class DirectoryHandle {
 
     private final Volume volume;
     private final Inode directory;
+    private final ListingPass.Room room;
     private final Entry entry = new Entry();
     private final Name name = new Name();
 
@@ -63,9 +64,11 @@ final class DirectoryHandle {
     /** {@link Dentries#drops} before it was listed; -1: the directory is to be asked for first. */
     private long drops;
 
-    DirectoryHandle(Volume volume, Inode directory) {
+    /** @param room of all open directories of the volume */
+    DirectoryHandle(Volume volume, Inode directory, ListingPass.Room room) {
         this.volume = volume;
         this.directory = directory;
+        this.room = room;
     }
 
     private static Metadata.Listed begin() {
@@ -222,7 +225,7 @@ final class DirectoryHandle {
     private void reach(Metadata.Listed loaded) {
         ListingPass current = pass;
         if (current == null && loaded.more() && !closed) {
-            current = new ListingPass(volume.table.names(directory));
+            current = new ListingPass(volume.table.names(directory), room);
             pass = current;
             directory.dentries().begin(current);
         }

@@ -122,6 +122,8 @@ final class FileOperations {
         }
         if (facts == null) {
             facts = ask(inode);
+        } else {
+            volume.notices.tellLength(inode.node());
         }
         if (!facts.complete() && !writes) {
             return -Errno.EBUSY;
@@ -150,7 +152,7 @@ final class FileOperations {
         Facts facts = volume.metadata.refresh(inode);
         if (before == null || !before.sameContent(facts)) {
             // Before the open is answered: the new content is not to be read to the old length.
-            volume.notices.lengthChanged(inode);
+            volume.notices.lengthChanged(inode.node());
         }
         if (placed && volume.table.parent(inode) == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " was renamed by others", null);

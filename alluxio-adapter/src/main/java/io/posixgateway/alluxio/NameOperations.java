@@ -337,9 +337,7 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
-        if (volume.replacer.isUnfinished(volume.metadata.pathOf(directory, name))) {
-            volume.replacer.settle(); // it may be all that is left of the file that it was to replace
-        }
+        volume.replacer.settle(volume.metadata.pathOf(directory, name));
         return take(child, new Place(directory, name), path -> {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {

@@ -34,6 +34,9 @@ public final class KernelNotices implements AutoCloseable {
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
+    /** What is being told; null: nothing. Set before it is taken out of those that wait. */
+    private volatile @Nullable Notice telling;
+
     private final ThreadPoolExecutor teller;
     private final Clock clock;
     private final AtomicLong prunedNanos;
@@ -104,8 +107,10 @@ public final class KernelNotices implements AutoCloseable {
         Kernel mounted = kernel;
         if (mounted != null && waiting.add(notice)) {
             teller.execute(() -> {
+                telling = notice;
                 waiting.remove(notice);
                 notice.tell(mounted);
+                telling = null;
             });
         }
     }
@@ -127,10 +132,22 @@ public final class KernelNotices implements AutoCloseable {
     }
 
     /** Attributes of a file that is being opened are old. When this returns, the kernel has been told; it waits for nothing then. */
-    public void lengthChanged(Inode opened) {
+    public void lengthChanged(long node) {
         Kernel mounted = kernel;
         if (mounted != null) {
-            mounted.invalidateInode(opened.node(), -1, 0);
+            mounted.invalidateInode(node, -1, 0);
+        }
+    }
+
+    /** The same where the notice of a change still waits, such as for pages of other files that Alluxio is asked for. */
+    public void tellLength(long node) {
+        Notice first = telling;
+        if (first == null && waiting.isEmpty()) {
+            return;
+        }
+        Notice changed = new Changed(node);
+        if ((first != null && first.equals(changed)) || waiting.contains(changed)) {
+            lengthChanged(node);
         }
     }
 

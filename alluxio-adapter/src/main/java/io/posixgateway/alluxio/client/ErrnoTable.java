@@ -107,6 +107,16 @@ final class ErrnoTable {
         return false;
     }
 
+    /** Was a call refused before anything was done, as its server does not know the connection, such as after it began anew? */
+    static boolean isUnauthenticated(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (codeOf(at) == Status.Code.UNAUTHENTICATED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static Status.@Nullable Code codeOf(Throwable failure) {
         if (failure instanceof AlluxioStatusException alluxio) {
             return alluxio.getStatusCode();

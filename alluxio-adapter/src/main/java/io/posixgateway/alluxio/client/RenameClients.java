@@ -70,7 +70,7 @@ final class RenameClients implements AutoCloseable {
     }
 
     /**
-     * Sends it once.
+     * Sends it once; again only where the master did not look at it, as it does not know the connection.
      *
      * @throws UnavailableException nobody answered; also where it was not sent, as no connection could be made
      */
@@ -84,12 +84,24 @@ final class RenameClients implements AutoCloseable {
         Connection kept = idle.poll();
         Connection connection = kept == null ? new Connection(context.getMasterClientContext()) : kept;
         try {
-            connection.rename(request);
+            send(connection, request);
         } finally {
             idle.push(connection);
             if (closed) {
                 close();
             }
+        }
+    }
+
+    private static void send(Connection connection, RenamePRequest request) throws AlluxioStatusException {
+        try {
+            connection.rename(request);
+        } catch (UnavailableException e) {
+            if (!ErrnoTable.isUnauthenticated(e)) {
+                throw e;
+            }
+            // A master that began since the connection was made refused it before anything was done.
+            connection.rename(request);
         }
     }
 

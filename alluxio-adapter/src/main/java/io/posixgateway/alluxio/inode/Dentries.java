@@ -481,6 +481,7 @@ public final class Dentries {
 
     /** No more. */
     public synchronized void end(ListingPass pass) {
+        pass.end();
         List<ListingPass> all = passes;
         if (all != null && all.remove(pass) && all.isEmpty()) {
             passes = null;

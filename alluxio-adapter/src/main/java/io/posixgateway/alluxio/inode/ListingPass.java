@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.fuse.spi.Name;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,19 +15,47 @@ import org.jspecify.annotations.Nullable;
  * <p>A name is passed once it is on the page at hand or on one before it: what the page has is shown with the name that it has there.
  */
 public final class ListingPass {
-    /** Of more files this is not known; they may be shown again. */
-    private static final int MOST = 100_000;
-
     private final NameCodec codec;
+    private final Room room;
     /** Files, by node, that were shown, and have a name now that is not passed. */
     private final Set<Long> shown = new HashSet<>();
     /** Those that were not shown, and have one that is. */
     private final Set<Long> notShown = new HashSet<>();
 
     private String reached = "";
+    /** Nothing is known any more, so files may be shown again; none is left out. */
+    private boolean over;
 
-    public ListingPass(NameCodec codec) {
+    /** For what the listings of one volume note, together. Any thread. */
+    public static final class Room {
+        private final AtomicInteger left;
+
+        /** @param most files */
+        public Room(int most) {
+            this.left = new AtomicInteger(most);
+        }
+
+        private boolean take() {
+            boolean taken = left.decrementAndGet() >= 0;
+            if (!taken) {
+                left.incrementAndGet();
+            }
+            return taken;
+        }
+    }
+
+    /** @param room for what it notes; where it has none left, the listing is as if nothing had been noted */
+    public ListingPass(NameCodec codec, Room room) {
         this.codec = codec;
+        this.room = room;
+    }
+
+    /** The room that it has is given back. */
+    synchronized void end() {
+        over = true;
+        room.left.addAndGet(shown.size() + notShown.size());
+        shown.clear();
+        notShown.clear();
     }
 
     /** @param last name of the page at hand, as Alluxio has it */
@@ -41,6 +70,9 @@ public final class ListingPass {
 
     /** @param from null: it had no name here */
     synchronized void named(Inode file, @Nullable Name from, Name to) {
+        if (over) {
+            return;
+        }
         long node = file.node();
         boolean wasShown = shown.contains(node) || (from != null && isPassed(from) && !notShown.contains(node));
         boolean passed = isPassed(to);
@@ -50,15 +82,19 @@ public final class ListingPass {
 
     /** A name that was here is the file's now, and stays in the listing. */
     synchronized void replaced(Inode file) {
-        shown.remove(file.node());
-        notShown.remove(file.node());
+        keep(shown, file.node(), false);
+        keep(notShown, file.node(), false);
     }
 
-    private static void keep(Set<Long> nodes, long node, boolean belongs) {
+    private void keep(Set<Long> nodes, long node, boolean belongs) {
         if (!belongs) {
-            nodes.remove(node);
-        } else if (nodes.size() < MOST) {
-            nodes.add(node);
+            room.left.addAndGet(nodes.remove(node) ? 1 : 0);
+        } else if (!over && !nodes.contains(node)) {
+            if (room.take()) {
+                nodes.add(node);
+            } else {
+                end();
+            }
         }
     }
 

@@ -334,10 +334,11 @@ public final class DirectoryRename {
         }
     }
 
-    /** As in a call to Alluxio: the wait ends when the program is killed. */
+    /** As in a call to Alluxio that copies: the wait ends when the program is killed, or has no end. */
     private static void await(Future<?> move) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
+        remote.beginUnlimited();
         try {
             move.get();
         } catch (InterruptedException e) {
@@ -348,6 +349,7 @@ public final class DirectoryRename {
                     ? failure
                     : new StoreException(Errno.EIO, "A file of the directory was not moved: " + e.getCause(), e);
         } finally {
+            remote.endUnlimited();
             remote.end();
         }
     }

@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,8 +62,10 @@ public final class FileReplacer implements AutoCloseable {
     private final HiddenFiles hiddenFiles;
     private final LostAttributes lost;
     private final Pauses pauses;
-    /** By the path before. Settled under this object's monitor. */
+    /** By the path before. */
     private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
+    /** Held while Alluxio is asked what became of them, for as long as that takes. */
+    private final ReentrantLock settling = new ReentrantLock();
 
     private volatile boolean closed;
     // Guarded by this.
@@ -359,24 +363,62 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /** What is unfinished is of another Alluxio, or of another path in it: nothing is done there, and the files stay as they are. */
-    public synchronized void leaveForeign(String why) {
-        for (Renaming renaming : unfinished.values()) {
-            LOG.warn("{} does not take the name {}, as {}", renaming.from(), renaming.to(), why);
-            log.remove(renaming);
+    public void leaveForeign(String why) {
+        settling.lock();
+        try {
+            for (Renaming renaming : unfinished.values()) {
+                LOG.warn("{} does not take the name {}, as {}", renaming.from(), renaming.to(), why);
+                log.remove(renaming);
+            }
+            unfinished.clear();
+        } finally {
+            settling.unlock();
         }
-        unfinished.clear();
     }
 
-    /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits. */
+    /**
+     * Before the file of this path is deleted, which may be the only one that can take the name of what it replaces. Waits.
+     *
+     * @throws StoreException EIO: that is not known
+     */
+    public void settle(String from) throws StoreException {
+        if (isUnfinished(from)) {
+            settle();
+        }
+        if (isUnfinished(from)) {
+            throw new StoreException(
+                    Errno.EIO,
+                    from + " stays: it may be all that is left of the file that it was to replace, and Alluxio does not answer;"
+                            + " remove it when it does",
+                    null);
+        }
+    }
+
+    /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits; as in a call to Alluxio, a signal ends that. */
     public void settle() {
         if (!settledAll()) {
             settleLater();
         }
     }
 
-    private synchronized boolean settledAll() {
-        unfinished.values().removeIf(this::isSettled);
-        return unfinished.isEmpty();
+    /** False, too, where it is interrupted while another thread asks Alluxio. */
+    private boolean settledAll() {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            settling.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            remote.end();
+        }
+        try {
+            unfinished.values().removeIf(this::isSettled);
+            return unfinished.isEmpty();
+        } finally {
+            settling.unlock();
+        }
     }
 
     private boolean isSettled(Renaming renaming) {

@@ -58,6 +58,17 @@ class ErrnoTableTest {
         assertThat(ErrnoTable.exception("work", failure).errno()).isEqualTo(errno);
     }
 
+    /** As Alluxio's client says it after one attempt: a rename is sent again then, and only then. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Status.Code.class,
+            names = {"UNAUTHENTICATED", "UNAVAILABLE", "CANCELLED"})
+    void callOfAConnectionThatTheServerDoesNotKnow_isSeen(Status.Code code) {
+        AlluxioStatusException refused = AlluxioStatusException.from(Status.fromCode(code));
+        UnavailableException failure = new UnavailableException("Failed after 1 attempts", refused);
+        assertThat(ErrnoTable.isUnauthenticated(failure)).isEqualTo(code == Status.Code.UNAUTHENTICATED);
+    }
+
     /** No code is forgotten: what stands here is all that is not EIO. */
     @ParameterizedTest
     @EnumSource(Status.Code.class)

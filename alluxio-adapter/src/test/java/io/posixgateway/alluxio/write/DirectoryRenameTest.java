@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -173,6 +174,22 @@ class DirectoryRenameTest {
             assertThat(renaming.awaitErrno()).isEqualTo(Errno.EIO);
             cluster.clock().advance(Duration.ofSeconds(1));
             assertThat(mount.read("/new/b")).isEqualTo("content of /b");
+        }
+    }
+
+    /** An object of 100 GB is copied within one call, however long that takes; interrupt_after is not for that. */
+    @Test
+    @Timeout(60)
+    void rename_whoseFilesTakeLong_isWaitedForWithoutLimit() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            StoreFaults.Held moving =
+                    mount.faults().on(StoreCall.RENAME).at("/b").hold();
+            AsyncCall renaming = AsyncCall.start(() -> mount.rename("/old", "/new"));
+            moving.await();
+            Eventually.holds("it is waited for without limit", () -> mount.requests().underWay(0).stream()
+                    .anyMatch(RequestUnderWay::unlimited));
+            moving.open();
+            assertThat(renaming.awaitErrno()).isZero();
         }
     }
 

@@ -15,7 +15,9 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Moment;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.wire.Opcode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -304,6 +307,45 @@ class ObjectStoreReplacementTest {
         fails(Errno.ENOENT, () -> mount.unlink("/dir/temporary"));
         assertThat(other.status("/dir/file").complete()).isTrue();
         assertThat(cluster.ufs().read("/dir/file")).asString().isEqualTo(NEW);
+    }
+
+    /** It waits for another thread, which asks Alluxio what became of it, and Alluxio hangs: the program can be killed all the same. */
+    @Test
+    @Timeout(LIMIT_SECONDS)
+    void unlink_whileALostNameIsAskedFor_endsWhenItsProgramIsKilled() throws Exception {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> Way.RENAME.replace(mount));
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch hangs = new CountDownLatch(1);
+        mount.faults().on(StoreCall.PATH_OF).before(() -> {
+            asked.countDown();
+            await(hangs);
+        });
+        cluster.startMaster();
+        Eventually.holds("Alluxio is asked", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return asked.getCount() == 0;
+        });
+        AsyncCall unlinking = AsyncCall.start(() -> mount.unlink("/dir/temporary"));
+        Eventually.holds("it waits", () -> mount.requests().underWay(0).stream()
+                .anyMatch(ObjectStoreReplacementTest::waitsForOtherThread));
+        mount.requests().interrupt(unlinking.thread());
+        assertThat(unlinking.awaitErrno()).isIn(Errno.EIO, Errno.EINTR);
+        assertThat(cluster.ufs().exists("/dir/temporary")).isTrue();
+        hangs.countDown();
+        Eventually.holds("the name is back", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return cluster.ufs().exists("/dir/file") && hidden().isEmpty();
+        });
+    }
+
+    private static boolean waitsForOtherThread(RequestUnderWay request) {
+        Thread thread = request.thread();
+        return request.opcode() == Opcode.UNLINK
+                && thread != null
+                && (thread.getState() == Thread.State.BLOCKED || thread.getState() == Thread.State.WAITING)
+                && Stream.of(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().equals(FileReplacer.class.getName()));
     }
 
     /** The process ends while the master is away: nothing that may be the only copy is removed, and the next one finishes it. */

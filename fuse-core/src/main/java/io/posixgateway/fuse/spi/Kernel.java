@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 
 /**
  * What a file system can ask of the kernel about its own mount. Any thread; none of these wait for the file system itself,
- * but an invalidation may wait for the page cache: never call one from inside a request of the same node.
+ * but an invalidation may wait for the page cache: never call one from inside a request of the same node. That of attributes alone
+ * waits for nothing where the request has the node in use, as an open has.
  *
  * <p>Every method returns 0 or a negative errno; ENOENT (the kernel does not know the node) is no failure.
  */

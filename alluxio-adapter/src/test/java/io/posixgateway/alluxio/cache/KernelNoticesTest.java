@@ -1,0 +1,56 @@
+package io.posixgateway.alluxio.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.spi.Kernel;
+import io.posixgateway.fuse.time.Clock;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class KernelNoticesTest {
+    private static final long PAGES_IN_FLIGHT = 1;
+    private static final long CHANGED = 2;
+    private static final long SAME = 3;
+
+    private final CountDownLatch waits = new CountDownLatch(1);
+    private final CountDownLatch arrived = new CountDownLatch(1);
+    /** Nodes whose attributes it was told of alone. */
+    private final List<Long> attributes = new CopyOnWriteArrayList<>();
+
+    /** Waits, as the real one does, for pages of a file that a worker is asked for. */
+    private Kernel kernel() {
+        return (Kernel) Proxy.newProxyInstance(
+                Kernel.class.getClassLoader(), new Class<?>[] {Kernel.class}, (proxy, method, arguments) -> {
+                    long node = (Long) arguments[0];
+                    if ((Long) arguments[1] < 0) {
+                        attributes.add(node);
+                    } else if (node == PAGES_IN_FLIGHT) {
+                        waits.countDown();
+                        arrived.await();
+                    }
+                    return 0;
+                });
+    }
+
+    /** The kernel would read the new content to the old length. */
+    @Test
+    @Timeout(60)
+    void tellLength_ofFileWhoseNoticeWaits_isToldAtOnce() throws Exception {
+        try (KernelNotices notices = new KernelNotices(Clock.system())) {
+            notices.started(kernel());
+            notices.changed(PAGES_IN_FLIGHT);
+            waits.await();
+            notices.changed(CHANGED);
+            notices.tellLength(SAME);
+            assertThat(attributes).isEmpty();
+            notices.tellLength(CHANGED);
+            notices.tellLength(PAGES_IN_FLIGHT);
+            assertThat(attributes).containsExactly(CHANGED, PAGES_IN_FLIGHT);
+            arrived.countDown();
+        }
+    }
+}
