@@ -51,7 +51,7 @@ static int open_by_steps(int folder, const char *path, int flags) {
     if (strlen(path) >= sizeof rest) {
         return -ENAMETOOLONG;
     }
-    strcpy(rest, path);
+    memcpy(rest, path, strlen(path) + 1);
     for (name = strtok_r(rest, "/", &place); name != NULL;) {
         char *next = strtok_r(NULL, "/", &place);
         int fd = open_step(at, name, next == NULL ? flags : FOLDER_FLAGS);

@@ -125,10 +125,10 @@ static void bypass_tell_devices(JNIEnv *env, jclass owner, jint connection, jlon
 
 bool pgw_jni_bypass_load(JNIEnv *env) {
     static const JNINativeMethod methods[] = {
-        {"listen", "([B)J", bypass_listen}, {"next", "(J[J)I", bypass_next},
-        {"stop", "(J)V", bypass_stop},      {"close", "(J)V", bypass_close},
+        {"listen", "([B)J", bypass_listen},   {"next", "(J[J)I", bypass_next},
+        {"stop", "(J)V", bypass_stop},        {"close", "(J)V", bypass_close},
         {"folder", "([B[B)I", bypass_folder}, {"give", "(I[J[I)I", bypass_give},
-        {"tell", "(II)V", bypass_tell},     {"tellDevices", "(I[J)V", bypass_tell_devices},
+        {"tell", "(II)V", bypass_tell},       {"tellDevices", "(I[J)V", bypass_tell_devices},
     };
     return pgw_jni_register(env, PGW_JNI_PACKAGE "Bypass", methods,
                             sizeof methods / sizeof methods[0]);

@@ -27,12 +27,11 @@ static void at(const struct place *place, const char *name, char *path, size_t b
 
 static void write_file(const struct place *place, const char *name, const char *text) {
     char path[128];
-    FILE *file;
+    int fd;
     at(place, name, path, sizeof path);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    fclose(file);
+    fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0777);
+    assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
 }
 
 static void make_link(const struct place *place, const char *target, const char *name) {
@@ -45,7 +44,7 @@ static int begin(void **state, enum pgw_beneath_way way) {
     static struct place place;
     char path[128];
     place.way = way;
-    strcpy(place.root, "/tmp/pgw-beneath-XXXXXX");
+    snprintf(place.root, sizeof place.root, "/tmp/pgw-beneath-XXXXXX");
     assert_non_null(mkdtemp(place.root));
     at(&place, "blocks", path, sizeof path);
     assert_int_equal(mkdir(path, 0755), 0);
@@ -160,8 +159,7 @@ static void fileOfAnotherOwner_isRefused(void **state) {
 }
 
 #define BOTH(test)                                                                                 \
-    {#test " with openat2", test, begin_kernel, end, NULL},                                        \
-    {                                                                                              \
+    {#test " with openat2", test, begin_kernel, end, NULL}, {                                      \
         #test " by steps", test, begin_steps, end, NULL                                            \
     }
 

@@ -209,10 +209,10 @@ public final class BlockFiles implements AutoCloseable {
                 used(blockId);
                 keep(file);
                 return file;
-            } catch (NoSuchFileException elsewhere) {
-                continue;
             } catch (IOException e) {
-                trusted.refused(e);
+                if (!(e instanceof NoSuchFileException)) { // it may be in another folder
+                    trusted.refused(e);
+                }
             }
         }
         missed.add(blockId);

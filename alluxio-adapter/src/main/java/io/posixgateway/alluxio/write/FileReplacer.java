@@ -388,7 +388,8 @@ public final class FileReplacer implements AutoCloseable {
         if (isUnfinished(from)) {
             throw new StoreException(
                     Errno.EIO,
-                    from + " stays: it may be all that is left of the file that it was to replace, and Alluxio does not answer;"
+                    from
+                            + " stays: it may be all that is left of the file that it was to replace, and Alluxio does not answer;"
                             + " remove it when it does",
                     null);
         }

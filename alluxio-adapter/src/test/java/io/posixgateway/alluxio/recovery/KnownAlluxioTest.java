@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.harness.Waiting;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,13 +26,13 @@ class KnownAlluxioTest {
     /** The thread that hears of the change may hold what the one that asks waits for when it is answered. */
     @Test
     void changed_waitsForNoAnswerOfAlluxio() throws StoreException {
-        AtomicReference<KnownAlluxio> subject = new AtomicReference<>();
+        CompletableFuture<KnownAlluxio> subject = new CompletableFuture<>();
         AtomicReference<String> answer = new AtomicReference<>("before");
         Store store = answering(() -> {
             if (!answer.compareAndSet("before", "after")) {
                 return answer.get();
             }
-            Thread hears = new Thread(() -> subject.get().changed());
+            Thread hears = new Thread(() -> subject.join().changed());
             hears.start();
             Waiting.until(
                     "it heard, or is stuck",
@@ -40,8 +41,9 @@ class KnownAlluxioTest {
             assertThat(hears.isAlive()).isFalse();
             return "before";
         });
-        subject.set(new KnownAlluxio(store, null, "/"));
-        assertThat(subject.get().difference()).isNull();
+        KnownAlluxio known = new KnownAlluxio(store, null, "/");
+        subject.complete(known);
+        assertThat(known.difference()).isNull();
     }
 
     @Test
