@@ -37,15 +37,22 @@ final class RecentStatuses {
         }
     }
 
-    /** What another cluster than this said counts no more. Returns the id. */
+    /** What another cluster than this said counts no more; empty: the one that answers does not say which it is. Returns the id. */
     String of(String clusterId) {
-        if (!clusterId.equals(cluster)) {
-            for (int place = 0; place < PLACES; place++) {
-                places.set(place, null);
-            }
+        String before = cluster;
+        if (!clusterId.isEmpty() && !clusterId.equals(before)) {
             cluster = clusterId;
+            if (!before.isEmpty()) {
+                forgetAll();
+            }
         }
         return clusterId;
+    }
+
+    private void forgetAll() {
+        for (int place = 0; place < PLACES; place++) {
+            places.set(place, null);
+        }
     }
 
     /** Null: nothing is known, or it is too old, or this mount renamed it since. */

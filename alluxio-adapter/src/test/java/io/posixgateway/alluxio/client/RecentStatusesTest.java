@@ -57,4 +57,16 @@ class RecentStatusesTest {
             assertThat(statuses.find(FILE)).as("%d blocks", blocks).isNull();
         }
     }
+
+    /** The id is asked for beside other calls: the first answer may come when files were seen already. */
+    @Test
+    void of_theFirstClusterId_keepsWhatWasSeenBefore() {
+        statuses.keep(asked(1));
+        statuses.of("one");
+        assertThat(statuses.find(FILE)).isNotNull();
+        statuses.of("");
+        assertThat(statuses.find(FILE)).isNotNull();
+        statuses.of("another");
+        assertThat(statuses.find(FILE)).isNull();
+    }
 }
