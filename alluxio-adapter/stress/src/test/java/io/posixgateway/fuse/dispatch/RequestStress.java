@@ -12,6 +12,8 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -157,8 +159,11 @@ public final class RequestStress {
     @State
     public static class InterruptWhileServed {
         private static final Dispatcher DISPATCHER = dispatcher(2);
-        private final TestExchange exchange = new TestExchange();
-        private final TestExchange interrupt = new TestExchange();
+        /** Those that serve no state at the moment: as of a transport's slots, a dispatcher remembers all that it has met. */
+        private static final Queue<TestExchange> IDLE = new ConcurrentLinkedQueue<>();
+
+        private final TestExchange exchange = take();
+        private final TestExchange interrupt = take();
         private final long first = unique();
 
         @Actor
@@ -178,6 +183,13 @@ public final class RequestStress {
             exchange.awaitEnded(2);
             r.r1 = exchange.ended.get();
             r.r2 = exchange.error;
+            IDLE.add(exchange);
+            IDLE.add(interrupt);
+        }
+
+        private static TestExchange take() {
+            TestExchange idle = IDLE.poll();
+            return idle == null ? new TestExchange() : idle.anew();
         }
     }
 

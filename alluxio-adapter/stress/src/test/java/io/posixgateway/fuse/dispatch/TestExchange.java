@@ -37,6 +37,13 @@ final class TestExchange extends Exchange {
         return this;
     }
 
+    /** Counts from zero again, when all that it was asked has ended. */
+    TestExchange anew() {
+        ended.set(0);
+        error = 0;
+        return this;
+    }
+
     /** Waits until so many requests have ended; false: they do not within a minute. */
     boolean awaitEnded(int count) {
         long deadline = System.nanoTime() + 60_000_000_000L;
