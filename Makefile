@@ -15,9 +15,8 @@ BUILT ?= java-build
 
 # Lanes run side by side, each target of a lane after the other. The adapter's tests take the longest: those on mounts in this JVM
 # are in one lane, the others, with gateways of their own, in the other. Tests of faults, of takeovers and of time come last: they
-# wait more than they compute, so that two lanes of them leave each other room. The lanes are as long as each other by the targets that
-# are named below; the parts add theirs in the fragments included
-# below.
+# wait more than they compute, so that two lanes of them leave each other room. The targets are dealt out so that the lanes end
+# together. The parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check docs-check
 TEST_TARGETS := native-test
