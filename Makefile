@@ -202,9 +202,9 @@ stress: java-build
 
 BENCH := alluxio-adapter/bench
 
-ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling latency bypass
+ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling s3 latency bypass
 
-bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, requests, start… (ARGS=--quick)
+bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, s3, requests, start… (ARGS=--quick)
 	@$(MAKE) -s --no-print-directory bench-$(or $(TEST),all)
 
 # Continues where it was stopped (ARGS=--minutes 5), and writes docs/benchmarks.md in the end.
@@ -223,6 +223,8 @@ bench-peers: setup setup-train build
 
 bench-core: bench-peers
 	@$(VENV)/python fuse-core/bench/bench_core.py $(ARGS)
+
+bench-s3: setup-s3
 
 # One archive of the benchmarks, for a machine without Java or network (PACKAGE=path.tar.gz).
 bench-package: bench-peers

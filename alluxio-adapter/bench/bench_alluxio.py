@@ -82,7 +82,7 @@ class Run:
     def out_of_time(self, needed: float) -> bool:
         return bool(self.options.minutes) and time.monotonic() - self.began + needed > self.options.minutes * 60
 
-    def measure(self, host: AlluxioHost, work: Path, steps: list) -> bool:
+    def measure(self, host: AlluxioHost, work: Path, steps: list, filling: Filling) -> bool:
         """True when all is done; ends early where the next step would take longer than there is time."""
         began, longest = time.monotonic(), 0.0
         for at, (number, contender, far, parts) in enumerate(steps):
@@ -92,7 +92,11 @@ class Run:
             with Mount(contender, host.way(far), work / "files") as mount:
                 self.facts["sessions"][contender.name] = mount.session
                 for part in parts:
-                    self.run_part(part, Site(mount, self.sets, work, self.scale, number, host.delays, host.cpu_seconds))
+                    site = Site(mount, self.sets, work, self.scale, number, host.delays, host.cpu_seconds)
+                    for data in (self.sets[name] for name in PARTS[part].reads if name in self.sets):
+                        if data.bucket:
+                            filling.put_into_bucket(data, site.bucket(data.name))
+                    self.run_part(part, site)
             longest = max(longest, time.monotonic() - step_began)
             left = (time.monotonic() - began) / (at + 1) * (len(steps) - at - 1) / 60
             print(f"round {number} of {self.options.rounds}, {contender.name}: about {left:.1f} min left", flush=True)
@@ -121,11 +125,12 @@ class Run:
         group = GROUPS[self.options.group]
         with (
             memory(self.options.memory, self.facts["pages"]) as work,
-            AlluxioHost(work / "blocks", self.heap_mb(), group.delayed, group.workers) as host,
+            AlluxioHost(work / "blocks", self.heap_mb(), group.delayed, group.workers, group.under_store) as host,
         ):
-            Filling(host, work, self.scale, self.sets).fill(wanted)
+            filling = Filling(host, work, self.scale, self.sets)
+            filling.fill(wanted)
             host.tell("warm", "/warm", self.scale.warm_seconds)
-            return self.measure(host, work, steps)
+            return self.measure(host, work, steps, filling)
 
     def go(self) -> int:
         finished = self.all_measured()

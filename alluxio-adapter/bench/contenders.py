@@ -118,6 +118,7 @@ class Way:
     remote: bool = False  # short circuit is off
     host: str = "127.0.0.1"
     properties: tuple[str, ...] = ()
+    write_type: str = "MUST_CACHE"
 
 
 class Mount:
@@ -226,7 +227,7 @@ def client_properties(contender: Contender, way: Way, folder: Path) -> list[str]
         f"alluxio.master.rpc.port={port}",
         f"alluxio.user.hostname={way.host}",
         "alluxio.fuse.web.enabled=false",
-        "alluxio.user.file.writetype.default=MUST_CACHE",
+        f"alluxio.user.file.writetype.default={way.write_type}",
         f"alluxio.home={folder}",
         f"alluxio.logs.dir={folder}",
         *contender.properties,
@@ -265,7 +266,7 @@ def on_jnr(contender: Contender, way: Way, mount: Path, folder: Path) -> list[st
 
 
 def gateway(contender: Contender, way: Way, mount: Path, folder: Path) -> list[str]:
-    options = ["write_type=MUST_CACHE", f"spool={folder}/spool", *filter(None, [contender.options])]
+    options = [f"write_type={way.write_type}", f"spool={folder}/spool", *filter(None, [contender.options])]
     if way.remote:
         options.append("short_circuit=off")
     command = [str(GATEWAY), "mount", f"alluxio://{way.masters}/", str(mount), "--foreground"]

@@ -9,6 +9,7 @@ from latency_parts import far_worker, near_worker
 from master_parts import master
 from paper_parts import figure15, imagenet, parallel
 from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata, million, remote, svhn
+from s3_parts import s3_create, s3_read, s3_replace
 from scaling_parts import entries, far_readers, open_files, readers, tables
 from shapes import bandwidth, mapped, random_large, random_small, sequential
 from volumes_parts import volumes
@@ -83,6 +84,9 @@ PARTS = {
         Part(master, ("svhn", "listed"), by=("gateway",)),
         Part(near_worker, ("long", *trips("small", "names"))),
         Part(far_worker, ("long", "ufs-long", *trips("small", "ufs-small")), far=True),
+        Part(s3_create),
+        Part(s3_replace),
+        Part(s3_read, ("bucket",)),
     )
 }
 PAPER = [
@@ -124,6 +128,7 @@ class Group:
     rounds: int
     minutes_a_round: float  # on two CPUs, until a run knows better
     workers: int = 1
+    under_store: str = "LOCAL"  # or S3: a bucket, and files are written through to it
     delayed: bool = False  # a program is on the way to each of Alluxio's servers
     pages: str = ""  # as huge=within_size: files and blocks lie on a tmpfs of their own, mounted so
 
@@ -163,6 +168,14 @@ GROUPS = {
         [*MANY, "alluxiofuse-tuned", "gateway", *SIZED],
         3,
         10,
+    ),
+    "s3": Group(
+        "small files in a bucket",
+        ["s3_create", "s3_replace", "s3_read"],
+        ["alluxiofuse", "alluxiofuse-tuned", "gateway"],
+        3,
+        2,
+        under_store="S3",
     ),
     "latency": Group(
         "what a round trip costs", ["near_worker", "far_worker"], ["alluxiofuse-tuned", "gateway"], 3, 2, delayed=True

@@ -16,15 +16,16 @@ NOT_KEPT = "alluxio.user.file.readtype.default=NO_CACHE"
 class AlluxioHost:
     """The embedded Alluxio, in a Java process that ends with this one; `delayed`: what goes to it can be."""
 
-    def __init__(self, blocks: Path, heap_mb: int, delayed: bool = False, workers: int = 1):
+    def __init__(self, blocks: Path, heap_mb: int, delayed: bool = False, workers: int = 1, under_store: str = "LOCAL"):
+        self.under_store = under_store
         self.delays = Delays() if delayed else None
         properties = self.delays.properties() if self.delays else []
         jars = GATEWAY.resolve().parent.parent / "lib"
         self.blocks = blocks
         self.process = subprocess.Popen(
             ["java", "-Xmx512m", *("--add-opens=java.base/java.nio=ALL-UNNAMED",), "-cp", f"{HOST_CLASSES}:{jars}/*"]
-            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), str(workers), str(WORKER_BYTES), str(heap_mb)]
-            + properties,
+            + ["io.posixgateway.alluxio.bench.AlluxioHost", str(blocks), str(workers), str(WORKER_BYTES)]
+            + [str(heap_mb), under_store, *properties],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=open(blocks.parent / "host.log", "w"),
@@ -40,6 +41,8 @@ class AlluxioHost:
 
     def way(self, remote: bool) -> Way:
         """Through the delays, if there are any. Whoever has the worker's name is on its host."""
+        if self.under_store != "LOCAL":
+            return Way(self.masters, remote, write_type="CACHE_THROUGH")
         if not self.delays:
             return Way(self.masters, remote)
         return Way(self.delayed_masters, remote, HERE if remote else THERE, (NOT_KEPT,))
@@ -104,6 +107,8 @@ class Filling:
         folder = self.files / data.name
         folder.mkdir()
         self.make_files(data, folder)
+        if data.bucket:
+            return
         if data.persisted:
             shutil.copytree(folder, self.host.ufs / data.name)
             self.host.tell("list", f"/{data.name}")
@@ -111,6 +116,10 @@ class Filling:
         self.host.tell("put", folder, f"/{data.name}", data.block_bytes)
         if data.name in TRANSFERRED:
             self.read_block_file(folder / "f0")
+
+    def put_into_bucket(self, data: Dataset, path: str) -> None:
+        """As objects that no worker has a block of."""
+        self.host.tell("put", self.files / data.name, path, data.block_bytes, "THROUGH")
 
     def read_block_file(self, file: Path) -> None:
         """Who reads the file on the tmpfs reads what a program with the bypass library reads: the file's only block."""

@@ -10,6 +10,7 @@
  *   load random FILE ID BYTES THREADS SECONDS          4 KiB at random pages
  *   load pieces FILE ID BYTES PIECE SECONDS            pieces in a mixed order, none twice
  *   load create DIR FIRST_ID BYTES THREADS SECS MOST   makes f0, f1, ... and writes them whole
+ *   load replace DIR FIRST_ID BYTES THREADS COUNT      empties f0, f1, ... and writes them anew
  *   load stat DIR FIRST_ID SIZES THREADS               stat of every file, in a mixed order
  *
  * Prints {"done": files or reads, "bytes": .., "errors": .., "seconds": ..}.
@@ -31,6 +32,7 @@ static uint64_t most;   /* never more */
 static int compare_all; /* every byte, not the stamps only */
 /* A write. Of data sets as large as those of Alluxio's blocks: the size of pages may follow it. */
 static size_t piece = BLOCK_BYTES;
+static int made_by = O_CREAT | O_EXCL; /* or O_TRUNC: what is written is there already */
 enum { FILL_BYTES = 1 << 20 };
 static const char *file; /* of sequential, random and pieces */
 static uint64_t stride = 7919;
@@ -137,9 +139,9 @@ static void pieces_body(struct worker *worker) {
 
 static void write_file(struct worker *worker, unsigned char *buffer, const char *path, uint64_t id,
                        uint64_t size) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | made_by, 0644);
     if (fd < 0) {
-        complain(worker, "create failed", path);
+        complain(worker, "open for writing failed", path);
         return;
     }
     int failed = 0;
@@ -272,6 +274,15 @@ static int do_create(char **values) {
     return run_threads(atoi(values[5]), fill_body);
 }
 
+static int do_replace(char **values) {
+    set.folder = values[2];
+    if (take_one(values[3], values[4]) != 0)
+        return 2;
+    made_by = O_TRUNC;
+    least = most = strtoull(values[6], NULL, 10);
+    return run_threads(atoi(values[5]), fill_body);
+}
+
 static int do_stat(char **values) {
     return take_dataset(values) != 0 ? 2 : run_threads(atoi(values[5]), stat_body);
 }
@@ -285,7 +296,7 @@ static const struct {
     {"check", 6, do_check},   {"sequential", 6, do_sequential},
     {"drop", 3, do_drop},     {"random", 7, do_random},
     {"create", 8, do_create}, {"stat", 6, do_stat},
-    {"pieces", 7, do_pieces},
+    {"pieces", 7, do_pieces}, {"replace", 7, do_replace},
 };
 
 int main(int count, char **values) {

@@ -17,7 +17,7 @@ LABELS = {each.name: each.label for each in (*SERVERS, *CONTENDERS)}
 REMOTE = r"remote: (svhn, .*|coco, .*|many-blocks, first read, (1|4) readers)"
 # By workload: the loads of its table, and its plot. The others are in the JSON beside it.
 TABLES = {
-    "core": r"(read|write) (4096|131072) bytes, (1|8|128) threads",
+    "core": r"(read|write) (4096|131072) bytes, (1|128) threads",
     "alluxio": rf"(svhn|coco), (first epoch, 1 reader|later epochs, 8 readers)|{REMOTE}|.*, first read, 4 readers"
     r"|create 19 KB, 8 writers|ls -l, first|find -type f|stat.*",
     "workers": rf"(svhn|coco), later epochs, 8 readers|{REMOTE}",
@@ -26,6 +26,7 @@ TABLES = {
     "shapes": r"random 4 KiB, .*|sequential, reads of 1024 KiB, \d+ readers|random 64 KiB, \w+",
     "scaling": r"heap of each of (10,000|1,000,000).*|million: .*"
     r"|small files by .*|100 volumes: (heap|resident memory)|master: .*, 8 callers",
+    "s3": r"S3: [^:]*",
     "latency": r"(near: small file|far: (under file system: )?\w+ file), first, (0|20) ms",
     "bypass": r"(2 GiB|blocks of 64 MiB), (4|64|1024) KiB, 1 thread",
 }
@@ -37,6 +38,7 @@ PLOTS = {
     "train": "speed",
     "shapes": "reads",
     "scaling": "readers",
+    "s3": "files",
     "latency": "trips",
     "bypass": "one-block",
 }

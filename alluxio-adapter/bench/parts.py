@@ -31,6 +31,7 @@ class Dataset:
     sizes: tuple[int, ...]
     block_bytes: int
     persisted: bool = False  # in the under file system, and in no worker
+    bucket: bool = False  # the same, put there anew for each mount, in a folder of its own
 
     def arguments(self, root: Path, work: Path) -> list:
         return [root / self.name, self.first_id, work / f"{self.name}.sizes"]
@@ -57,6 +58,7 @@ class Scale:
     trip_seconds: float = 1.0
     trip_files: int = 20
     trip_bytes: int = 64 << 20
+    bucket_files: int = 1000
 
     @property
     def is_quick(self) -> bool:
@@ -65,7 +67,7 @@ class Scale:
     @staticmethod
     def quick() -> "Scale":
         return Scale(
-            1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 10, 0.3, 160, 300, 2, 16 << 20, 1, 0.3, 5, 16 << 20
+            1000, 200, 256 << 20, 10_000, 100_000, 1.0, 2.0, 10, 0.3, 160, 300, 2, 16 << 20, 1, 0.3, 5, 16 << 20, 200
         )
 
 
@@ -99,6 +101,7 @@ def datasets(scale: Scale) -> dict[str, Dataset]:
         ),
         Dataset("shapes", 4_000_000, (scale.shape_bytes,) * SHAPE_FILES, 64 << 20),
         *far_sets(scale),
+        Dataset("bucket", 8_000_000, spread_sizes(3, scale.bucket_files, 19_000), small, bucket=True),
     ]
     return {each.name: each for each in every}
 
@@ -122,6 +125,10 @@ class Site:
     device: str = ""
     accelerator: str = ""
     watch: Watch | None = None  # of the program that ran last
+
+    def bucket(self, data: str) -> Path:
+        """Where the files of a set are that is put there for this mount alone."""
+        return Path(f"/{data}-{self.mount.contender.name}-{self.round}")
 
     def only_file(self, data: Dataset) -> list:
         """Path, id and length of the file of a set that has one."""
@@ -230,17 +237,26 @@ def big(site: Site) -> None:
 
 
 def create(site: Site) -> None:
+    created(site, "create 19 KB, 8 writers")
+
+
+def created(site: Site, name: str) -> None:
     """As later epochs: of a mount that has done it before."""
     for files in ("warm", "new"):
         folder = site.mount.root / f"{files}-{site.mount.contender.name}-{site.round}-{time.time_ns()}"
         os.mkdir(folder)
         before = site.cpu()
         seen = site.load("create", folder, 5_000_000, 19_000, 8, site.scale.create_seconds, 20_000)
-    site.keep("create 19 KB, 8 writers", seen["done"] / seen["seconds"], "files/s")
-    site.keep_cpu("create 19 KB, 8 writers", before, seen["done"], "file")
+    site.keep(name, seen["done"] / seen["seconds"], "files/s")
+    site.keep_cpu(name, before, seen["done"], "file")
+    check_created(site, folder, 5_000_000, seen["done"])
+
+
+def check_created(site: Site, folder: Path, first_id: int, count: int) -> None:
+    """Every byte of the files of 19 KB that were made here."""
     sizes = site.work / "created.sizes"
-    sizes.write_text("19000\n" * seen["done"])
-    site.load("check", folder, 5_000_000, sizes, 4)
+    sizes.write_text("19000\n" * count)
+    site.load("check", folder, first_id, sizes, 4)
 
 
 def timed(command: list[str]) -> tuple[float, int]:

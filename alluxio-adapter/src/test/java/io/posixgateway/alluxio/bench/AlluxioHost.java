@@ -34,7 +34,7 @@ import java.util.stream.Stream;
  * answers each line of input by {@code OK number} or {@code FAILED why}:
  *
  * <ul>
- *   <li>{@code put FOLDER PATH BLOCK_BYTES}: writes the files of a folder into the workers only
+ *   <li>{@code put FOLDER PATH BLOCK_BYTES [WRITE_TYPE]}: writes the files of a folder, without a type into the workers only
  *   <li>{@code list PATH}: lists, so that the master knows what is in the under file system
  *   <li>{@code warm PATH SECONDS}: makes, reads and deletes files there, so that the servers' code is compiled before
  *       anything is measured: else whoever is measured first would meet cold servers
@@ -42,8 +42,9 @@ import java.util.stream.Stream;
  */
 public final class AlluxioHost {
     private static final int WRITERS = 8;
-    private static final int FIRST_PROPERTY = 4;
+    private static final int FIRST_PROPERTY = 5;
     private static final int WARM_BYTES = 19_000;
+    private static final String WORKERS_ONLY = "MUST_CACHE";
     private static final PrintStream OUT = System.out;
 
     private final String masters;
@@ -52,12 +53,13 @@ public final class AlluxioHost {
         this.masters = masters;
     }
 
-    /** Arguments: folder of the blocks, number of workers, bytes of each, megabytes of heap of each server; name=value of servers. */
+    /** Arguments: folder of the blocks, number of workers, bytes of each, megabytes of heap of each server, under store; name=value of servers. */
     public static void main(String[] arguments) throws IOException {
         Path blocks = Path.of(arguments[0]);
         EmbeddedOptions options = EmbeddedOptions.defaults()
                 .withWorkers(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]))
                 .withBlockStore(blocks)
+                .on(EmbeddedOptions.UnderStore.valueOf(arguments[4]))
                 .withProperties(properties(arguments))
                 .withJvmOptions(List.of("-Xmx" + arguments[3] + "m", "-XX:TieredStopAtLevel=4"));
         try (EmbeddedAlluxio alluxio = EmbeddedAlluxio.start(options)) {
@@ -87,7 +89,7 @@ public final class AlluxioHost {
 
     private long answer(String[] words) throws IOException, StoreException, ExecutionException, InterruptedException {
         return switch (words[0]) {
-            case "put" -> put(Path.of(words[1]), words[2], words[3]);
+            case "put" -> put(Path.of(words[1]), words[2], words[3], words.length > 4 ? words[4] : WORKERS_ONLY);
             case "warm" -> warm(words[1], Long.parseLong(words[2]));
             default -> list(words[1]);
         };
@@ -97,7 +99,7 @@ public final class AlluxioHost {
         long until = System.nanoTime() + seconds * 1_000_000_000L;
         ExecutorService users = Executors.newFixedThreadPool(WRITERS);
         try (Store store =
-                AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", false, Map.of()), Clock.system())) {
+                AlluxioStore.open(new StoreOptions(masters, "", WORKERS_ONLY, false, Map.of()), Clock.system())) {
             store.makeDirectory(path, 0755, Map.of());
             List<Future<Long>> all = new ArrayList<>();
             for (int i = 0; i < WRITERS; i++) {
@@ -134,7 +136,7 @@ public final class AlluxioHost {
         store.delete(path);
     }
 
-    private Store open(String blockBytes) throws StoreException {
+    private Store open(String blockBytes, String writeType) throws StoreException {
         Map<String, String> properties = Map.of(
                 "alluxio.user.block.size.bytes.default",
                 blockBytes,
@@ -142,17 +144,17 @@ public final class AlluxioHost {
                 "1MB",
                 "alluxio.user.block.write.location.policy.class",
                 "alluxio.client.block.policy.RoundRobinPolicy");
-        return AlluxioStore.open(new StoreOptions(masters, "", "MUST_CACHE", true, properties), Clock.system());
+        return AlluxioStore.open(new StoreOptions(masters, "", writeType, true, properties), Clock.system());
     }
 
-    private long put(Path folder, String path, String blockBytes)
+    private long put(Path folder, String path, String blockBytes, String writeType)
             throws IOException, StoreException, ExecutionException, InterruptedException {
         List<Path> files;
         try (Stream<Path> entries = Files.list(folder)) {
             files = entries.filter(Files::isRegularFile).toList();
         }
         ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
-        try (Store store = open(blockBytes)) {
+        try (Store store = open(blockBytes, writeType)) {
             store.makeDirectory(path, 0755, Map.of());
             List<Future<?>> all = new ArrayList<>();
             for (Path file : files) {
@@ -182,7 +184,7 @@ public final class AlluxioHost {
     }
 
     private long list(String path) throws StoreException {
-        try (Store store = open("16MB")) {
+        try (Store store = open("16MB", WORKERS_ONLY)) {
             long count = 0;
             String last = "";
             while (true) {
