@@ -106,6 +106,10 @@ native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
 	@$(AGAIN) $(MAKE) -s -k -C fuse-core/src/main/c check
 
+# The bypass protocol at both ends and the memory of a kept session, fuzzed under ASan and UBSan (FUZZ_SECONDS=60 each).
+native-fuzz:
+	@$(MAKE) -s -C fuse-core/src/main/c fuzz
+
 # The conformance suite with the native library under ASan, UBSan and TSan, on the JVM.
 sanitized: java-build
 	@fuse-core/src/test/sanitized address
@@ -133,7 +137,7 @@ fault: build
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
-LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz
+LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz
 
 long: ## One of the long tests: TEST=fault, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
