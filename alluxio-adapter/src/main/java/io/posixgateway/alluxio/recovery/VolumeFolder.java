@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -237,23 +236,39 @@ public final class VolumeFolder implements AutoCloseable {
         close(lock);
     }
 
-    /** Lets go of it for good; spool files that are kept for an operator stay. */
+    /** Lets go of it for good; content that is not in Alluxio stays, for an operator or the volume's next session, and is named. */
     public void discard() {
         nodes.close();
         try {
-            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
-                Files.deleteIfExists(path.resolve(own));
+            String kept = remove();
+            if (!kept.isEmpty()) {
+                org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
+                        .warn(
+                                "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
+                                        + " session on this node goes on with them; of a volume that is deleted, copy them to"
+                                        + " where they are wanted, and remove the folder",
+                                path,
+                                kept);
             }
-            if (!hasRecords()) {
-                Files.deleteIfExists(path.resolve(VOLUME));
-            }
-            Files.deleteIfExists(path);
-        } catch (DirectoryNotEmptyException kept) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).info("{} still holds spool files", path);
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing {} failed: {}", path, e.toString());
         }
         close(lock);
+    }
+
+    /** What stays, in words. */
+    private String remove() throws IOException {
+        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
+            Files.deleteIfExists(path.resolve(own));
+        }
+        if (!hasRecords()) {
+            Files.deleteIfExists(path.resolve(VOLUME));
+        }
+        String kept = new Remains(path).clear();
+        if (kept.isEmpty()) {
+            Files.deleteIfExists(path);
+        }
+        return kept;
     }
 
     private boolean hasRecords() throws IOException {

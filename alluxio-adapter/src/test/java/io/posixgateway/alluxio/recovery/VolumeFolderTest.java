@@ -42,6 +42,43 @@ class VolumeFolderTest {
         }
     }
 
+    /** As a volume that is deleted leaves them: a process that was killed had made them, and nobody wrote into them. */
+    @Test
+    void what_holds_no_content_goes_with_the_volume(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        for (String name : List.of("spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "nodes.new")) {
+            Files.createFile(root.resolve(name));
+        }
+        Files.createDirectory(root.resolve("aside"));
+        folder.discard();
+        assertThat(root).doesNotExist();
+    }
+
+    @Test
+    void content_and_what_is_left_to_do_stay_behind_a_volume(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        leaveContent(root);
+        folder.discard();
+        assertThat(root.resolve("spool-13")).doesNotExist();
+        assertThat(new Remains(root).clear())
+                .isEqualTo("5 files with 25 bytes (aside/spool-14, renames-1-2.3-1, spool-11, …)");
+        for (String name : List.of("spool-11", "spool-11.draft", "spool-12", "renames-1-2.3-1", "aside/spool-14")) {
+            assertThat(root.resolve(name)).exists();
+        }
+    }
+
+    private static void leaveContent(Path root) throws IOException {
+        Files.createFile(root.resolve("spool-11")); // an empty file that is not in Alluxio yet
+        Files.writeString(root.resolve("spool-11.draft"), "record");
+        Files.writeString(root.resolve("spool-12"), "content");
+        Files.createFile(root.resolve("spool-13"));
+        Files.writeString(root.resolve("renames-1-2.3-1"), "entry");
+        Files.createDirectory(root.resolve("aside"));
+        Files.writeString(root.resolve("aside/spool-14"), "content");
+    }
+
     @Test
     void half_a_pair_at_the_end_is_passed_over(@TempDir Path root) throws Exception {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
