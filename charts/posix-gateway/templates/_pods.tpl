@@ -199,7 +199,7 @@ said here. Takes (list . name port resources).
     {{- include "posix-gateway.bare" $root | nindent 4 }}
     {{- end }}
     seccompProfile:
-      {{- with $gateway.seccompProfile }}
+      {{- with $gateway.seccompProfile | default ($gateway.uringProfile | ternary "posix-gateway/io-uring.json" "") }}
       type: Localhost
       localhostProfile: {{ . }}
       {{- else }}
