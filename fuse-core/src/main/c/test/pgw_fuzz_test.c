@@ -1,7 +1,7 @@
 /*
- * Whatever bytes come over the bypass socket, to the gateway's end and to the library's, and whatever
- * a slot of a kept session's memory holds: nothing is read or written beside it, no descriptor stays
- * open, and the next good question is answered.
+ * Whatever bytes come over the bypass socket, to the gateway's end and to the library's, and
+ * whatever a slot of a kept session's memory holds: nothing is read or written beside it, no
+ * descriptor stays open, and the next good question is answered.
  *
  * Messages are made by changing those of the corpus, a folder with a message in each file. A run is
  * short; PGW_FUZZ_SECONDS makes it longer, PGW_FUZZ_SEED repeats one.
@@ -31,8 +31,8 @@
 
 #include <cmocka.h>
 
-/* The library, which is linked into no test, with a time of its own: after a bad answer it would ask
- * nobody for a second. */
+/* The library, which is linked into no test, with a time of its own: after a bad answer it would
+ * ask nobody for a second. */
 static int later(struct timespec *now);
 #define clock_gettime(which, now) later(now)
 #include "bypass/ask.c"
@@ -93,7 +93,8 @@ static int read_corpus(void **state) {
     }
     closedir(folder);
     assert_true(seed_count >= 4);
-    random_state = seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) * 0x9E3779B97F4A7C15U;
+    random_state =
+        seed != NULL ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) * 0x9E3779B97F4A7C15U;
     random_state |= 1;
     passed = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_true(passed >= 0);
@@ -104,8 +105,8 @@ static int read_corpus(void **state) {
 
 /* A message of the corpus with a few changes; how long it is. */
 static size_t make_message(char *into) {
-    static const uint64_t numbers[] = {0,          1,           128,        129,       255, 256,
-                                       0x7fffffff, 0x80000000U, UINT32_MAX, UINT64_MAX};
+    static const uint64_t numbers[] = {0,   1,          128,         129,        255,
+                                       256, 0x7fffffff, 0x80000000U, UINT32_MAX, UINT64_MAX};
     size_t which = below(seed_count);
     size_t bytes = seed_bytes[which];
     memcpy(into, seeds[which], bytes);

@@ -99,7 +99,8 @@ public final class Diagnosis {
                 + "/dev/fuse is "
                 + (Files.isWritable(Path.of("/dev/fuse")) ? "usable" : "not usable by this process") + "\n"
                 + "enable_uring is " + read(Path.of("/sys/module/fuse/parameters/enable_uring"))
-                + "io_uring is " + Objects.requireNonNullElse(UringRefusal.ofThisProcess(), "allowed to this process") + "\n"
+                + "io_uring is " + Objects.requireNonNullElse(UringRefusal.ofThisProcess(), "allowed to this process")
+                + "\n"
                 + "max_user_bgreq is " + read(Path.of("/sys/module/fuse/parameters/max_user_bgreq"))
                 + "fusectl at " + KernelConnection.CONTROL + ": " + connections() + "\n"
                 + "memory limit (cgroup v2): " + read(Path.of("/sys/fs/cgroup/memory.max"))

@@ -51,9 +51,8 @@ class FalseBlockWorkerTest {
             return new StreamObserver<>() {
                 @Override
                 public void onNext(OpenLocalBlockRequest request) {
-                    responses.onNext(OpenLocalBlockResponse.newBuilder()
-                            .setPath(answer)
-                            .build());
+                    responses.onNext(
+                            OpenLocalBlockResponse.newBuilder().setPath(answer).build());
                 }
 
                 @Override
@@ -160,6 +159,8 @@ class FalseBlockWorkerTest {
         assertThat(opens(block(trusted))).as("a folder").isFalse();
         Files.delete(place);
         new ProcessBuilder("mkfifo", place.toString()).start().waitFor();
-        assertThat(opens(block(trusted))).as("a pipe, which would be waited for").isFalse();
+        assertThat(opens(block(trusted)))
+                .as("a pipe, which would be waited for")
+                .isFalse();
     }
 }

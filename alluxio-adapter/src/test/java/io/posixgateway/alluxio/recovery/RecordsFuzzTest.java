@@ -115,8 +115,10 @@ class RecordsFuzzTest {
             } catch (StoreException | IOException meant) {
                 assertThat(round).as("a file of the corpus that is well").isGreaterThanOrEqualTo(wellFormed(seeds));
             } catch (RuntimeException | Error e) {
-                fail("%s of %s; add it to %s; again with -Dpgw.seed=%d"
-                        .formatted(e, HexFormat.of().formatHex(bytes), CORPUS.resolve(kind.file), SEED), e);
+                fail(
+                        "%s of %s; add it to %s; again with -Dpgw.seed=%d"
+                                .formatted(e, HexFormat.of().formatHex(bytes), CORPUS.resolve(kind.file), SEED),
+                        e);
             }
         }
     }

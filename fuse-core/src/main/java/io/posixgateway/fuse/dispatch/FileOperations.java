@@ -79,8 +79,8 @@ final class FileOperations {
         }
         ByteBuffer data = call.data(size);
         int flags = call.int32(Layouts.WRITE_IN_WRITE_FLAGS);
-        call.killsPrivileges =
-                (flags & Layouts.WRITE_KILL_SUIDGID) != 0 || ((flags & Layouts.WRITE_CACHE) == 0 && call.isKnownNotRoot());
+        call.killsPrivileges = (flags & Layouts.WRITE_KILL_SUIDGID) != 0
+                || ((flags & Layouts.WRITE_CACHE) == 0 && call.isKnownNotRoot());
         long handle = call.int64(Layouts.READ_IN_FH);
         int bytes = fileSystem.write(call, call.node, handle, offset, data);
         if (bytes < 0) {

@@ -51,7 +51,9 @@ public final class CallerProcess {
 
     static boolean isRoot(Path process) {
         try {
-            return ids(text(process.resolve("status")), "Uid:").skip(FILE_SYSTEM_ID).anyMatch("0"::equals);
+            return ids(text(process.resolve("status")), "Uid:")
+                    .skip(FILE_SYSTEM_ID)
+                    .anyMatch("0"::equals);
         } catch (IOException e) {
             return false;
         }

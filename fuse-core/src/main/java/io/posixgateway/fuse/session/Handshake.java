@@ -150,7 +150,7 @@ final class Handshake implements InitHandler {
                 }
                 yield Capabilities.sysAdmin() ? null : "needs CAP_SYS_ADMIN";
             }
-                // The kernel would refuse the whole session.
+            // The kernel would refuse the whole session.
             case ALLOW_IDMAP -> options.defaultPermissions() ? null : "needs default_permissions";
             default -> null;
         };

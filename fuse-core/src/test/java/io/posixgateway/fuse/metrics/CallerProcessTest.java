@@ -25,7 +25,8 @@ class CallerProcessTest {
         Files.writeString(process.resolve("stat"), stat);
         Files.writeString(
                 process.resolve("status"),
-                "Name:\ta\nUid:\t0\t0\t0\t1000\nGid:\t5\t6\t7\t1000680000\nGroups:\t4 27 4294967294 \nSigPnd:\t" + pending + "\nShdPnd:\t0000000000000000\n");
+                "Name:\ta\nUid:\t0\t0\t0\t1000\nGid:\t5\t6\t7\t1000680000\nGroups:\t4 27 4294967294 \nSigPnd:\t"
+                        + pending + "\nShdPnd:\t0000000000000000\n");
     }
 
     private boolean killed(int flags, int exitCode, String pending) throws Exception {
@@ -61,7 +62,9 @@ class CallerProcessTest {
         assertThat(CallerProcess.isInGroup(process, -2)).isTrue();
         assertThat(CallerProcess.isInGroup(process, 2)).isFalse();
         assertThat(CallerProcess.isInGroup(process.resolve("none"), 27)).isFalse();
-        assertThat(CallerProcess.isInGroup(process, 1_000_680_000)).as("by which it reaches files").isTrue();
+        assertThat(CallerProcess.isInGroup(process, 1_000_680_000))
+                .as("by which it reaches files")
+                .isTrue();
         assertThat(CallerProcess.isInGroup(process, 5)).as("its real group").isFalse();
     }
 

@@ -38,7 +38,9 @@ class UringRefusalTest {
     void refusal_eperm_bySysctl_namesTheSysctl() throws IOException {
         seccomp(2);
         Files.writeString(proc.resolve("sys/kernel/io_uring_disabled"), "2\n");
-        assertThat(refusal(Errno.EPERM)).contains("kernel.io_uring_disabled is 2").doesNotContain("seccomp");
+        assertThat(refusal(Errno.EPERM))
+                .contains("kernel.io_uring_disabled is 2")
+                .doesNotContain("seccomp");
     }
 
     @Test
