@@ -16,7 +16,9 @@ import java.util.TreeMap;
  *
  * <pre>2026.11.21 22:40:01.123456 [uid:0,gid:0,pid:42] read (17,65536,0,3): OK (65536) &lt;0.000123&gt;</pre>
  *
- * <p>Users and groups that the kernel does not tell are {@code -}. In the first brackets: the node, then bytes, offset and handle of a transfer, or the names, where a backslash, control characters and
+ * <p>Users and groups that the kernel does not tell are {@code -}.
+ *
+ * <p>In the first brackets: the node, then bytes, offset and handle of a transfer, or the names, where a backslash, control characters and
  * bytes that are no UTF-8 are written as {@code \\xXX}. Times are UTC.
  */
 final class AccessLine {

@@ -64,7 +64,7 @@ public final class MountOptions {
                             "id_map",
                             false,
                             "Id-mapped mounts of this one can show other owners (Linux 6.12, with default_permissions). The kernel"
-                                    + " then tells who asks of creations only, and so does the access log."),
+                                    + " then names users of creations only, and so does the access log."),
                     new Option(
                             "max_io",
                             new Option.Size(128 << 10, 1 << 20),
