@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Whatever bytes stand in a file of a volume's folder, reading it ends with a record, with none, or with an error that is meant.
@@ -45,62 +45,62 @@ class RecordsFuzzTest {
     }
 
     /** What is read, of which name; the corpus has its files in folders of these names. */
-    enum Kind {
-        DRAFT("spool-1.draft", folder -> {
-            Path file = folder.resolve("spool-1.draft");
-            DraftRecord.ids(file);
-            DraftRecord.read(file);
-        }),
-        ORIGIN("spool-1.origin", folder -> Origin.read(folder.resolve("spool-1.origin"))),
-        VOLUME("volume", Kind::openFolder),
-        NODES("nodes", Kind::openFolder),
-        NOTES("foreign-nodes", Kind::openFolder),
-        BLOCKS("blocks", Kind::openFolder),
-        HIDDEN("hidden-1-of.another-1", folder -> {
-            try (HiddenFiles list = new HiddenFiles(folder, "c", true)) {
-                list.inherit();
-            }
-        }),
-        RENAMES("renames-1-of.another-1", folder -> {
-            try (RenameLog list = new RenameLog(folder, "c", true)) {
-                list.inherit();
-            }
-        }),
-        DIRECTORIES("directories-1-of.another-1", folder -> {
-            try (DirectoryRenameLog list = new DirectoryRenameLog(folder, "c", true)) {
-                list.inherit();
-            }
-        });
-
-        private final String file;
-        private final Read read;
-
-        Kind(String file, Read read) {
-            this.file = file;
-            this.read = read;
-        }
-
-        private static void openFolder(Path folder) throws StoreException {
-            try (VolumeFolder opened = VolumeFolder.open(folder)) {
-                opened.identity();
-                opened.clusterId();
-                opened.foreignNodes();
-                opened.blockFolder();
-                opened.rootId();
-                opened.nodes().inherited();
-                opened.nodes().inheritedDirectories();
-            }
-        }
-
-        private List<Path> seeds() throws IOException {
+    private record Kind(String file, Read read) {
+        List<Path> seeds() throws IOException {
             try (Stream<Path> files = Files.list(CORPUS.resolve(file))) {
                 return files.sorted().toList();
             }
         }
+
+        @Override
+        public String toString() {
+            return file;
+        }
+    }
+
+    static Stream<Kind> kinds() {
+        return Stream.of(
+                new Kind("spool-1.draft", folder -> {
+                    Path file = folder.resolve("spool-1.draft");
+                    DraftRecord.ids(file);
+                    DraftRecord.read(file);
+                }),
+                new Kind("spool-1.origin", folder -> Origin.read(folder.resolve("spool-1.origin"))),
+                new Kind("volume", RecordsFuzzTest::openFolder),
+                new Kind("nodes", RecordsFuzzTest::openFolder),
+                new Kind("foreign-nodes", RecordsFuzzTest::openFolder),
+                new Kind("blocks", RecordsFuzzTest::openFolder),
+                new Kind("hidden-1-of.another-1", folder -> {
+                    try (HiddenFiles list = new HiddenFiles(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }),
+                new Kind("renames-1-of.another-1", folder -> {
+                    try (RenameLog list = new RenameLog(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }),
+                new Kind("directories-1-of.another-1", folder -> {
+                    try (DirectoryRenameLog list = new DirectoryRenameLog(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }));
+    }
+
+    private static void openFolder(Path folder) throws StoreException {
+        try (VolumeFolder opened = VolumeFolder.open(folder)) {
+            opened.identity();
+            opened.clusterId();
+            opened.foreignNodes();
+            opened.blockFolder();
+            opened.rootId();
+            opened.nodes().inherited();
+            opened.nodes().inheritedDirectories();
+        }
     }
 
     @ParameterizedTest
-    @EnumSource(Kind.class)
+    @MethodSource("kinds")
     void read_anyBytes_endsAsItIsMeantTo(Kind kind) throws IOException {
         Clock clock = Clock.system();
         List<Path> seeds = kind.seeds();
