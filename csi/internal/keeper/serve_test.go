@@ -464,3 +464,24 @@ func openFiles(t *testing.T) int {
 	}
 	return open
 }
+
+// The lock that an earlier gateway had says nothing of the next one, which has none: whoever looks would abort what is served.
+func TestWhereAGatewayGetsNoLockThatOfAnEarlierOneIsForgotten(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	server := &Server{keeper: (&fakeSystem{}).keeper(), socket: socket, log: slog.New(slog.DiscardHandler)}
+	server.keeper.system.cloneFuse = func(*os.File) (*os.File, error) { return nil, unix.EINVAL }
+	first := server.ownFiles("vol-1", nil, &keeperapi.Taken{})
+	if len(first) != 1 {
+		t.Fatal("the first gateway got", len(first), "files, not its lock alone")
+	}
+	keeperapi.CloseAll(first)
+	if err := os.Chmod(socket+".served", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if second := server.ownFiles("vol-1", nil, &keeperapi.Taken{}); len(second) != 0 {
+		t.Fatal("the second gateway got a lock in a folder of everybody's")
+	}
+	if orphans.Unserved(socket, "vol-1") {
+		t.Fatal("what the second gateway serves counts as unserved")
+	}
+}
