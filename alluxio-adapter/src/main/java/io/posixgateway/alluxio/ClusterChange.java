@@ -56,6 +56,7 @@ final class ClusterChange {
     /** On the thread of the call that noticed. */
     private void happened(String clusterId) {
         List<Name> names = volume.table.restart();
+        volume.drafts.reservations().forget();
         volume.readers.forgetAll();
         note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();

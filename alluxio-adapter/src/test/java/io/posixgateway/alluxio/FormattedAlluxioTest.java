@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,21 @@ class FormattedAlluxioTest {
             isStale(reader::readText);
             reader.close(); // nothing is lost
         }
+    }
+
+    /** The name was to be taken in the Alluxio before; in that of now the path is somebody else's. */
+    @Test
+    void nameWhoseCreationWasNotAnswered_isNotTakenInTheAlluxioOfNow() {
+        AtomicInteger taken = new AtomicInteger();
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.faults().on(StoreCall.CREATE).loseRequest();
+            assertThatThrownBy(() -> mount.create("/name")).isInstanceOf(FuseFailure.class);
+            format(mount);
+            assertThatThrownBy(() -> mount.list("/")).isInstanceOf(FuseFailure.class);
+            mount.faults().on(StoreCall.CREATE).at("/name").always().before(taken::incrementAndGet);
+            mount.write("/next", NEW);
+        }
+        assertThat(taken).hasValue(0);
     }
 
     /** Its blocks are open here, and have the numbers of another file's blocks. */
