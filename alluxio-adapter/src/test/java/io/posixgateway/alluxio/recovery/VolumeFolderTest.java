@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -208,6 +209,43 @@ class VolumeFolderTest {
         assertThat(read.storedMillis()).isEqualTo(1_000);
         read.put(DraftRecord.DIRTY, 0);
         assertThat(read.isDoubtful()).isFalse();
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
+    }
+
+    /** As the kernel makes a disk that has an error. */
+    @Test
+    void a_folder_on_a_disk_that_became_read_only_is_read_and_written_again_later(@TempDir Path disk) throws Exception {
+        assumeTrue(Built.isRoot() && run("mount", "-t", "tmpfs", "-o", "size=4m", "none", disk.toString()) == 0);
+        try {
+            Path root = disk.resolve("volume");
+            StateFolder.make(root);
+            Files.createFile(root.resolve("lock"));
+            Files.write(
+                    root.resolve("nodes"),
+                    ByteBuffer.allocate(16).putLong(5).putLong(100).array());
+            Files.write(
+                    root.resolve("passthrough"),
+                    ByteBuffer.allocate(16_385 * 8).putLong(5).array());
+            assertThat(run("mount", "-o", "remount,ro", disk.toString())).isZero();
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
+                assertThat(folder.passthrough().inherited()).containsExactly(5L);
+                assertThat(folder.passthrough().add(6)).isFalse();
+                assertThatThrownBy(() -> folder.nodes().moved(6, 200))
+                        .isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
+                                .isEqualTo(Errno.EROFS));
+                assertThat(run("mount", "-o", "remount,rw", disk.toString())).isZero();
+                folder.nodes().moved(6, 200);
+            }
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
+            }
+        } finally {
+            run("umount", "-l", disk.toString()); // the JVM has a file of it mapped
+        }
     }
 
     private static FileStatus status(int mode) {
