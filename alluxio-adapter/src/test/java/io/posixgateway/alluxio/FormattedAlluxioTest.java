@@ -107,6 +107,46 @@ class FormattedAlluxioTest {
         assertThat(taken).hasValue(0);
     }
 
+    /** A backup has the id of the cluster, and brings back the numbers that were given since. */
+    @Test
+    void openFile_ofARestoredAlluxio_isNotTheFileThatHasItsNumber() {
+        after.isRestored(before);
+        after.clock().advance(Duration.ofHours(1));
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.write("/mine", OLD);
+            OpenFile reader = mount.open("/mine");
+            assertThat(mount.list("/")).containsExactly("mine");
+            long node = reader.opened().node().id();
+            format(mount);
+            before.clock().advance(Duration.ofHours(1)); // nothing that is known is believed any more
+            mount.requests().getattr(node); // as it was known, for who has it open; that its number is another's is noticed
+            isStale(() -> mount.requests().getattr(node));
+            isStale(reader::readText);
+            assertThat(mount.list("/")).containsExactly("innocent");
+            assertThat(mount.read("/innocent")).isEqualTo(NEW);
+            assertThat(mount.lookup("/innocent").id()).isNotEqualTo(node);
+            reader.close();
+        }
+    }
+
+    @Test
+    void nextProcess_afterARestoredAlluxio_takesNoNodeOfBeforeForAFileOfNow() throws Exception {
+        after.isRestored(before);
+        after.clock().advance(Duration.ofHours(1));
+        MemoryMount mount = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null);
+        mount.write("/mine", OLD);
+        assertThat(mount.list("/")).containsExactly("mine");
+        long node = mount.lookup("/mine").id();
+        format(mount);
+        isStale(() -> mount.requests().getattr(node));
+        mount.kill();
+        try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("next"), mount)) {
+            isStale(() -> next.requests().getattr(node));
+            assertThat(next.read("/innocent")).isEqualTo(NEW);
+        }
+        mount.close();
+    }
+
     /** Its blocks are open here, and have the numbers of another file's blocks. */
     @Test
     void newFile_isNotReadFromBlockFilesOfBefore() {

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.LostAttributes;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -135,11 +136,11 @@ public final class FileReplacer implements AutoCloseable {
     /** One look; null: Alluxio does not answer. */
     private @Nullable Outcome outcomeOfOneStep(Renaming renaming, @Nullable Facts replaced) {
         try {
-            String at = orNull(() -> store.pathOf(renaming.fileId()));
+            String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
             if (!renaming.from().equals(at)) {
                 return renaming.to().equals(at) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
             }
-            FileStatus there = orNull(() -> store.compared(renaming.to()));
+            FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
             if (there == null) {
                 return Outcome.TARGET_MISSING;
             }
@@ -275,16 +276,16 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
-        String at = orNull(() -> store.pathOf(renaming.fileId()));
+        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
         if (renaming.to().equals(at)) {
             return Outcome.IN_PLACE;
         }
         if (!renaming.from().equals(at)) {
             return Outcome.SOURCE_GONE;
         }
-        FileStatus source = orNull(() -> store.status(renaming.from()));
+        FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
         // The master may know of a file whose object it has deleted.
-        FileStatus there = orNull(() -> store.compared(renaming.to()));
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
         if (there == null) {
             return Outcome.TARGET_MISSING;
         }
@@ -319,7 +320,7 @@ public final class FileReplacer implements AutoCloseable {
         if (anew && there.xattrs().isEmpty()) {
             lost.restore(renaming.to(), there, facts(source)); // first, while they are known
         }
-        return orNull(() -> store.compared(renaming.from())) == null;
+        return Existing.orNull(() -> store.compared(renaming.from())) == null;
     }
 
     private static boolean isAlike(FileStatus source, FileStatus there) {
@@ -350,21 +351,6 @@ public final class FileReplacer implements AutoCloseable {
             known.forgetFacts();
         }
         return true;
-    }
-
-    private interface Question<T> {
-        T ask() throws StoreException;
-    }
-
-    private static <T> @Nullable T orNull(Question<T> question) throws StoreException {
-        try {
-            return question.ask();
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
     }
 
     /**
@@ -483,7 +469,7 @@ public final class FileReplacer implements AutoCloseable {
         try {
             boolean inPlace = found(renaming, null) == Outcome.IN_PLACE;
             if (!inPlace && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
-                orNull(() -> {
+                Existing.orNull(() -> {
                     store.delete(from);
                     return from;
                 });
