@@ -95,7 +95,7 @@ public final class NodeLog {
             if (closed) {
                 throw new ClosedChannelException();
             }
-            StateFolder.makeIfMissing(file.toAbsolutePath().getParent());
+            StateFolder.makeParentIfMissing(file);
             open = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             long whole = emptied ? 0 : open.size() / PAIR_BYTES * PAIR_BYTES;
             open.truncate(whole).position(whole);

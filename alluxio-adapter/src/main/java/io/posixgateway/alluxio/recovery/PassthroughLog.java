@@ -48,7 +48,7 @@ public final class PassthroughLog {
     /** Without room for all of it on the disk, what is there is read, and nothing can be noted. */
     static PassthroughLog open(Path file) throws IOException {
         try {
-            StateFolder.makeIfMissing(file.toAbsolutePath().getParent());
+            StateFolder.makeParentIfMissing(file);
             PassthroughLog log = map(file);
             if (log != null) {
                 return log;

@@ -40,7 +40,7 @@ final class VolumeLock implements Closeable {
         FileChannel channel;
         boolean reads = false;
         try {
-            StateFolder.makeIfMissing(file.toAbsolutePath().getParent());
+            StateFolder.makeParentIfMissing(file);
             channel = StateFolder.open(file);
         } catch (IOException e) {
             if (!DiskErrno.takesNothing(e)) {

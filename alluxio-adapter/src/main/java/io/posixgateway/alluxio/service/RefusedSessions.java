@@ -42,13 +42,17 @@ final class RefusedSessions {
                 why);
     }
 
-    /** It is served, or left to the next process; true: it was refused. */
-    boolean end(String name) {
+    /** True if calls to this session are answered so. */
+    boolean has(String name) {
+        return sessions.containsKey(name);
+    }
+
+    /** It is to be served, or left to the next process. */
+    void end(String name) {
         FuseSession there = sessions.remove(name);
         if (there != null) {
             there.close();
         }
-        return there != null;
     }
 
     /** All are left to the next process. */

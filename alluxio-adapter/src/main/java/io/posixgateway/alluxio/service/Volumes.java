@@ -327,6 +327,20 @@ public final class Volumes implements Takeover.Server {
     private Volume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
             throws ServiceException {
         String name = request.getVolume();
+        boolean wasRefused = refused.has(name);
+        try {
+            return serveNow(request, target, goesOn, before);
+        } catch (ServiceException e) {
+            if (wasRefused && !refused.has(name)) {
+                refuseUnserved(name, String.valueOf(e.getMessage()));
+            }
+            throw e;
+        }
+    }
+
+    private Volume serveNow(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
+            throws ServiceException {
+        String name = request.getVolume();
         long began = source.clock().nanos();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
         AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
@@ -334,7 +348,6 @@ public final class Volumes implements Takeover.Server {
             background.execute(() -> connect(files, request.getAlluxioPath()));
         }
         boolean serves = false;
-        boolean wasRefused = refused.end(name);
         try {
             KeptSession kept = resumed(files, taken(name, before));
             FuseSession session = FuseSession.serve(
@@ -363,15 +376,13 @@ public final class Volumes implements Takeover.Server {
         } finally {
             if (!serves) {
                 abandon(files);
-                if (wasRefused) {
-                    refuseUnserved(name, "Serving it failed again");
-                }
             }
         }
     }
 
     private KeptSession taken(String name, KeeperStep before) throws KeeperException {
         before.run();
+        refused.end(name);
         return keeper.take(name);
     }
 

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -193,6 +194,20 @@ class VolumeFolderTest {
         assertThat(read.has(DraftRecord.RESERVING)).isFalse();
         read.delete();
         assertThat(file).doesNotExist();
+    }
+
+    /** A gateway that is rolled back deletes the record of another version: what is new has to stand in files beside it. */
+    @Test
+    void a_record_has_the_form_that_every_version_reads(@TempDir Path root) throws Exception {
+        Path file = root.resolve("spool-1.draft");
+        DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)))
+                .put(DraftRecord.DIRTY, 0);
+        String form = "00000001 40000001 0000000000000009 0000000000000007" // version, state, node, file id
+                + " 00000004 2f612f62 0000000000000040 000001a4" // path, bytes of a block, mode
+                + " 00000007 736f6d656f6e65 00000004 736f6d65" // owner, group
+                + " 0000000000000001 0000000000000002" // modified, accessed
+                + " 00000001 0000000b 757365722e636f6c6f7572 00000002 0102"; // extended attributes
+        assertThat(HexFormat.of().formatHex(Files.readAllBytes(file))).isEqualTo(form.replace(" ", ""));
     }
 
     @Test
