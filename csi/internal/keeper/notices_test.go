@@ -144,8 +144,8 @@ func TestAKeeperDoesNotWaitForAChildThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = null.Close() }()
-	n, large := &notifier{}, [][]byte{make([]byte, 64<<10)}
-	if _, err := n.write(null, large); err != nil {
+	all, n, large := newChildren(), &notifier{}, [][]byte{make([]byte, 64<<10)}
+	if _, err := n.write(all, null, large); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.child.command.Process.Signal(unix.SIGSTOP); err != nil {
@@ -154,14 +154,72 @@ func TestAKeeperDoesNotWaitForAChildThatDoesNotRead(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for range 16 { // more than a socket holds
-			if _, err := n.order(null, large); err != nil {
+			if _, err := n.order(all, null, large); err != nil {
 				done <- err
 				return
 			}
 		}
-		_, err := n.write(null, large)
+		_, err := n.write(all, null, large)
 		n.close()
 		done <- err
+	}()
+	if err := await(t, done); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A node may have hundreds of volumes, and the keeper's memory has a limit.
+func TestFewChildrenStayWhenManySessionsHadNotices(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	all, notifiers := newChildren(), make([]*notifier, 3*maxResting)
+	done := make(chan error, len(notifiers))
+	for i := range notifiers {
+		n := &notifier{}
+		notifiers[i] = n
+		t.Cleanup(n.close)
+		go func() {
+			_, err := n.write(all, null, [][]byte{nameIsOld("x")})
+			done <- err
+		}()
+	}
+	for range notifiers {
+		if err := await(t, done); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alive := func() (count int) {
+		for _, n := range notifiers {
+			n.mu.Lock()
+			if n.child != nil {
+				count++
+			}
+			n.mu.Unlock()
+		}
+		return count
+	}
+	for end := time.Now().Add(restLimit / 2); alive() > maxResting; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("children that rest:", alive())
+		}
+	}
+	if _, err := notifiers[0].write(all, null, [][]byte{nameIsOld("x")}); err != nil {
+		t.Fatal("one that was ended does not come again:", err)
+	}
+}
+
+func TestAnOrderThatWaitsInTheKernelTakesNoTurnFromOthers(t *testing.T) {
+	all := newChildren()
+	for range maxWorking {
+		all.turn() // and does not end it
+	}
+	done := make(chan error, 1)
+	go func() {
+		all.turn()()
+		done <- nil
 	}()
 	if err := await(t, done); err != nil {
 		t.Fatal(err)

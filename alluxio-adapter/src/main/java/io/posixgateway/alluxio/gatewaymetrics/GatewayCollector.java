@@ -22,6 +22,7 @@ final class GatewayCollector implements MultiCollector {
         samples.add(GatewayMetric.READY, service.ready() ? 1 : 0, List.of());
         samples.add(GatewayMetric.VOLUMES, volumes.size(), List.of());
         samples.add(GatewayMetric.UNKEPT_SESSIONS, service.unkeptSessions(), List.of());
+        samples.add(GatewayMetric.REFUSED_SESSIONS, service.refusedSessions(), List.of());
         samples.add(GatewayMetric.BYPASS_STRANGERS, service.bypassStrangers(), List.of());
         for (Volume volume : volumes) {
             new VolumeSamples(volume, samples).collect();

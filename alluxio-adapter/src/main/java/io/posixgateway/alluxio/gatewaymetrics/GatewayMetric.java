@@ -17,6 +17,10 @@ public enum GatewayMetric {
             Type.GAUGE,
             "unkept_sessions",
             "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
+    REFUSED_SESSIONS(
+            Type.GAUGE,
+            "refused_sessions",
+            "Sessions of the keeper that cannot be served, and whose calls are answered with EIO."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
     VOLUME(
             Type.INFO,

@@ -99,6 +99,14 @@ public final class StateFolder {
         }
     }
 
+    /** The same of the folder that a file is to lie in. */
+    static void makeParentIfMissing(Path file) throws IOException {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null) {
+            makeIfMissing(parent);
+        }
+    }
+
     /** Is it there, this user's own, and no link, so that nobody else put anything there? */
     public static boolean isOwn(Path folder) {
         try {

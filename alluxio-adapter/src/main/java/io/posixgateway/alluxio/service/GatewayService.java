@@ -214,6 +214,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     @Override
+    public int refusedSessions() {
+        return volumes.refused();
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metricsPage().text();
     }
@@ -226,7 +231,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     /** Is every session of the keeper served, or could it be at once; and is this process not ending? */
     @Override
     public boolean ready() {
-        return (leads ? takeover.done() : takeover.prepared()) && !ending;
+        return (leads ? takeover.done() && volumes.refused() == 0 : takeover.prepared()) && !ending;
     }
 
     /** Leaves the volumes to the next process and lets {@link #awaitEnd} return; how many there were. */

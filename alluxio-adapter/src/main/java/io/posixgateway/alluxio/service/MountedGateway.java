@@ -108,6 +108,11 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     }
 
     @Override
+    public int refusedSessions() {
+        return 0;
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metrics.text();
     }

@@ -76,6 +76,9 @@ public final class SpoolFolder {
 
     /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */
     List<Path> records() throws StoreException {
+        if (Files.notExists(folder)) {
+            return List.of(); // nor can it be made, for now
+        }
         try (Stream<Path> files = Files.list(folder)) {
             List<Path> all = files.toList();
             Set<Path> names = new HashSet<>(all);
@@ -259,7 +262,7 @@ public final class SpoolFolder {
 
     static StoreException failure(String what, IOException e) {
         int errno = DiskErrno.of(e);
-        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG;
+        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG || errno == Errno.EROFS;
         return new StoreException(told ? errno : Errno.EIO, what + ": " + e, e);
     }
 }
