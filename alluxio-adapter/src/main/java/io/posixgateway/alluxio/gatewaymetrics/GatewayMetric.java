@@ -86,9 +86,18 @@ public enum GatewayMetric {
             "Memory of the process that these entries take, estimated by their number, names and extended attributes; block files take none.",
             Scope.VOLUME,
             "kind"),
-    CACHE_LIMIT(Type.GAUGE, "cache_limit_entries", "Most entries kept.", Scope.VOLUME, "kind"),
+    CACHE_LIMIT(
+            Type.GAUGE,
+            "cache_limit_entries",
+            "Most entries kept; absent where only memory limits them.",
+            Scope.VOLUME,
+            "kind"),
     CACHE_LIMIT_BYTES(
-            Type.GAUGE, "cache_limit_bytes", "Most memory of entries that nobody uses.", Scope.VOLUME, "kind"),
+            Type.GAUGE,
+            "cache_limit_bytes",
+            "Most memory of entries that nobody uses, shared with other volumes.",
+            Scope.VOLUME,
+            "kind"),
     CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries dropped to make room.", Scope.VOLUME, "kind"),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(

@@ -125,7 +125,9 @@ final class VolumeSamples {
 
     private void cache(String kind, long entries, long most, long evicted) {
         add(GatewayMetric.CACHE_ENTRIES, entries, kind);
-        add(GatewayMetric.CACHE_LIMIT, most, kind);
+        if (most < Integer.MAX_VALUE) {
+            add(GatewayMetric.CACHE_LIMIT, most, kind);
+        }
         add(GatewayMetric.CACHE_EVICTIONS, evicted, kind);
     }
 

@@ -50,7 +50,7 @@ public final class AlluxioVolumes {
     private final Map<String, String> siteProperties;
     private final @Nullable Path spool;
     private final BlockFolderRules blockFolders;
-    private final Clock clock;
+    private final AlluxioMount.Shared shared;
 
     /**
      * @param siteProperties client settings for every volume; null: none but those Alluxio's client finds by itself
@@ -65,7 +65,7 @@ public final class AlluxioVolumes {
     public AlluxioVolumes(
             @Nullable Path siteProperties, @Nullable Path spool, BlockFolderRules blockFolders, Clock clock)
             throws ServiceException {
-        this.clock = clock;
+        this.shared = AlluxioMount.Shared.ofOne(clock);
         this.blockFolders = blockFolders;
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
         this.spool = spool;
@@ -73,7 +73,7 @@ public final class AlluxioVolumes {
 
     /** Of all volumes of the process. */
     Clock clock() {
-        return clock;
+        return shared.clock();
     }
 
     /** What a file says that may be made for other programs, and other versions of Alluxio: names may be unknown. */
@@ -138,7 +138,7 @@ public final class AlluxioVolumes {
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
-            return AlluxioMount.open(whole, adapter(whole, values), clock);
+            return AlluxioMount.open(whole, adapter(whole, values), shared);
         } catch (StoreException e) {
             throw failure(e);
         }
@@ -162,7 +162,7 @@ public final class AlluxioVolumes {
         Path folder = folder(adapter(whole, values).spoolFolder(), name.replace('.', ','), values, how.goesOn());
         try {
             AdapterOptions options = AdapterOptions.of(heeded(whole, values).with("spool", folder.toString()));
-            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, clock);
+            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, shared);
             new OptionProperties(whole.properties()).tell(values);
             return files;
         } catch (StoreException e) {
@@ -199,7 +199,7 @@ public final class AlluxioVolumes {
         AlluxioOptions whole = whole(place);
         try {
             AdapterOptions options = adapter(whole, values);
-            Store store = AlluxioMount.connect(whole, options, clock);
+            Store store = AlluxioMount.connect(whole, options, clock());
             try {
                 store.connect(CONNECTIONS);
                 store.status(options.names().storedPath(place.path()));
