@@ -38,6 +38,7 @@ import java.util.stream.Collectors;
  * @param cacheBytes ceiling of the memory of all of them
  * @param blockFiles open block files kept
  * @param blockFolders where block files may be read
+ * @param spoolFreeBytes what stays free on the spool's disk; -1: as is usual
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
  * @param gid likewise
@@ -64,6 +65,7 @@ public record AdapterOptions(
         TrustedFolders blockFolders,
         Path spoolFolder,
         long spoolBytes,
+        long spoolFreeBytes,
         long streamFromBytes,
         int uid,
         int gid,
@@ -208,6 +210,12 @@ public record AdapterOptions(
                             "Most that changed files may take there, holes not counted; more is refused with ENOSPC. No hole makes a"
                                     + " file longer than this: EFBIG."),
                     new Option(
+                            "spool_free",
+                            new Option.Size(0, 1L << 50),
+                            "",
+                            "What stays free on the disk of the spool, for recoveries, whoever fills it: writes get ENOSPC"
+                                    + " before; by default 1G, but a twentieth of the disk at most."),
+                    new Option(
                             "stream_from",
                             new Option.Size(0, 1L << 50),
                             "",
@@ -262,16 +270,21 @@ public record AdapterOptions(
                 values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
                 values.text("link_errno").equals("EPERM") ? Errno.EPERM : Errno.EOPNOTSUPP,
                 values.given("cache_entries") ? (int) values.number("cache_entries") : Integer.MAX_VALUE,
-                values.given("cache_size") ? values.bytes("cache_size") : Long.MAX_VALUE,
+                bytes(values, "cache_size", Long.MAX_VALUE),
                 (int) values.number("block_files"),
                 trusted(values.text("block_folders")),
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
-                values.given("stream_from") ? values.bytes("stream_from") : -1,
+                bytes(values, "spool_free", -1),
+                bytes(values, "stream_from", -1),
                 values.given("uid") ? (int) values.number("uid") : FactsReader.AS_ALLUXIO_SAYS,
                 values.given("gid") ? (int) values.number("gid") : FactsReader.AS_ALLUXIO_SAYS,
                 GroupAccess.valueOf(values.text("group_access").toUpperCase(Locale.ROOT)),
                 values.octal("umask"));
+    }
+
+    private static long bytes(OptionValues values, String name, long otherwise) {
+        return values.given(name) ? values.bytes(name) : otherwise;
     }
 
     private static TrustedFolders trusted(String text) {

@@ -130,7 +130,7 @@ final class Volume implements AutoCloseable {
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
-        this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
+        this.spool = new SpoolFolder(lists, options.spoolBytes(), options.spoolFreeBytes(), kept != null, clock);
         this.hidden = new HiddenFiles(lists, store.cluster(), kept != null);
         RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
         this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);

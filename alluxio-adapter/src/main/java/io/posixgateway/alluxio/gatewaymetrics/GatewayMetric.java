@@ -51,6 +51,11 @@ public enum GatewayMetric {
     CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet published to Alluxio.", Scope.VOLUME),
     SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Room that changed files take in the spool folder.", Scope.VOLUME),
     SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most room that changed files may take there.", Scope.VOLUME),
+    SPOOL_DISK(
+            Type.GAUGE,
+            "spool_disk_bytes",
+            "Room on the disk of the spool folder, for all volumes together, without what stays free (spool_free).",
+            Scope.VOLUME),
     SET_ASIDE(
             Type.GAUGE,
             "set_aside_files",

@@ -96,6 +96,7 @@ final class VolumeSamples {
                 counts.blocks().most(),
                 counts.blocks().evicted());
         add(GatewayMetric.SPOOL_LIMIT, counts.spool().mostBytes());
+        add(GatewayMetric.SPOOL_DISK, counts.spool().diskBytes());
         List<SetAside.Item> aside = counts.spool().aside().items();
         add(GatewayMetric.SET_ASIDE, aside.size());
         add(
