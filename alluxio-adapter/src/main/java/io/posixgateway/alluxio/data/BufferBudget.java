@@ -26,6 +26,12 @@ public final class BufferBudget {
 
     public void give(long bytes) {
         usedBytes.addAndGet(-bytes);
+        shared.give(bytes);
+    }
+
+    /** Memory that is kept for windows to come, of any volume, is given back to the collector. */
+    public static void giveBackUnused() {
+        ChunkMemory.giveBack();
     }
 
     public long usedBytes() {

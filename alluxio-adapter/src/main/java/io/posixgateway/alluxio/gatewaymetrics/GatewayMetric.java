@@ -18,6 +18,21 @@ public enum GatewayMetric {
             "unkept_sessions",
             "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
+    VOLUMES_REFUSED(Type.COUNTER, "volumes_refused", "Volumes that were not taken, as memory was short."),
+    CACHE_BUDGET(Type.GAUGE, "cache_budget_used_bytes", "Memory that cached metadata of all volumes takes."),
+    CACHE_BUDGET_LIMIT(
+            Type.GAUGE,
+            "cache_budget_limit_bytes",
+            "Memory that it may take now: half of the heap, less while memory is short."),
+    MEMORY_USED(
+            Type.GAUGE,
+            "memory_used_ratio",
+            "Of the heap, or of the memory limit of the control group, what is in use; whichever is more."),
+    MEMORY_STATE(
+            Type.INFO,
+            "memory",
+            "Always 1; calm, near (caches are given back) or short (no new volume is taken, besides).",
+            "state"),
     VOLUME(
             Type.INFO,
             "volume",

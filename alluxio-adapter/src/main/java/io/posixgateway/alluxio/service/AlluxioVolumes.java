@@ -54,6 +54,7 @@ public final class AlluxioVolumes {
 
     private final BlockFolderRules blockFolders;
     private final AlluxioMount.Shared shared;
+    private final MemoryWatch memory;
 
     /**
      * @param siteProperties client settings for every volume; null: none but those Alluxio's client finds by itself
@@ -82,13 +83,19 @@ public final class AlluxioVolumes {
             BlockFolderRules blockFolders,
             Clock clock)
             throws ServiceException {
-        this(siteProperties, ownOptions(spool, spoolFree), blockFolders, clock);
+        this(siteProperties, ownOptions(spool, spoolFree), blockFolders, AlluxioMount.Shared.ofOne(clock), null);
     }
 
-    private AlluxioVolumes(
-            @Nullable Path siteProperties, Map<String, String> own, BlockFolderRules blockFolders, Clock clock)
+    /** @param memory of the process; null: as it is */
+    AlluxioVolumes(
+            @Nullable Path siteProperties,
+            Map<String, String> own,
+            BlockFolderRules blockFolders,
+            AlluxioMount.Shared shared,
+            @Nullable MemoryWatch memory)
             throws ServiceException {
-        this.shared = AlluxioMount.Shared.ofOne(clock);
+        this.shared = shared;
+        this.memory = memory == null ? MemoryWatch.ofProcess(shared.cache()) : memory;
         this.blockFolders = blockFolders;
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
         this.own = own;
@@ -109,6 +116,11 @@ public final class AlluxioVolumes {
     /** Of all volumes of the process. */
     Clock clock() {
         return shared.clock();
+    }
+
+    /** What looks after its memory, once somebody has it look. */
+    MemoryWatch memory() {
+        return memory;
     }
 
     /** What a file says that may be made for other programs, and other versions of Alluxio: names may be unknown. */
