@@ -40,6 +40,11 @@ final class ChunkMemory {
 
     private ChunkMemory() {}
 
+    /** What all chunks may take together. */
+    static long limitBytes() {
+        return Limit.BYTES;
+    }
+
     /** What a chunk of so many bytes takes; at most a whole one. */
     static int bytesFor(long bytes) {
         return bytes <= SMALL_BYTES ? (int) bytes : CHUNK_BYTES;
