@@ -166,6 +166,9 @@ said here. Takes (list . name port resources).
     - --keeper={{ $root.Values.runDir }}/keeper.sock
     - --http=0.0.0.0:{{ $port }}
     - --spool=/spool
+    {{- with $gateway.spoolFree }}
+    - --spool-free={{ . }}
+    {{- end }}
     {{- with concat $root.Values.alluxio.workerBlockDirs $gateway.blockDirs }}
     - --block-folders={{ join ":" . }}
     {{- end }}

@@ -35,6 +35,9 @@ public interface Gateway {
     /** How many sessions of the keeper answer EIO to every call, as they cannot be served. */
     int refusedSessions();
 
+    /** What its volumes share of the process's memory. */
+    MemoryCounts memory();
+
     /** All metrics in Prometheus's text format. */
     String metrics() throws IOException;
 }

@@ -50,6 +50,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
 
     private final ExecutorService background = backgroundPool();
     private final Clock clock;
+    private final MemoryWatch memory;
     private final BypassEndpoint bypass;
     private final Volumes volumes;
     private final Takeover takeover;
@@ -71,10 +72,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
         this.version = version;
         this.clock = source.clock();
+        this.memory = source.memory();
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS, clock);
         this.bypass = new BypassEndpoint(addresses.bypassSocket(), clock);
         this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
-        this.watchdog = new Watchdog(volumes::all, clock);
+        this.watchdog = new Watchdog(volumes::all, memory, clock);
         this.keeperWatch = KeeperWatch.start(keeper, volumes, clock);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
@@ -216,6 +218,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
     @Override
     public int refusedSessions() {
         return volumes.refused();
+    }
+
+    @Override
+    public MemoryCounts memory() {
+        return memory.counts();
     }
 
     @Override

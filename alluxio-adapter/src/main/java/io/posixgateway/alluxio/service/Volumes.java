@@ -111,6 +111,9 @@ public final class Volumes implements Takeover.Server {
     private Volume serveAndStore(AttachRequest request, Target target) throws ServiceException {
         String name = request.getVolume();
         byte[] earlier = recorded(name);
+        if (earlier.length == 0) {
+            checkMemory();
+        }
         boolean served = false;
         try {
             Volume volume = serve(
@@ -121,6 +124,14 @@ public final class Volumes implements Takeover.Server {
             if (!served) {
                 storeAgain(name, earlier);
             }
+        }
+    }
+
+    /** What is served already, by whichever process, is not ended by a want of memory; nothing new is begun. */
+    private void checkMemory() throws ServiceException {
+        String refusal = source.memory().refuse();
+        if (refusal != null) {
+            throw new ServiceException(Kind.UNAVAILABLE, refusal);
         }
     }
 
