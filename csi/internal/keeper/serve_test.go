@@ -22,6 +22,7 @@ import (
 const patience = 60 * time.Second
 
 type testServer struct {
+	server *Server
 	client *keeperapi.Client
 	ended  chan error
 	stop   context.CancelFunc
@@ -40,7 +41,7 @@ func newTestServer(t *testing.T, keeper *Keeper, socket string) *testServer {
 func serve(t *testing.T, server *Server) *testServer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &testServer{client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
+	s := &testServer{server: server, client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
 	go func() { s.ended <- server.Serve(ctx) }()
 	t.Cleanup(func() {
 		for _, left := range server.keeper.sorted() {
@@ -335,7 +336,7 @@ func TestASuccessorThatDiesLeavesTheOldKeeperInCharge(t *testing.T) {
 			server.hangUp()
 		}
 		succession.Abandon()
-		awaitInfo(t, old.client)
+		awaitInfo(t, old)
 		if err := read(t, target); err != nil {
 			t.Fatal(err)
 		}
@@ -347,15 +348,20 @@ func TestASuccessorThatDiesLeavesTheOldKeeperInCharge(t *testing.T) {
 	}
 }
 
-// awaitInfo waits until the keeper listens again.
-func awaitInfo(t *testing.T, client *keeperapi.Client) {
+// awaitInfo waits until the keeper listens again. One that counts as replaced answers nobody, so clients would ask on and on.
+func awaitInfo(t *testing.T, s *testServer) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		info, err := client.Info(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		if s.server.finished() {
+			t.Fatal("the keeper counts as replaced by a successor that died before it had confirmed")
+		}
+		info, err := s.client.Info(ctx)
 		if err == nil && info.Sessions == 1 {
 			return
 		}
-		if time.Now().After(deadline) {
+		if ctx.Err() != nil {
 			t.Fatal(info, err)
 		}
 	}
