@@ -22,7 +22,6 @@ public final class KeeperWatch implements AutoCloseable {
     /** While there is no keeper, and before whatever ends connections at once is asked again. */
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-
     private final Keeper keeper;
     private final Clock clock;
     private final Set<String> complained = new HashSet<>();
@@ -119,7 +118,8 @@ public final class KeeperWatch implements AutoCloseable {
 
     private void run() {
         while (!closed) {
-            try (Connection connection = keeper.connect(LOOK_NANOS)) { // before the look, which may still find the sessions there
+            // Before the look, which may still find the sessions there.
+            try (Connection connection = keeper.connect(LOOK_NANOS)) {
                 look();
                 if (connection.awaitEnd()) {
                     clock.pause(AGAIN_NANOS);

@@ -72,7 +72,8 @@ public final class Node implements AutoCloseable {
 
     /** The same with keeper and gateway of another built tree, of an earlier version for instance, until {@link #use}. */
     public static Node ofTree(Path folder, Path tree) throws Exception {
-        return new Node(folder, "", tree, List.of()); // earlier versions open block files unasked, and refuse the option
+        // Earlier versions open block files unasked, and refuse the option.
+        return new Node(folder, "", tree, List.of());
     }
 
     private Node(Path folder, String javaOptions, Path tree, List<String> blockFolders) throws Exception {

@@ -172,7 +172,11 @@ class KeptMountTest {
             MemoryStore store = cluster.connect();
             AtomicBoolean silent = new AtomicBoolean();
             List<StoreFaults.Fault> faults = Stream.of(StoreCall.STATUS, StoreCall.PATH_OF, StoreCall.CREATE)
-                    .map(call -> store.faults().on(call).always().before(() -> silent.set(true)).beSilent())
+                    .map(call -> store.faults()
+                            .on(call)
+                            .always()
+                            .before(() -> silent.set(true))
+                            .beSilent())
                     .toList();
             try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
                 Waiting.until("a question without an answer", LIMIT, silent::get);
@@ -200,9 +204,8 @@ class KeptMountTest {
     }
 
     private static boolean isOneAtTheGate() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Stream::of)
-                .anyMatch(frame -> frame.getClassName().endsWith(".RecoveryGate"));
+        return Thread.getAllStackTraces().values().stream().flatMap(Stream::of).anyMatch(frame -> frame.getClassName()
+                .endsWith(".RecoveryGate"));
     }
 
     private static boolean isRecoveryPausing() {
