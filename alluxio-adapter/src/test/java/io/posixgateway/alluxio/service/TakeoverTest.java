@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.control.AttachRequest;
@@ -135,7 +136,7 @@ class TakeoverTest {
                 "x",
                 "y");
         Waiting.until("the other is served", LIMIT, () -> served.contains("y"));
-        secondsPass(clock, "it was tried again", () -> tries.get("x").get() > 3);
+        secondsPass(clock, "it was tried again", () -> requireNonNull(tries.get("x")).get() > 3);
         assertThat(refused).isEmpty();
         assertThat(takeover.done()).isFalse();
         secondsPass(clock, "it is refused", takeover::done);

@@ -104,7 +104,7 @@ class VersionsFaultTest {
     }
 
     /** What works meanwhile. */
-    private final class Programs {
+    private static final class Programs {
         private final String version;
         private final Path mount;
         private final Load load;
