@@ -87,9 +87,9 @@ public final class MountOptions {
                             "0",
                             "Microseconds a uring thread looks for work before it sleeps; 0: never."),
                     Option.onOff(
-                            "stand_back",
+                            "sched_idle",
                             true,
-                            "uring threads let the programs they serve go first (SCHED_IDLE) while requests come in quick"
+                            "uring threads run as SCHED_IDLE, behind the programs they serve, while requests come in quick"
                                     + " succession; needs CAP_SYS_NICE."),
                     Option.onOff(
                             "enable_uring",
@@ -121,7 +121,8 @@ public final class MountOptions {
                             "0",
                             "A request older than this aborts the whole mount: the last resort; 0: never.")),
             replaced(),
-            words());
+            words(),
+            Map.of("stand_back", "sched_idle"));
 
     private MountOptions() {}
 
@@ -153,7 +154,7 @@ public final class MountOptions {
         }
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
-        set(off, Feature.STAND_BACK, values.on("stand_back"));
+        set(off, Feature.STAND_BACK, values.on("sched_idle"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         return new SessionOptions(
                 TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),

@@ -432,6 +432,7 @@ public final class Volumes implements Takeover.Server {
                 options = understood(request.getVolume(), options, source::options);
             } else {
                 AlluxioVolumes.checkProperties(properties);
+                warnOfEarlierNames(request);
             }
             AlluxioOptions place = new AlluxioOptions(
                     request.getCluster().getMasters(),
@@ -442,6 +443,13 @@ public final class Volumes implements Takeover.Server {
         } catch (OptionException | TreeException e) {
             throw new ServiceException(Kind.INVALID, String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Once for each volume: an attach may be repeated. */
+    private void warnOfEarlierNames(AttachRequest request) {
+        AlluxioVolumes.OPTIONS.renamedIn(request.getOptionsMap()).stream()
+                .filter(text -> reported.add(request.getVolume() + ' ' + text))
+                .forEach(text -> LOG.warn("Volume {}: {}", request.getVolume(), text));
     }
 
     private static void checkName(String name) throws ServiceException {

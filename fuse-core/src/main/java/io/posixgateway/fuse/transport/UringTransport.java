@@ -175,7 +175,7 @@ public final class UringTransport implements Transport {
     @Override
     public String geometry() {
         return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes(sizes) >> 20)
-                + " MiB" + " stand_back " + standBack();
+                + " MiB" + " sched_idle " + standBack();
     }
 
     private String standBack() {
