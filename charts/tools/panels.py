@@ -69,7 +69,7 @@ DASHBOARDS = [
                     "percentunit",
                     [
                         (
-                            rate("posix_gateway_requests_handed_over_total")
+                            rate("posix_gateway_requests_offloaded_total")
                             + " / "
                             + rate("posix_gateway_requests_total"),
                             "{{node}} {{volume}}",
@@ -262,7 +262,7 @@ DASHBOARDS = [
                     [
                         (
                             "1 - "
-                            + rate("posix_gateway_requests_handed_over_total")
+                            + rate("posix_gateway_requests_offloaded_total")
                             + " / "
                             + rate("posix_gateway_requests_total"),
                             "{{node}} {{volume}}",

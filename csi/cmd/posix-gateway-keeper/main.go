@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&config.Socket, "socket", keeperapi.DefaultSocket, "Unix `socket` to listen at")
 	flag.StringVar(&config.TakeoverSocket, "takeover", "", "take the sessions of the keeper at this `socket`, if there is one; may be the same as --socket")
 	flag.StringVar(&config.MetricsAddress, "metrics", "", "`host:port` of /metrics and /healthz; empty: none")
+	flag.BoolVar(&config.OldMetricNames, "old-metric-names", false, "also offer renamed metrics by their earlier names")
 	flag.Func("client-uid", "`uid` of a gateway that may take sessions, besides root and the keeper's own user; may be repeated", func(text string) error {
 		uid, err := strconv.ParseUint(text, 10, 32)
 		config.ClientUIDs = append(config.ClientUIDs, uint32(uid))

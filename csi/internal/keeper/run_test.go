@@ -76,14 +76,16 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 	}
 }
 
-func TestTheMetricsAreReadable(t *testing.T) {
+// pagesOf serves the pages of a keeper without sessions.
+func pagesOf(t *testing.T, oldNames bool) (get func(path string) (status int, text string)) {
+	t.Helper()
 	address := freeport.Address(t)
-	stop, err := serveMetrics(t.Context(), address, New("generation"))
+	stop, err := serveMetrics(t.Context(), address, New("generation"), oldNames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
-	get := func(path string) (status int, text string) {
+	t.Cleanup(stop)
+	return func(path string) (status int, text string) {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
@@ -96,6 +98,22 @@ func TestTheMetricsAreReadable(t *testing.T) {
 		}
 		return response.StatusCode, string(body)
 	}
+}
+
+func TestARenamedMetricHasItsEarlierNameOnlyWhereThatIsWanted(t *testing.T) {
+	for _, oldNames := range []bool{false, true} {
+		_, text := pagesOf(t, oldNames)("/metrics")
+		if !strings.Contains(text, "posix_gateway_keeper_attaches 0\n") {
+			t.Errorf("the new name is missing: %s", text)
+		}
+		if strings.Contains(text, "posix_gateway_keeper_takes 0\n") != oldNames {
+			t.Errorf("with oldNames=%t: %s", oldNames, text)
+		}
+	}
+}
+
+func TestTheMetricsAreReadable(t *testing.T) {
+	get := pagesOf(t, false)
 	if status, text := get("/healthz"); status != http.StatusOK || text != "ok\n" {
 		t.Fatal(status, text)
 	}

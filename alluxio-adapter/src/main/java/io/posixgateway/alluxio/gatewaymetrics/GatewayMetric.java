@@ -3,19 +3,22 @@ package io.posixgateway.alluxio.gatewaymetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Every metric of the gateway but the JVM's: the table of docs/metrics.md is made from this. */
 @SuppressWarnings("ImmutableEnumChecker") // the lists come from List.of
 public enum GatewayMetric {
     BUILD(Type.INFO, "build", "Always 1; the version is a label.", "version"),
     READY(Type.GAUGE, "ready", "1 when every session of the keeper is served, else 0."),
-    BYPASS_STRANGERS(
+    BYPASS_REJECTED(
             Type.COUNTER,
-            "bypass_strangers",
-            "Questions at the bypass socket about files of no volume with bypass, or more than a program may ask."),
-    UNKEPT_SESSIONS(
+            "bypass_rejected_requests",
+            "Requests at the bypass socket that were rejected: for a file of no volume with bypass, or above the rate that a"
+                    + " program may have."),
+    SESSIONS_WITHOUT_KEEPER(
             Type.GAUGE,
-            "unkept_sessions",
+            "sessions_without_keeper",
             "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
     VOLUME(
@@ -153,10 +156,10 @@ public enum GatewayMetric {
             "op",
             "phase"),
     IN_FLIGHT(Type.GAUGE, "requests_in_flight", "Requests received and not yet answered.", Scope.VOLUME),
-    HANDED_OVER(
+    OFFLOADED(
             Type.COUNTER,
-            "requests_handed_over",
-            "Requests that could not be answered from memory and went to the pool.",
+            "requests_offloaded",
+            "Requests that could not be served from memory and were offloaded to the pool.",
             Scope.VOLUME),
     QUEUED(Type.GAUGE, "requests_queued", "Requests that wait for a pool thread.", Scope.VOLUME),
     POOL_LIMIT(Type.GAUGE, "pool_threads_limit", "Most threads of the pool (pool_threads).", Scope.VOLUME),
@@ -229,6 +232,12 @@ public enum GatewayMetric {
 
     private static final String PREFIX = "posix_gateway_";
 
+    /** Names before they were changed; {@code serve --old-metric-names} offers them, too. */
+    private static final Map<GatewayMetric, String> EARLIER_NAMES = Map.of(
+            BYPASS_REJECTED, "bypass_strangers",
+            SESSIONS_WITHOUT_KEEPER, "unkept_sessions",
+            OFFLOADED, "requests_handed_over");
+
     private final Type type;
     private final String name;
     private final String help;
@@ -259,12 +268,22 @@ public enum GatewayMetric {
         return PREFIX + name;
     }
 
+    /** The plain name it had before it was renamed; null: it always had this one. */
+    @Nullable String earlierName() {
+        String earlier = EARLIER_NAMES.get(this);
+        return earlier == null ? null : PREFIX + earlier;
+    }
+
     /** As Prometheus shows it: counters end in _total, infos in _info. */
     public String exposedName() {
+        return exposed(plainName());
+    }
+
+    private String exposed(String plain) {
         return switch (type) {
-            case COUNTER -> plainName() + "_total";
-            case INFO -> plainName() + "_info";
-            case GAUGE, HISTOGRAM -> plainName();
+            case COUNTER -> plain + "_total";
+            case INFO -> plain + "_info";
+            case GAUGE, HISTOGRAM -> plain;
         };
     }
 
@@ -278,11 +297,13 @@ public enum GatewayMetric {
 
     /** The table in Markdown. */
     public static String markdown() {
-        StringBuilder text = new StringBuilder("| metric | type | labels | what it tells |\n|---|---|---|---|\n");
+        StringBuilder text = new StringBuilder("| metric | type | labels | what it measures |\n|---|---|---|---|\n");
         for (GatewayMetric metric : values()) {
             String labels = metric.labels.isEmpty() ? "–" : "`" + String.join("`, `", metric.labels) + "`";
             String type = metric.type.name().toLowerCase(Locale.ROOT);
-            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + " |\n");
+            String earlier = metric.earlierName();
+            String renamed = earlier == null ? "" : " Earlier name: " + metric.exposed(earlier) + ".";
+            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + renamed + " |\n");
         }
         return text.toString();
     }
