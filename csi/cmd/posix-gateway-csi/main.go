@@ -65,7 +65,7 @@ func parse(arguments []string) (config app.Config, showVersion bool, err error) 
 	})
 	flags.Int64Var(&config.MaxVolumes, "max-volumes", 0, "volumes this node may have; 0: no limit")
 	flags.Int64Var(&config.SessionMemoryBytes, "session-memory", keeperapi.DefaultMemoryBytes, "`bytes` of memory shared by the gateways that serve a volume one after the other")
-	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to let go of a volume before it is unmounted by force")
+	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to release a volume before it is unmounted by force")
 	flags.Func("topology", "`key=value` segment of this node; may be repeated; none: topology is off", func(text string) error {
 		key, value, found := strings.Cut(text, "=")
 		if !found || key == "" || value == "" {

@@ -110,7 +110,7 @@ final class KeptMount {
         if (Background.isChild()) {
             Background.reportReady(volume.session().line());
         } else {
-            System.out.println("kept by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
+            System.out.println("held by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
             System.out.println(volume.session().line());
         }
         if (steered(volume, volumes) && !leaving) {

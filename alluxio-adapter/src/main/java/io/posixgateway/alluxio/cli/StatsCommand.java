@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
             "",
             "ops/s      requests answered a second, and their mean time; what the kernel answers from its caches is not seen",
             "read/write bytes a second given to readers and taken from writers",
-            "hit%%       questions for metadata that were answered from memory",
+            "hit%%       lookups of metadata that were served from memory",
             "rpc/s      calls to Alluxio a second, and their mean time",
             "flight     requests not answered now; queue: of them, those that wait for a thread",
             "",

@@ -36,12 +36,12 @@ public enum GatewayMetric {
     CAPACITY(
             Type.GAUGE,
             "volume_capacity_bytes",
-            "Room in the Alluxio behind the volume, by the last answer.",
+            "Capacity of the Alluxio behind the volume, by its last response.",
             Scope.VOLUME),
     AVAILABLE(
             Type.GAUGE,
             "volume_available_bytes",
-            "Free room in the Alluxio behind the volume, by the last answer.",
+            "Free space in the Alluxio behind the volume, by its last response.",
             Scope.VOLUME),
     TAKEOVERS(Type.COUNTER, "takeovers", "Processes that served the volume before this one.", Scope.VOLUME),
     TAKEOVER_SECONDS(
@@ -51,15 +51,15 @@ public enum GatewayMetric {
             Scope.VOLUME),
     CACHED_NODES(Type.GAUGE, "cached_nodes", "Files and directories whose metadata is kept.", Scope.VOLUME),
     OPEN_FILES(Type.GAUGE, "open_files", "Files open in the gateway.", Scope.VOLUME),
-    CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet published to Alluxio.", Scope.VOLUME),
-    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Room that changed files take in the spool folder.", Scope.VOLUME),
-    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most room that changed files may take there.", Scope.VOLUME),
+    CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet uploaded to Alluxio.", Scope.VOLUME),
+    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Space that changed files take in the spool folder.", Scope.VOLUME),
+    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most space that changed files may take there.", Scope.VOLUME),
     SET_ASIDE(
             Type.GAUGE,
             "set_aside_files",
-            "Changed content of ended mounts and nodes that was not published and waits for an operator.",
+            "Changed content of ended mounts and nodes that was not uploaded and waits for an operator.",
             Scope.VOLUME),
-    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Room that such content takes.", Scope.VOLUME),
+    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Space that such content takes.", Scope.VOLUME),
     UNFINISHED_RENAMES(
             Type.GAUGE,
             "unfinished_directory_renames",
@@ -68,13 +68,13 @@ public enum GatewayMetric {
     CACHE_HITS(
             Type.COUNTER,
             "cache_hits",
-            "Questions answered from memory: for attributes, for names, for open block files.",
+            "Lookups served from memory: of attributes, of names, of open block files.",
             Scope.VOLUME,
             "kind"),
     CACHE_MISSES(
             Type.COUNTER,
             "cache_misses",
-            "Questions put to Alluxio, or block files that were opened.",
+            "Lookups that needed a request to Alluxio, or block files that were opened.",
             Scope.VOLUME,
             "kind"),
     CACHE_ENTRIES(
@@ -92,16 +92,16 @@ public enum GatewayMetric {
     CACHE_LIMIT(Type.GAUGE, "cache_limit_entries", "Most entries kept.", Scope.VOLUME, "kind"),
     CACHE_LIMIT_BYTES(
             Type.GAUGE, "cache_limit_bytes", "Most memory of entries that nobody uses.", Scope.VOLUME, "kind"),
-    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries dropped to make room.", Scope.VOLUME, "kind"),
+    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to make room.", Scope.VOLUME, "kind"),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(
-            Type.COUNTER, "readahead_wasted_bytes", "Data that streams read ahead and nobody asked for.", Scope.VOLUME),
+            Type.COUNTER, "readahead_wasted_bytes", "Data that streams read ahead and nobody read.", Scope.VOLUME),
     BUFFER_BYTES(Type.GAUGE, "read_buffer_bytes", "Memory that streams hold to read ahead.", Scope.VOLUME),
     BUFFER_LIMIT(Type.GAUGE, "read_buffer_limit_bytes", "Most memory they may hold together.", Scope.VOLUME),
     RPC_DURATION(
             Type.HISTOGRAM,
             "rpc_duration_seconds",
-            "Calls to Alluxio, by what was asked for; retries and waiting for a free connection included.",
+            "Calls to Alluxio, by method; retries and waiting for a free connection included.",
             Scope.VOLUME,
             "method"),
     RPC_ERRORS(
@@ -111,7 +111,7 @@ public enum GatewayMetric {
             Scope.VOLUME,
             "method",
             "errno"),
-    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio that are under way.", Scope.VOLUME),
+    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio that are in flight.", Scope.VOLUME),
     RPCS_LIMIT(
             Type.GAUGE,
             "rpcs_limit",

@@ -261,7 +261,7 @@ public final class KeeperClient implements Takeover.Kept {
             throw new KeeperException(
                     "failed",
                     "the socket " + socket + " of the keeper belongs to another user than root and the one of this"
-                            + " process, so it is not believed; remove it and start posix-gateway-keeper");
+                            + " process, so it is not trusted; remove it and start posix-gateway-keeper");
         }
     }
 

@@ -101,7 +101,7 @@ public final class KeeperWatch implements AutoCloseable {
             try {
                 look();
             } catch (RuntimeException | Error e) {
-                LOG.error("Looking whether the keeper holds all sessions failed; trying again", e);
+                LOG.error("Looking whether the keeper holds all sessions failed; retrying", e);
             }
             clock.pause(LOOK_NANOS);
         }
@@ -150,7 +150,7 @@ public final class KeeperWatch implements AutoCloseable {
 
     private void complain(String about, String text) {
         if (complained.add(about)) {
-            LOG.error("{}; trying again", text);
+            LOG.error("{}; retrying", text);
         }
     }
 

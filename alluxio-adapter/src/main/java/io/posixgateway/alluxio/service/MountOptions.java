@@ -44,8 +44,8 @@ public final class MountOptions {
                     Option.onOff(
                             "suid",
                             false,
-                            "Set-user-id and set-group-id of programs are heeded. Of a mount that root makes."),
-                    Option.onOff("dev", false, "Devices can be opened. Of a mount that root makes."),
+                            "Set-user-id and set-group-id bits of programs take effect. Only for a mount that root makes."),
+                    Option.onOff("dev", false, "Devices can be opened. Only for a mount that root makes."),
                     Option.onOff("exec", true, "Programs can be run."),
                     Option.onOff("sync", false, "Each write ends as an fsync does: in Alluxio, which is slow."),
                     Option.onOff(
@@ -144,7 +144,7 @@ public final class MountOptions {
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         if (values.declares("no_open") && values.on("no_open") && !readOnly) {
             throw new OptionException(
-                    "option no_open needs a mount that is read-only: who writes has to be asked at the open; add ro"
+                    "option no_open needs a mount that is read-only: a writer has to be seen at its open; add ro"
                             + " (of a volume: readOnly beside noOpen), or leave no_open out");
         }
         Map<Feature, String> off = new EnumMap<>(SessionOptions.defaults().off());

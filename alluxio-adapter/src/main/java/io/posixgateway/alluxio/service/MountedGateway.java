@@ -94,7 +94,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public int drain() throws ServiceException {
         throw new ServiceException(
                 Kind.PRECONDITION,
-                ONE + "nobody could go on with it; end it with posix-gateway umount " + volume.name());
+                ONE + "no other process could continue it; end it with posix-gateway umount " + volume.name());
     }
 
     @Override

@@ -229,7 +229,7 @@ final class Takeover implements Runnable {
             return Outcome.NOT_YET;
         } catch (RuntimeException | Error e) {
             if (complained.add(id + ' ' + e.getClass().getName())) {
-                LOG.error("Session {} cannot be served, for a reason that nobody expected; trying again", id, e);
+                LOG.error("Session {} cannot be served, for an unexpected reason; retrying", id, e);
             }
             return Outcome.SURPRISE;
         }
@@ -237,7 +237,7 @@ final class Takeover implements Runnable {
 
     private void complain(String about, String text) {
         if (complained.add(about)) {
-            LOG.warn("{}; trying again", text);
+            LOG.warn("{}; retrying", text);
         }
     }
 }

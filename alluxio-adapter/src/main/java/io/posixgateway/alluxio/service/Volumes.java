@@ -468,7 +468,7 @@ public final class Volumes implements Takeover.Server {
         try {
             if (!lock.tryLock(LOCK_SECONDS, TimeUnit.SECONDS)) {
                 throw new ServiceException(
-                        Kind.ABORTED, "another call for volume '" + name + "' is under way; try again");
+                        Kind.ABORTED, "another call for volume '" + name + "' is in flight; retry when it has ended");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
