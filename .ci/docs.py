@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/.
 
-Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words); every option, flag,
+Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words), in what the code
+prints, too; every option, flag,
 metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
 a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
 """
@@ -10,9 +11,11 @@ import errno
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import texts
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_WORDS_OF_SENTENCE, MAX_WORDS = 25, 25_000
@@ -116,16 +119,40 @@ def long_sentences(page: Page) -> Iterator[str]:
                 yield f"{page.name}: {len(words)} words, {MAX_WORDS_OF_SENTENCE} are allowed: {' '.join(words[:9])} …"
 
 
-def glossary() -> list[tuple[re.Pattern, str]]:
+@dataclass(frozen=True)
+class Word:
+    """`old`: the pattern of a house word; `new`: the field's; `scopes`: where it counts."""
+
+    old: re.Pattern
+    new: str
+    scopes: tuple[str, ...] = ("docs", "code", "csi")
+
+    def found(self, where: str, text: str) -> Iterator[str]:
+        for match in self.old.finditer(text):
+            yield f"{where}: '{match[0]}': the glossary says {self.new}"
+
+
+def glossary() -> list[Word]:
     lines = [line for line in (ROOT / ".ci" / "words").read_text().splitlines() if line and not line.startswith("#")]
-    return [(re.compile(rf"\b{old}\b", re.IGNORECASE), new) for old, new in (line.split("\t") for line in lines)]
+    columns = [line.split("\t") for line in lines]
+    return [
+        Word(re.compile(rf"\b(?:{old})\b", re.IGNORECASE), new, *(tuple(scope.split()) for scope in scopes))
+        for old, new, *scopes in columns
+    ]
 
 
-def house_words(page: Page, words: list[tuple[re.Pattern, str]]) -> Iterator[str]:
+def house_words(page: Page, words: list[Word]) -> Iterator[str]:
     text = CODE.sub("", FENCE.sub("", page.written))
-    for pattern, better in words if page.name != "CHANGELOG.md" else ():
-        for match in pattern.finditer(text):
-            yield f"{page.name}: '{match[0]}': the glossary says {better}"
+    for word in words if page.name != "CHANGELOG.md" else ():
+        if "docs" in word.scopes:
+            yield from word.found(page.name, text)
+
+
+def house_words_in_code(some: Iterable[texts.Text], words: list[Word]) -> Iterator[str]:
+    for text in some:
+        for word in words:
+            if text.scope in word.scopes:
+                yield from word.found(text.where, text.text)
 
 
 class Names:
@@ -213,6 +240,7 @@ def count(some: list[Page]) -> int:
 
 def wrong(some: list[Page], names: Names) -> Iterator[str]:
     words = glossary()
+    yield from house_words_in_code(texts.texts(), words)
     for page in some:
         yield from broken_links(page)
         yield from long_sentences(page)

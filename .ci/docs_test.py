@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import proofs
+import texts
 
 import docs
 from docs import Page
@@ -34,6 +35,33 @@ class Checks(unittest.TestCase):
         words = docs.glossary()
         self.assertEqual(1, len(list(docs.house_words(Page("a.md", "The contender wins."), words))))
         self.assertEqual([], list(docs.house_words(Page("a.md", "`contender` wins."), words)))
+
+    def test_a_house_word_in_a_text_of_the_code_is_found_with_its_line(self):
+        source = """// what goes on here
+LOG.warn("the upload of {} has"
+        + " failed; it is tried again"); /* under way */
+String name = "stranger";
+String option = "stand_back";
+String metric = "requests_handed_over_again";
+"""
+        found = list(docs.house_words_in_code(texts.literals("a/src/main/A.java", source), docs.glossary()))
+        self.assertEqual(
+            [
+                "a/src/main/A.java:2: 'tried again': the glossary says retry, retries",
+                "a/src/main/A.java:6: 'handed over': the glossary says offloaded",
+            ],
+            found,
+        )
+
+    def test_the_terms_of_csi_are_words_of_the_driver(self):
+        source = 'errors.New("volume %s is still published at %s")'
+        for name, found in (("csi/internal/driver/a.go", 0), ("alluxio-adapter/src/main/A.java", 1)):
+            words = docs.house_words_in_code(texts.literals(name, source), docs.glossary())
+            self.assertEqual(found, len(list(words)), name)
+
+    def test_titles_of_dashboards_are_texts(self):
+        node = {"panels": [{"title": "Requests under way", "id": 1, "targets": [{"legendFormat": "made {{node}}"}]}]}
+        self.assertEqual(["Requests under way", "made {{node}}"], [one.text for one in texts.titles("a.json", node)])
 
     def test_a_name_that_the_sources_lack_is_found(self):
         for text in (
