@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"posixgateway.io/csi/internal/freeport"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // logged collects what is logged.
@@ -73,6 +75,52 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 		if err := <-one.ended; err != nil {
 			t.Errorf("a keeper that is told to end fails: %v", err)
 		}
+	}
+}
+
+func TestAKeeperThatHoldsNothingLeavesNoFiles(t *testing.T) {
+	folder := t.TempDir()
+	socket := filepath.Join(folder, "keeper.sock")
+	var log logged
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, Config{Socket: socket, Log: slog.New(slog.NewTextHandler(&log, nil))}) }()
+	awaitTrue(t, "the keeper", func() bool { return log.has("keeping sessions") })
+	lock, err := orphans.Lock(socket, "session") // as a session had one that has ended
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close()
+	if err := orphans.Save(socket, nil); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Fatalf("left: %v, %v", left, err)
+	}
+}
+
+func TestAKeeperKeepsTheRecordsOfWhatAnEarlierOneLeft(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	keeper := New("generation")
+	server, err := NewServer(keeper, socket, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := orphans.Save(socket, []orphans.Record{{ID: "left", Device: "0:1"}}); err != nil {
+		t.Fatal(err)
+	}
+	keeper.left = map[string]orphans.Record{"left": {ID: "left", Device: "0:1"}}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if err := server.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := orphans.Load(socket); err != nil || len(left) != 1 {
+		t.Fatal(left, err)
 	}
 }
 
