@@ -38,6 +38,17 @@ func main() {
 	}
 }
 
+const usage = `Usage: posix-gateway-csi [FLAG...]
+
+The CSI driver: its node service mounts volumes for the kubelet, its controller makes and deletes folders in Alluxio.
+
+Examples:
+  posix-gateway-csi --mode=node --node-id=worker-1 --self-register
+  posix-gateway-csi --mode=controller --provision --base-path=/kubernetes
+
+Flags:
+`
+
 func parse(arguments []string) (config app.Config, showVersion bool, err error) {
 	flags := flag.NewFlagSet("posix-gateway-csi", flag.ContinueOnError)
 	flags.StringVar(&config.Mode, "mode", app.ModeAll, "services to offer: node, controller or all")
@@ -80,6 +91,10 @@ func parse(arguments []string) (config app.Config, showVersion bool, err error) 
 	var level slog.Level
 	flags.TextVar(&level, "log-level", slog.LevelInfo, "`level` of the log: DEBUG, INFO, WARN or ERROR")
 	flags.BoolVar(&showVersion, "version", false, "print the version and end")
+	flags.Usage = func() {
+		_, _ = fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(arguments); err != nil {
 		return config, false, err
 	}

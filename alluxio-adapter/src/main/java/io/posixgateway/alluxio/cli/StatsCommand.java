@@ -56,8 +56,11 @@ final class StatsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        if (interval < 1 || count < 0) {
-            throw new CommandException("--interval takes 1 or more seconds, --count 0 (no end) or more lines");
+        if (interval < 1) {
+            throw new CommandException("--interval " + interval + ": give 1 or more seconds");
+        }
+        if (count < 0) {
+            throw new CommandException("--count " + count + ": give how many lines, or 0 for no end");
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         try (Target.Found found = target.find(path)) {

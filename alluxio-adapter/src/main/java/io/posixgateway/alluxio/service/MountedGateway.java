@@ -75,7 +75,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public Volume named(String name) throws ServiceException {
         if (!name.equals(volume.name())) {
             throw new ServiceException(
-                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'");
+                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'; give that");
         }
         return volume;
     }

@@ -84,7 +84,7 @@ public final class Volumes implements Takeover.Server {
     public Volume named(String name) throws ServiceException {
         Volume volume = served.get(name);
         if (volume == null) {
-            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here");
+            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here; attach it first");
         }
         return volume;
     }
@@ -455,7 +455,8 @@ public final class Volumes implements Takeover.Server {
     private static void checkName(String name) throws ServiceException {
         if (!NAME.matcher(name).matches()) {
             throw new ServiceException(
-                    Kind.INVALID, "volume name: give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
+                    Kind.INVALID,
+                    "volume name '" + name + "' is not allowed; give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
         }
     }
 

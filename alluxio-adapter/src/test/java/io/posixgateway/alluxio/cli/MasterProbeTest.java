@@ -21,7 +21,7 @@ class MasterProbeTest {
 
     @Test
     void unreachable_whenOneOfThemListens_isNull() throws IOException {
-        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String open = "127.0.0.1:" + server.getLocalPort();
             assertThat(MasterProbe.unreachable(open, TIMEOUT_MILLIS)).isNull();
             assertThat(MasterProbe.unreachable(CLOSED + "," + open, TIMEOUT_MILLIS))
