@@ -72,7 +72,8 @@ final class Inspection {
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
         if (here && !volume.readers.blocks().knowsFolders()) {
             return new PathFacts.Way(
-                    local, "a worker on this host has blocks of it; where it keeps them is looked up at the first open");
+                    local,
+                    "a worker on this host has blocks of it; where it keeps them is looked up at the first open");
         }
         return stream(
                 details,

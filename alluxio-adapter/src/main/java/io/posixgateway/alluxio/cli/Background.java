@@ -74,7 +74,8 @@ final class Background {
         throw new CommandException(
                 line != null && line.startsWith(FAILED)
                         ? line.substring(FAILED.length())
-                        : "the serving process ended before the mount answered; see the last lines of its log, " + logFile);
+                        : "the serving process ended before the mount answered; see the last lines of its log, "
+                                + logFile);
     }
 
     private static Process spawn(Path logFile) {

@@ -210,8 +210,8 @@ final class KeptMount {
         long end = Clock.system().nanos() + BEGIN_NANOS;
         while (!answers()) {
             if (Clock.system().nanos() - end >= 0) {
-                throw new CommandException("the keeper at " + socket + " does not answer; see the last lines of its log, "
-                        + log + ".keeper");
+                throw new CommandException("the keeper at " + socket
+                        + " does not answer; see the last lines of its log, " + log + ".keeper");
             }
             Clock.system().pause(STEP_NANOS);
         }

@@ -39,7 +39,9 @@ final class MountTable {
                     .toList();
         } catch (IOException e) {
             throw new CommandException(
-                    "/proc/self/mountinfo cannot be read: " + e.getMessage() + "; mount /proc (mount -t proc proc /proc)", e);
+                    "/proc/self/mountinfo cannot be read: " + e.getMessage()
+                            + "; mount /proc (mount -t proc proc /proc)",
+                    e);
         }
     }
 

@@ -76,7 +76,8 @@ final class ProfileCommand implements Callable<Integer> {
             }
         } catch (IOException e) {
             throw new CommandException(
-                    "the access log " + file + " cannot be read: " + e.getMessage() + "; give --file a readable one", e);
+                    "the access log " + file + " cannot be read: " + e.getMessage() + "; give --file a readable one",
+                    e);
         }
     }
 

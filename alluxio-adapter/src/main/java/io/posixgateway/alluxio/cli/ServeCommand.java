@@ -94,7 +94,8 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(
             names = "--old-metric-names",
-            description = "Also offer renamed metrics by their earlier names, until dashboards and alerts have followed.")
+            description =
+                    "Also offer renamed metrics by their earlier names, until dashboards and alerts have followed.")
     private boolean oldMetricNames;
 
     @Option(names = "--rehearse", hidden = true, description = "Load all classes first, for the class-data archive.")

@@ -269,7 +269,8 @@ public enum GatewayMetric {
     }
 
     /** The plain name it had before it was renamed; null: it always had this one. */
-    @Nullable String earlierName() {
+    @Nullable
+    String earlierName() {
         String earlier = EARLIER_NAMES.get(this);
         return earlier == null ? null : PREFIX + earlier;
     }
@@ -303,7 +304,8 @@ public enum GatewayMetric {
             String type = metric.type.name().toLowerCase(Locale.ROOT);
             String earlier = metric.earlierName();
             String renamed = earlier == null ? "" : " Earlier name: " + metric.exposed(earlier) + ".";
-            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + renamed + " |\n");
+            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + renamed
+                    + " |\n");
         }
         return text.toString();
     }

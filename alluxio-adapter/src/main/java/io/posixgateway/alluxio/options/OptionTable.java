@@ -108,9 +108,7 @@ public final class OptionTable {
     /** Those of the given names that are known, in whatever way. */
     public Map<String, String> known(Map<String, String> given) {
         Map<String, String> known = new LinkedHashMap<>(given);
-        known.keySet()
-                .removeIf(name ->
-                        word(name) == null && !options.containsKey(renamed.getOrDefault(name, name)));
+        known.keySet().removeIf(name -> word(name) == null && !options.containsKey(renamed.getOrDefault(name, name)));
         return known;
     }
 
@@ -201,8 +199,8 @@ public final class OptionTable {
 
     private String earlierNames(Option option) {
         StringBuilder names = new StringBuilder();
-        renamed.forEach((earlier, name) ->
-                names.append(name.equals(option.name()) ? " Earlier name: `" + earlier + "`." : ""));
+        renamed.forEach(
+                (earlier, name) -> names.append(name.equals(option.name()) ? " Earlier name: `" + earlier + "`." : ""));
         return names.toString();
     }
 

@@ -226,7 +226,8 @@ final class FileTree {
 
     private static void checkDepth(int depth, String path) throws TreeException {
         if (depth > MOST_DEPTH) {
-            throw new TreeException(Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete what is below it first");
+            throw new TreeException(
+                    Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete what is below it first");
         }
     }
 

@@ -223,9 +223,8 @@ public final class SpoolFolder {
         if (bytes == 0) {
             return all;
         }
-        String why =
-                all + "; " + bytes + " bytes of that are content that could not be uploaded and was kept, such as "
-                        + some + ": move or delete these files, which the log names";
+        String why = all + "; " + bytes + " bytes of that are content that could not be uploaded and was kept, such as "
+                + some + ": move or delete these files, which the log names";
         if (toldBytes.getAndSet(bytes) != bytes) {
             LOG.warn("{}", why);
         }

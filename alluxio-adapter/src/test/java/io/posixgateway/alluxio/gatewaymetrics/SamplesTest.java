@@ -60,10 +60,14 @@ class SamplesTest {
             String text = text(samples);
             assertThat(text)
                     .containsPattern("posix_gateway_requests_offloaded_total\\{[^}]*} 7")
-                    .contains("\nposix_gateway_sessions_without_keeper 2", "\nposix_gateway_bypass_rejected_requests_total 3");
+                    .contains(
+                            "\nposix_gateway_sessions_without_keeper 2",
+                            "\nposix_gateway_bypass_rejected_requests_total 3");
             assertThat(text.contains("\nposix_gateway_unkept_sessions 2")).isEqualTo(oldNames);
-            assertThat(text.contains("\nposix_gateway_bypass_strangers_total 3")).isEqualTo(oldNames);
-            assertThat(text.contains("\nposix_gateway_requests_handed_over_total{")).isEqualTo(oldNames);
+            assertThat(text.contains("\nposix_gateway_bypass_strangers_total 3"))
+                    .isEqualTo(oldNames);
+            assertThat(text.contains("\nposix_gateway_requests_handed_over_total{"))
+                    .isEqualTo(oldNames);
         }
     }
 

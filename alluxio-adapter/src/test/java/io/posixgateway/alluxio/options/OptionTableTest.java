@@ -80,7 +80,8 @@ class OptionTableTest {
         assertThat(table.read(given).given()).isEqualTo(Map.of("ro", "on", "threads", "4"));
         assertThat(table.known(given)).isEqualTo(given);
         assertThat(table.renamedIn(given))
-                .containsExactly("option 'lanes' is now called threads; use that name, a later version refuses the old one");
+                .containsExactly(
+                        "option 'lanes' is now called threads; use that name, a later version refuses the old one");
         assertThat(table.renamedIn(Map.of("threads", "4"))).isEmpty();
         assertThat(table.markdown()).contains("how many Earlier name: `lanes`.");
     }
