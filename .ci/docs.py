@@ -42,6 +42,7 @@ ALLUXIO = (
     "alluxio.zookeeper.",
 )
 ALLUXIO += ("alluxio.shaded.",)  # and a package
+TEST = re.compile(r"(^|/)tests?/|_test\.|^e2e/|^\.ci/|^docs/")
 RUN_BY_MAKE_TEST = ("make build",)
 SOURCES = ("*.java", "*.go", "*.c", "*.h", "*.py", "*.sh", "*.yaml", "*.proto", "*.tpl", "*.mk", "*/bin/*", "*/sh/*")
 SOURCES += ("Makefile", ".ci/*", "docker/*", "e2e/*", "*/jvm.options", "*.xml", "csi/docs/*", "docs/metrics.md")
@@ -155,6 +156,11 @@ def house_words_in_code(some: Iterable[texts.Text], words: list[Word]) -> Iterat
                 yield from word.found(text.where, text.text)
 
 
+def joined(source: str) -> str:
+    """Texts are split over lines and joined again by + in Java and Go."""
+    return re.sub(r'"\s*\+\s*"', "", source).replace('\\"', '"')
+
+
 class Names:
     """What the sources know."""
 
@@ -165,8 +171,9 @@ class Names:
         files = [root / name for name in listed.stdout.split() if not name.startswith(".ci/docs")]
         files += [root / "charts/posix-gateway/values.yaml"]
         everything = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
-        # Texts are split over lines and joined again by + in Java and Go.
-        self.text = re.sub(r'"\s*\+\s*"', "", everything).replace('\\"', '"')
+        self.text = joined(everything)
+        programs = [path for path in files if path.is_file() and not TEST.search(str(path.relative_to(root)))]
+        self.printed = joined("\n".join(path.read_text(errors="replace") for path in programs))
         self.words = set(re.findall(r"[A-Za-z][\w.-]*\w", everything))
         chart = (root / "charts/posix-gateway/README.md").read_text()
         self.values = set(re.findall(r"^\| `([\w.]+)` \|", chart, re.MULTILINE))
@@ -180,7 +187,7 @@ class Names:
 
     def has_text(self, shown: str) -> bool:
         """An error text as it is printed; … stands for what differs."""
-        return all(part.strip() in self.text for part in re.split("…", shown) if part.strip())
+        return all(part.strip() in self.printed for part in re.split("…", shown) if part.strip())
 
 
 def unknown_names(page: Page, names: Names) -> Iterator[str]:

@@ -85,6 +85,30 @@ String metric = "requests_handed_over_again";
         )
         self.assertEqual(1, len(list(docs.unknown_texts(Page("a.md", "> `nothing prints just this`\n"), self.names))))
 
+    def test_an_error_text_that_only_a_test_has_is_found(self):
+        page = Page("a.md", "> `interrupted at 0% of 586K in Alluxio, 3 entries`\n")
+        self.assertIn("interrupted at 0% of 586K in Alluxio, 3 entries", self.names.text)
+        self.assertEqual(1, len(list(docs.unknown_texts(page, self.names))))
+
+    def test_ten_questions_are_answered_within_two_clicks_from_the_readme(self):
+        first = set(docs.LINK.findall((docs.ROOT / "README.md").read_text()))
+        for page, anchor in (
+            ("troubleshooting", "stale-data"),
+            ("troubleshooting", "memory"),
+            ("troubleshooting", "eio"),
+            ("troubleshooting", "slow-ls"),
+            ("troubleshooting", "pods"),
+            ("operations", "upgrade-08-upgrades"),
+            ("troubleshooting", "checkpoints"),
+            ("troubleshooting", "permissions"),
+            ("troubleshooting", "old-kernels"),
+            ("troubleshooting", "s3-costs"),
+        ):
+            text = (docs.ROOT / f"docs/{page}.md").read_text()
+            self.assertIn(f"docs/{page}.md", first, anchor)
+            self.assertIn(anchor, docs.anchors(text))
+            self.assertTrue(page == "operations" or f"(#{anchor})" in text, anchor)
+
     def test_a_command_that_no_test_runs_is_found(self):
         page = Page("docs/quickstart-host.md", "```sh\nmake nothing\nkubectl get pods\ntrue\n```\n")
         said = list(docs.commands_not_run(page))
