@@ -208,7 +208,8 @@ class SightIT {
 
         Path one = Files.write(mount.resolve("one"), new byte[MIB]);
         assertThat(told(one, MIB))
-                .contains("read path   local: a worker on this host has blocks of it; where it keeps them is looked up");
+                .contains(
+                        "read path   local: a worker on this host has blocks of it; where it keeps them is looked up");
         assertThat(one).hasBinaryContent(new byte[MIB]);
         assertThat(told(one, MIB)).contains("read path   local: each of its 1 blocks is a file of a worker");
 
