@@ -29,7 +29,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky
+.PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-memory
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -106,6 +106,15 @@ native-test:
 	@echo "==> testing the native library: plainly, under ASan and UBSan, under TSan"
 	@$(AGAIN) $(MAKE) -s -k -C fuse-core/src/main/c check
 
+# The bypass protocol at both ends and the memory of a kept session, fuzzed under ASan and UBSan (FUZZ_SECONDS=60 each).
+native-fuzz:
+	@$(MAKE) -s -C fuse-core/src/main/c fuzz
+
+# FUSE requests, and each kind of file in a volume's folder, with changed bytes (FUZZ_SECONDS=60 each; 13 of them).
+java-fuzz: java-build
+	@$(MVN) -Dquick test -Dtest='MalformedRequestTest,RecordsFuzzTest' -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.fuzz.seconds=$(or $(FUZZ_SECONDS),60)
+
 # The conformance suite with the native library under ASan, UBSan and TSan, on the JVM.
 sanitized: java-build
 	@fuse-core/src/test/sanitized address
@@ -133,7 +142,7 @@ fault: build
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
-LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz
+LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
 long: ## One of the long tests: TEST=fault, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
@@ -204,7 +213,7 @@ BENCH := alluxio-adapter/bench
 
 ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling s3 latency bypass
 
-bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, s3, requests, start… (ARGS=--quick)
+bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, memory, s3, requests, start… (ARGS=--quick)
 	@$(MAKE) -s --no-print-directory bench-$(or $(TEST),all)
 
 # Continues where it was stopped (ARGS=--minutes 5), and writes docs/benchmarks.md in the end.
@@ -213,6 +222,11 @@ bench-all: bench-peers
 
 $(addprefix bench-,$(ALLUXIO_BENCHES)): bench-peers
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group $(@:bench-%=%) $(ARGS)
+
+# Memory of one process with 1, 10 and 50 volumes, idle and with their names listed: parts of bench-scaling.
+bench-memory: bench-peers
+	@$(VENV)/python $(BENCH)/bench_alluxio.py --group scaling --parts volumes,known --contenders gateway \
+	  --out $(BENCH)/target/results/memory $(ARGS)
 
 bench-peers: setup setup-train build
 	@echo "==> building the loads, the floors and the peers"

@@ -32,6 +32,7 @@ charts-test: charts-tools
 	@$(HELM_UNITTEST) -f 'unittests/*_test.yaml' charts/posix-gateway
 	@promtool test rules charts/tests/alerts.yaml
 	@charts/tests/complete
+	@charts/tests/seccomp
 	@PGW_PYTHON=$(VENV)/python charts/tests/schema
 
 # The chart's README table, values.schema.json and dashboards; the table of docs/security.md.

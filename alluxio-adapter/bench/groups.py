@@ -12,7 +12,7 @@ from parts import TRANSFERRED, TRIPS_MS, WARM, Site, big, coco, create, metadata
 from s3_parts import s3_create, s3_read, s3_replace
 from scaling_parts import entries, far_readers, open_files, readers, tables
 from shapes import bandwidth, mapped, random_large, random_small, sequential
-from volumes_parts import volumes
+from volumes_parts import known, volumes
 
 FIO, TORCH = ("fio",), ("torch",)
 MANY = ("alluxiofuse-many", "gateway-many")  # with room for more names than a million
@@ -81,6 +81,7 @@ PARTS = {
         Part(readers, ("svhn",), also=SIZED),
         Part(far_readers, ("svhn",), far=True),
         Part(volumes, ("svhn",), by=("gateway",)),
+        Part(known, ("listed",), by=("gateway",)),
         Part(master, ("svhn", "listed"), by=("gateway",)),
         Part(near_worker, ("long", *trips("small", "names"))),
         Part(far_worker, ("long", "ufs-long", *trips("small", "ufs-small")), far=True),
@@ -164,7 +165,7 @@ GROUPS = {
     "scaling": Group(
         "what grows with what",
         # `open_files` reads what `readers` are to be the first to read.
-        ["entries", "tables", "readers", "open_files", "far_readers", "volumes", "master", "million"],
+        ["entries", "tables", "readers", "open_files", "far_readers", "volumes", "known", "master", "million"],
         [*MANY, "alluxiofuse-tuned", "gateway", *SIZED],
         3,
         10,

@@ -87,7 +87,7 @@ def ways() -> list[tuple[str, str, float, float]]:
             2 * folders,
         ),
         (
-            f"the same, later epochs, with a `cache_entries` of at least F + D = {FILES + DIRECTORIES:,}",
+            f"the same, later epochs, with a heap for F + D = {FILES + DIRECTORIES:,} names",
             "none",
             0,
             0,

@@ -4,6 +4,8 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from contenders import BUILT, GATEWAY_JARS, HOST_CLASSES, ROOT, footprint_of
@@ -12,6 +14,7 @@ from scaling_parts import live_heap_of
 
 VOLUMES = (1, 10, 50, 100)
 QUICK_VOLUMES = (1, 5)
+KNOWING = (1, 10, 50)
 
 
 class Gateway:
@@ -47,26 +50,48 @@ class Gateway:
         self.process.stdin.flush()
         return [float(word) for word in self.answer("OK")]
 
+    def know(self) -> int:
+        """Lists all volumes with their attributes; how many names that were, all together."""
+        self.process.stdin.write("know\n")
+        self.process.stdin.flush()
+        return int(self.answer("OK")[0])
+
     def __exit__(self, *_unused) -> None:
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
 
 
+def keep_memory(site: Site, pid: int, who: str) -> None:
+    seen = footprint_of(pid)
+    site.keep(f"{who}: threads", seen["threads"], "threads")
+    site.keep(f"{who}: resident memory", seen["rss_mb"], "MB")
+    site.keep(f"{who}: heap", live_heap_of(pid) / 1e6, "MB")
+
+
 def volumes(site: Site) -> None:
     """Heap, memory and threads of the process, and how long it took to attach the last ones."""
+    with gateway(site, "/svhn/f0") as serving:
+        for count in QUICK_VOLUMES if site.scale.is_quick else VOLUMES:
+            attached = serving.attach(count)
+            site.keep(f"{count} volumes: attach a volume", statistics.median(attached), "ms")
+            keep_memory(site, serving.pid, f"{count} volumes")
+
+
+def known(site: Site) -> None:
+    """The same when each volume was listed: the volumes share what the process has for names."""
+    for count in QUICK_VOLUMES if site.scale.is_quick else KNOWING:
+        with gateway(site, "/listed/f1") as serving:
+            serving.attach(count)
+            names = serving.know()
+            keep_memory(site, serving.pid, f"{count} volumes, {names:,} names listed")
+
+
+@contextmanager
+def gateway(site: Site, file: str) -> Iterator[Gateway]:
     folder = Path(tempfile.mkdtemp(prefix="pgw-v-"))
     try:
-        with Gateway(folder, site.mount.way.masters, "/svhn/f0") as gateway:
-            for count in QUICK_VOLUMES if site.scale.is_quick else VOLUMES:
-                attached = gateway.attach(count)
-                seen = footprint_of(gateway.pid)
-                for what, value, unit in (
-                    ("attach a volume", statistics.median(attached), "ms"),
-                    ("threads", seen["threads"], "threads"),
-                    ("resident memory", seen["rss_mb"], "MB"),
-                    ("heap", live_heap_of(gateway.pid) / 1e6, "MB"),
-                ):
-                    site.keep(f"{count} volumes: {what}", value, unit)
+        with Gateway(folder, site.mount.way.masters, file) as serving:
+            yield serving
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -319,7 +319,13 @@ DASHBOARDS = [
                             + " / "
                             + by("node, volume, kind", f"posix_gateway_cache_limit_entries{{{VOLUME}}} > 0"),
                             "{{node}} {{volume}} {{kind}}",
-                        )
+                        ),
+                        (
+                            by("node", f"posix_gateway_cache_budget_used_bytes{{{WHERE}}}")
+                            + " / "
+                            + by("node", f"posix_gateway_cache_budget_limit_bytes{{{WHERE}}} > 0"),
+                            "{{node}} metadata of all volumes",
+                        ),
                     ],
                 ),
             ],

@@ -16,6 +16,7 @@ BEGIN, END = "<!-- privileges: begin -->", "<!-- privileges: end -->"
 # The first values make every container there can be; the second show what an option adds to the gateway.
 RENDERED = {
     "": ["node.gateway.bypass=true", "sidecars.enabled=true"],
+    "with `node.gateway.uringProfile`": ["node.gateway.uringProfile=true"],
     "with `node.gateway.passthrough`": ["node.gateway.passthrough=true"],
 }
 CONTAINER = re.compile(r"^(?P<indent> +)- name: (?P<name>\S+)$")
@@ -67,7 +68,7 @@ def rows(chart, helm):
             pod, why = made["spec"]["template"]["spec"], reasons(text)
             component = made["metadata"]["labels"]["app.kubernetes.io/component"]
             for container in [*pod.get("initContainers", []), *pod["containers"]]:
-                if note and container["name"] != "gateway" or note and component != "node":
+                if note and container["name"] not in ("gateway", "seccomp-profile") or note and component != "node":
                     continue
                 line = row(component, container, pod, why.get(container["name"], ""), note)
                 if line not in seen:

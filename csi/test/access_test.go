@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/controlpb"
 	"posixgateway.io/csi/internal/fusetest"
+	"posixgateway.io/csi/internal/mounts"
 )
 
 // as lets work be done by a user without privileges, as far as files are concerned. The thread does not end with it: it may
@@ -244,6 +246,100 @@ func TestTheGroupOfThePodMayAndOthersMayNot(t *testing.T) {
 		v.finish(t)
 		r.nothingLeft()
 	})
+}
+
+// Two pods of different fsGroups on one node are each shown their own, and what one writes the other reads. A kernel that cannot show both
+// has the second refused.
+func TestTheGroupsOfTwoPodsAreEachShownTheirOwn(t *testing.T) {
+	const user, first, second = 1000, 2000, 1000680000
+	onTheGateway(t, func(t *testing.T, r *rig) {
+		v := &volume{r: r, name: "pvc-groups", group: strconv.Itoa(first), parameters: map[string]string{attributes.DirectoryMode: "770"}}
+		r.until("the volume", v.create)
+		r.until("staging", v.stage)
+		r.until("publishing", func(ctx context.Context) error { return v.publish(ctx, "pod", false) })
+		other := *v
+		other.group = strconv.Itoa(second)
+		if err := other.publish(t.Context(), "other", false); err != nil {
+			list, listErr := r.gateway.List(t.Context(), &controlpb.ListRequest{})
+			if status.Code(err) != codes.FailedPrecondition || listErr != nil || !strings.Contains(list.String(), "allow_idmap(not in this kernel)") {
+				t.Error(err, list, listErr)
+			}
+			v.finish(t)
+			r.nothingLeft()
+			return
+		}
+		inFirst, inSecond := v.root("pod"), v.root("other")
+		check := func(name string) {
+			t.Helper()
+			for group, in := range map[uint32]*os.Root{first: inFirst, second: inSecond} {
+				info, err := in.Stat(name)
+				if err != nil {
+					t.Error(err)
+				} else if uid, gid := owner(t, info); gid != group || name != "." && uid != user {
+					t.Errorf("%s belongs to %d:%d for the pod of group %d", name, uid, gid, group)
+				}
+			}
+		}
+		check(".")
+		if err := as(user, first, func() error { return inFirst.WriteFile("by-first", []byte("1"), 0o660) }); err != nil {
+			t.Error(err)
+		}
+		if err := as(user, second, func() error { return inSecond.WriteFile("by-second", []byte("2"), 0o660) }); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"by-first", "by-second"} {
+			check(name)
+			if err := as(user+1, second, func() error { _, err := inSecond.ReadFile(name); return err }); err != nil {
+				t.Error("the second pod's group:", err)
+			}
+			if err := as(user+1, first, func() error { _, err := inSecond.ReadFile(name); return err }); !errors.Is(err, fs.ErrPermission) {
+				t.Error("the first pod's group in the second pod:", err)
+			}
+		}
+		insideAUserNamespace(t, v.target("pod"), filepath.Join(r.dir, "inside"), user, first)
+		r.kill("gateway")
+		r.start("gateway")
+		if err := as(user, second, func() error { return inSecond.Rename("by-second", "renamed") }); err != nil {
+			t.Error(err)
+		}
+		check("renamed")
+		_ = errors.Join(inFirst.Close(), inSecond.Close())
+		r.until("unpublishing", func(ctx context.Context) error { return v.unpublish(ctx, "other") })
+		v.finish(t)
+		r.nothingLeft()
+	})
+}
+
+// insideAUserNamespace does what a container runtime does for a pod with hostUsers: false, and what that pod then does.
+func insideAUserNamespace(t *testing.T, published, inside string, user, group int) {
+	t.Helper()
+	const shift = 100_000
+	if err := os.Mkdir(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shifted := mounts.IDs{{ContainerID: 0, HostID: shift, Size: 65536}}
+	if err := mounts.BindMapped(published, inside, false, shifted, shifted); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(unix.Unmount(inside, unix.MNT_DETACH), os.Remove(inside)) }()
+	outer, outerErr := os.OpenRoot(published)
+	inner, innerErr := os.OpenRoot(inside)
+	if err := errors.Join(outerErr, innerErr); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(outer.Close(), inner.Close()) }()
+	if err := as(shift+user, shift+group, func() error { return inner.WriteFile("by-inside", nil, 0o660) }); err != nil {
+		t.Error(err)
+	}
+	for added, in := range map[int]*os.Root{0: outer, shift: inner} {
+		info, err := in.Stat("by-inside")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid, gid := owner(t, info); int(uid) != added+user || int(gid) != added+group {
+			t.Errorf("the file belongs to %d:%d where owners are shown %d higher", uid, gid, added)
+		}
+	}
 }
 
 // Each access mode with two pods on the node, the second of them read-only.

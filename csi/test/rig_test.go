@@ -157,7 +157,8 @@ func (r *rig) launch(role string) {
 	if role == "gateway" && r.real != "" {
 		command = r.realGateway()
 	}
-	command.Env = append(os.Environ(), roleVariable+"="+role)
+	// Built to find data races, it would sleep for a second at its end.
+	command.Env = append(os.Environ(), roleVariable+"="+role, "GORACE=atexit_sleep_ms=0")
 	command.Stdout, command.Stderr = r.log, r.log
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if role == "gateway" && r.user != 0 {

@@ -166,6 +166,9 @@ said here. Takes (list . name port resources).
     - --keeper={{ $root.Values.runDir }}/keeper.sock
     - --http=0.0.0.0:{{ $port }}
     - --spool=/spool
+    {{- with $gateway.spoolFree }}
+    - --spool-free={{ . }}
+    {{- end }}
     {{- with concat $root.Values.alluxio.workerBlockDirs $gateway.blockDirs }}
     - --block-folders={{ join ":" . }}
     {{- end }}
@@ -202,7 +205,7 @@ said here. Takes (list . name port resources).
     {{- include "posix-gateway.bare" $root | nindent 4 }}
     {{- end }}
     seccompProfile:
-      {{- with $gateway.seccompProfile }}
+      {{- with $gateway.seccompProfile | default ($gateway.uringProfile | ternary "posix-gateway/io-uring.json" "") }}
       type: Localhost
       localhostProfile: {{ . }}
       {{- else }}

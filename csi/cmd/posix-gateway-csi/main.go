@@ -17,10 +17,14 @@ import (
 	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/gateway"
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/seccomp"
 	"posixgateway.io/csi/internal/version"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == seccomp.Command {
+		os.Exit(seccomp.Run(os.Args[2:], os.Stderr))
+	}
 	config, showVersion, err := parse(os.Args[1:])
 	if err != nil {
 		os.Exit(2) // the flag set has said why

@@ -1,6 +1,7 @@
 package attributes
 
 import (
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -37,6 +38,15 @@ func isOctal(value string) bool    { return octalPattern.MatchString(value) }
 func isID(value string) bool {
 	id, err := strconv.ParseUint(value, 10, 32)
 	return err == nil && id <= maxID && !strings.HasPrefix(value, "+")
+}
+
+// ID reads the number of a user or a group.
+func ID(value string) (uint32, error) {
+	if !isID(value) {
+		return 0, fmt.Errorf("%.80q is not a %s", value, idWords)
+	}
+	id, err := strconv.ParseUint(value, 10, 32)
+	return uint32(id), err
 }
 
 func isMasters(value string) bool {

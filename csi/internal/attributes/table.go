@@ -36,6 +36,12 @@ const (
 	Bypass        = "bypass"
 )
 
+// AccessTimes is the option that says which reads count as accesses.
+const AccessTimes = "access_time"
+
+// IDMap is the option by which mounts can show other owners than the file system has.
+const IDMap = "id_map"
+
 // DefaultPermissions is an option that the mount itself has too.
 const DefaultPermissions = "default_permissions"
 
@@ -67,7 +73,7 @@ var Declarations = []Declaration{
 	{Name: "exec", Option: "exec", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Programs can be run."},
 	{Name: "sync", Option: "sync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Each write ends in Alluxio, which is slow."},
 	{Name: "dirsync", Option: "dirsync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Shown in /proc/mounts; names are always in Alluxio at once."},
-	{Name: "accessTime", Option: "access_time", Allowed: "relatime, noatime, nodiratime, strictatime", Default: "relatime",
+	{Name: "accessTime", Option: AccessTimes, Allowed: "relatime, noatime, nodiratime, strictatime", Default: "relatime",
 		check: oneOf("relatime", "noatime", "nodiratime", "strictatime"), Doc: "Shown in /proc/mounts; reading moves no time of a file."},
 	{Name: "consistency", Option: "consistency", Allowed: "close-to-open, ttl, immutable", Default: "close-to-open",
 		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
@@ -109,6 +115,8 @@ var Declarations = []Declaration{
 	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Streams from remote workers read ahead."},
 	{Name: "defaultPermissions", Option: DefaultPermissions, Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
 		Doc: "Let the kernel check permission bits."},
+	{Name: "idMap", Option: IDMap, Allowed: onOffWords, Default: "on with defaultPermissions", check: oneOf("on", "off"),
+		Doc: "Pods of several fsGroups on one node, and pods with hostUsers: false, by id-mapped mounts, from Linux 6.12 on. The access log then names users of creations only."},
 	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings bring attributes with them."},
 	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Threads that receive this volume's requests on devfuse."},
 	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
@@ -128,6 +136,13 @@ const (
 	idWords    = "number from 0 to 4294967294"
 )
 
+// togetherWith says what two words about times of access mean when they are given together, as mount(8) takes them: noatime spares
+// directories as well, and nodiratime goes with relatime.
+var togetherWith = map[string]string{
+	"noatime nodiratime": "noatime", "nodiratime noatime": "noatime",
+	"relatime nodiratime": "nodiratime", "nodiratime relatime": "nodiratime",
+}
+
 // words are other ways to write a mount option, as mount(8) has them.
 var words = map[string]string{
 	"noexec": "exec=off", "async": "sync=off",
@@ -138,7 +153,7 @@ var words = map[string]string{
 // ignored are words of mount(8) that mean nothing of a volume, or what holds anyway.
 var ignored = []string{
 	"rw", "allow_other", "nosuid", "nodev", "defaults", "_netdev", "nofail", "auto", "noauto", "user", "users", "nouser", "owner", "group",
-	"comment", "x-*", "X-*",
+	"comment", "silent", "loud", "nolazytime", "noiversion", "nomand", "x-*", "X-*",
 }
 
 // replaced answers options of other FUSE programs.

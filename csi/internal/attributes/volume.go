@@ -116,7 +116,11 @@ func (v *Volume) setOption(declared *Declaration, value string) error {
 	if declared.Name == Bypass {
 		value = bypassOption(value)
 	}
-	if before, twice := v.Options[declared.Option]; twice && before != value {
+	before, twice := v.Options[declared.Option]
+	if together := togetherWith[before+" "+value]; declared.Option == AccessTimes && together != "" {
+		before, value = together, together
+	}
+	if twice && before != value {
 		return fmt.Errorf("%s is given twice, as %q and %q: give it once", declared.Option, before, value)
 	}
 	v.Options[declared.Option] = value
@@ -271,6 +275,15 @@ func (v *Volume) MountFlags() []string {
 		flags = append(flags, times)
 	}
 	return flags
+}
+
+// GatewayOptions are what the gateway is given: the options that were said, and what pods need that nobody has to say.
+func (v *Volume) GatewayOptions() map[string]string {
+	options := maps.Clone(v.Options)
+	if options[IDMap] == "" && options[DefaultPermissions] != "off" {
+		options[IDMap] = "on"
+	}
+	return options
 }
 
 // SetGroup makes group the group of all files, as a pod's fsGroup asks, unless the volume's attributes name one. As the kubelet's own

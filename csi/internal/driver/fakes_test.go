@@ -41,6 +41,7 @@ type machine struct {
 	boot     string
 	calls    []string
 	now      time.Time
+	shown    map[string]string // groups of id-mapped targets
 }
 
 func newMachine() *machine {
@@ -48,6 +49,7 @@ func newMachine() *machine {
 		folders: map[string]bool{}, sessions: map[string]keeperapi.Session{}, devices: map[string]string{},
 		serving: map[string]*controlpb.AttachRequest{}, alluxio: map[string]bool{"/data": true}, marks: map[string]string{}, fail: map[string]error{},
 		hang: map[string]bool{}, boot: "boot-1", now: time.Unix(1_000_000, 0),
+		shown: map[string]string{},
 	}
 }
 
@@ -129,6 +131,20 @@ func (f fakeSystem) Bind(source, target string, readOnly bool) error {
 		return errors.New("bind: nothing there")
 	}
 	f.m.mount(mount.Device, target, mount.FSType, readOnly)
+	return nil
+}
+
+func (f fakeSystem) BindShownAs(source, target string, readOnly bool, group, shown uint32) error {
+	if err := f.m.fail["id map"]; err != nil {
+		return err
+	}
+	if err := f.Bind(source, target, readOnly); err != nil {
+		return err
+	}
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	f.m.table[len(f.m.table)-1].Options += ",idmapped"
+	f.m.shown[target] = fmt.Sprintf("%d as %d", group, shown)
 	return nil
 }
 

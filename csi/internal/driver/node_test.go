@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"posixgateway.io/csi/internal/attributes"
-	"posixgateway.io/csi/internal/controlpb"
 	"posixgateway.io/csi/internal/keeperapi"
 )
 
@@ -256,110 +255,6 @@ func TestThingsInTheWrongOrder(t *testing.T) {
 	mustPublish(t, n)
 	_, err = n.NodeUnstageVolume(t.Context(), unstageRequest())
 	wantCode(t, err, codes.FailedPrecondition)
-}
-
-func TestTheGroupOfThePodIsShownForAllFiles(t *testing.T) {
-	m := newMachine()
-	n := newNode(t, m)
-	request := stageRequest()
-	request.VolumeCapability = capability(csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER)
-	request.VolumeCapability.GetMount().VolumeMountGroup = "2000"
-	if _, err := n.NodeStageVolume(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
-	if m.serving["v"].GetOptions()["gid"] != "2000" {
-		t.Fatal(m.serving["v"])
-	}
-	mustStage(t, n) // kubelet stages again for a pod of another group
-}
-
-func ofGroup(group string) *csi.VolumeCapability {
-	made := capability(csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER)
-	made.GetMount().VolumeMountGroup = group
-	return made
-}
-
-func TestAPodIsNeverShownTheGroupOfAnother(t *testing.T) {
-	m := newMachine()
-	n := newNode(t, m)
-	publish := func(target, group string) error {
-		request := publishRequest()
-		request.TargetPath, request.VolumeCapability = target, ofGroup(group)
-		_, err := n.NodePublishVolume(t.Context(), request)
-		return err
-	}
-	stage := stageRequest()
-	stage.VolumeCapability = ofGroup("1000680000")
-	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
-		t.Fatal(err)
-	}
-	for _, at := range []string{target, second, target} {
-		if err := publish(at, "1000680000"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := publish(third, ""); err != nil { // it asks for none
-		t.Fatal(err)
-	}
-	err := publish(fourth, "2000")
-	wantCode(t, err, codes.FailedPrecondition)
-	if !strings.Contains(err.Error(), "1000680000") || !strings.Contains(err.Error(), "fsGroup is 2000") || m.folders[fourth] {
-		t.Fatal(err, m.folders)
-	}
-	for _, at := range []string{target, second, third} {
-		if _, err := n.NodeUnpublishVolume(t.Context(), &csi.NodeUnpublishVolumeRequest{VolumeId: "v", TargetPath: at}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.fail["attach"] = status.Error(codes.Unavailable, "Alluxio does not answer")
-	wantCode(t, publish(fourth, "2000"), codes.Unavailable)
-	delete(m.fail, "attach")
-	if err := publish(fourth, "2000"); err != nil { // nobody else uses it any more, and the kubelet does not stage it again
-		t.Fatal(err)
-	}
-	if options := m.serving["v"].GetOptions(); options["gid"] != "2000" || options["group_access"] != "write" || len(m.table) != 2 {
-		t.Fatal(options, m.table)
-	}
-}
-
-func TestAVolumeStagedAgainForAnotherPodKeepsItsGroup(t *testing.T) {
-	m := newMachine()
-	n := newNode(t, m)
-	stage := stageRequest()
-	for _, group := range []string{"1000", "2000"} {
-		m.serving = map[string]*controlpb.AttachRequest{} // the gateway forgot
-		stage.VolumeCapability = ofGroup(group)
-		if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
-			t.Fatal(err)
-		}
-		if shown := m.serving["v"].GetOptions()["gid"]; shown != "1000" {
-			t.Fatal(shown)
-		}
-	}
-}
-
-func TestTheGroupOfAReadOnlyVolumeMayRead(t *testing.T) {
-	m := newMachine()
-	n := newNode(t, m)
-	stage := stageRequest()
-	stage.VolumeCapability, stage.VolumeContext["readOnly"] = ofGroup("5"), "true"
-	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil || m.serving["v"].GetOptions()["group_access"] != "read" {
-		t.Fatal(m.serving, err)
-	}
-}
-
-func TestAGroupThatTheVolumeNamesIsEachPods(t *testing.T) {
-	m := newMachine()
-	n := newNode(t, m)
-	stage, publish := stageRequest(), publishRequest()
-	stage.VolumeContext["gid"], publish.VolumeContext["gid"] = "7", "7"
-	stage.VolumeCapability, publish.VolumeCapability = ofGroup("5"), ofGroup("6")
-	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.NodePublishVolume(t.Context(), publish); err != nil || m.serving["v"].GetOptions()["gid"] != "7" {
-		t.Fatal(m.serving, err)
-	}
 }
 
 func TestSecretsReachTheGatewayAndNoFile(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"posixgateway.io/csi/internal/attributes"
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mounts"
 )
 
 // NodePublishVolume shows the volume at the target: (1) validate, (2) lock, (3) find or repair the session, (4) record
@@ -63,20 +64,26 @@ func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecor
 	if err := record.admits(target, readOnly); err != nil {
 		return err
 	}
-	if err := n.regroup(ctx, id, record, volume, target); err != nil {
+	group, err := n.regroup(ctx, id, record, volume, target)
+	if err != nil {
 		return err
 	}
 	if err := n.establish(ctx, id, record, effective(record, volume), false); err != nil {
 		return err
 	}
 	if _, known := record.Targets[target]; !known {
-		record.Targets[target] = readOnly
+		record.add(target, readOnly, group)
 		if err := n.store.Save(id, record); err != nil {
 			return coded("record volume "+id, err)
 		}
 		n.count()
 	}
-	return coded("publish "+record.VolumeID, n.bind(record, target))
+	err = n.bind(record, target)
+	if errors.Is(err, mounts.ErrNoIDMap) {
+		n.Log.Warn("a pod's fsGroup cannot be shown beside that of others", "volume", id, "error", err)
+		return n.refuseGroup(id, record, target)
+	}
+	return coded("publish "+record.VolumeID, err)
 }
 
 // isStagedAt may be asked of no record at all.
@@ -96,28 +103,64 @@ func (r *volumeRecord) admits(target string, readOnly bool) error {
 	return nil
 }
 
-// regroup has the session show the group that a pod asks for. A session shows one group, so while others use it, a pod that asks for
-// another one is refused; when nobody does, the session is made anew. A pod that asks for none takes what there is, as with any other
-// kind of volume.
-func (n *Node) regroup(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, target string) error {
+// regroup finds out how target shows the group that a pod asks for. A session shows one group: when nobody uses it, it is made anew with
+// that of the pod; while others do, the group to map onto the session's is returned, "" where none needs to be. A pod that asks for none
+// takes what there is, as with any other kind of volume.
+func (n *Node) regroup(ctx context.Context, id string, record *volumeRecord, volume *attributes.Volume, target string) (mapped string, err error) {
 	wanted, shown := volume.PodGroup(), record.Volume.Options[attributes.Gid]
 	_, known := record.Targets[target]
-	if known || wanted == "" || wanted == shown {
-		return nil
-	}
-	if len(record.Targets) > 0 {
-		return status.Errorf(codes.FailedPrecondition, "volume %s shows the files' group as %s to other pods on this node, and this pod's fsGroup is %s: "+
-			"give the pods that share a volume one fsGroup, set the volume's attribute gid, or let them run on different nodes",
-			record.VolumeID, cmp.Or(shown, "Alluxio has it"), wanted)
-	}
-	if effective(record, volume).LacksSecrets() { // before a session that works is ended
-		return status.Errorf(codes.FailedPrecondition, "show volume %s with the group %s: %s", record.VolumeID, wanted, lacksSecrets)
+	switch {
+	case known || wanted == "" || wanted == shown:
+		return "", nil
+	case len(record.Targets) > 0 && record.Volume.PodGroup() == "": // files of many groups cannot be shown as those of one by a map
+		return "", otherGroup(record, wanted)
+	case len(record.Targets) > 0:
+		return wanted, nil
+	case effective(record, volume).LacksSecrets(): // before a session that works is ended
+		return "", status.Errorf(codes.FailedPrecondition, "show volume %s with the group %s: %s", record.VolumeID, wanted, lacksSecrets)
 	}
 	if err := n.lower(ctx, id, record.Staging); err != nil {
-		return coded("show volume "+record.VolumeID+" with the group "+wanted, err)
+		return "", coded("show volume "+record.VolumeID+" with the group "+wanted, err)
 	}
 	record.Volume = record.Volume.WithGroupOf(volume)
-	return coded("record volume "+id, n.store.Save(id, record))
+	return "", coded("record volume "+id, n.store.Save(id, record))
+}
+
+// otherGroup refuses a pod whose group cannot be shown beside that of others.
+func otherGroup(record *volumeRecord, wanted string) error {
+	return status.Errorf(codes.FailedPrecondition, "volume %s shows the files' group as %s to other pods on this node, and this pod's fsGroup is %s, "+
+		"which can be shown beside it on Linux 6.12 and later only, of a volume whose pods all have an fsGroup and with defaultPermissions on: "+
+		"give the pods that share a volume one fsGroup, set the volume's attribute gid, or let them run on different nodes",
+		record.VolumeID, cmp.Or(record.Volume.Options[attributes.Gid], "Alluxio has it"), wanted)
+}
+
+// refuseGroup takes a target back whose group the kernel could not show.
+func (n *Node) refuseGroup(id string, record *volumeRecord, target string) error {
+	refusal := otherGroup(record, record.Groups[target])
+	record.remove(target)
+	err := errors.Join(n.Mounts.RemoveFolder(target), n.store.Save(id, record))
+	n.count()
+	if err != nil {
+		return coded("take back "+target, err)
+	}
+	return refusal
+}
+
+// add notes a target; group is "" where it shows what the session does.
+func (r *volumeRecord) add(target string, readOnly bool, group string) {
+	r.Targets[target] = readOnly
+	if group == "" {
+		return
+	}
+	if r.Groups == nil {
+		r.Groups = map[string]string{}
+	}
+	r.Groups[target] = group
+}
+
+func (r *volumeRecord) remove(target string) {
+	delete(r.Targets, target)
+	delete(r.Groups, target)
 }
 
 // effective is the volume as it was staged, with the secrets of the present call.
@@ -140,14 +183,14 @@ func (n *Node) bind(record *volumeRecord, target string) error {
 	if err != nil {
 		return err
 	}
-	readOnly := record.Targets[target]
+	readOnly, group := record.Targets[target], record.Groups[target]
 	present, mounted := n.at(table, target)
 	switch {
 	case !mounted:
 		err = n.Mounts.MakeFolder(target)
 	case !ours(present):
 		err = status.Errorf(codes.FailedPrecondition, "%s carries a mount of %s: unmount it first", target, present.FSType)
-	case present.Device == device && present.ReadOnly() == readOnly:
+	case present.Device == device && present.ReadOnly() == readOnly && present.IDMapped() == (group != ""):
 		return nil
 	default:
 		n.Metrics.Repaired("dead target")
@@ -156,7 +199,22 @@ func (n *Node) bind(record *volumeRecord, target string) error {
 	if err != nil {
 		return err
 	}
-	return n.Mounts.Bind(record.Staging, target, readOnly)
+	if group == "" {
+		return n.Mounts.Bind(record.Staging, target, readOnly)
+	}
+	return n.bindShownAs(record, target, readOnly, group)
+}
+
+func (n *Node) bindShownAs(record *volumeRecord, target string, readOnly bool, group string) error {
+	shown, err := attributes.ID(group)
+	if err != nil {
+		return err
+	}
+	ofSession, err := attributes.ID(record.Volume.Options[attributes.Gid])
+	if err != nil {
+		return err
+	}
+	return n.Mounts.BindShownAs(record.Staging, target, readOnly, ofSession, shown)
 }
 
 // rebind shows a session that was made anew at all targets of its predecessor.
@@ -207,7 +265,7 @@ func (n *Node) unpublish(ctx context.Context, id string, record *volumeRecord, t
 	if _, known := record.Targets[target]; !known {
 		return nil
 	}
-	delete(record.Targets, target)
+	record.remove(target)
 	err = n.store.Save(id, record)
 	n.count()
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -17,7 +18,12 @@ func statsRequest() *csi.NodeGetVolumeStatsRequest {
 	return &csi.NodeGetVolumeStatsRequest{VolumeId: "v", VolumePath: target}
 }
 
+// In virtual time.
 func TestStatsComeFromTheGatewayAndAreRemembered(t *testing.T) {
+	synctest.Test(t, statsComeFromTheGatewayAndAreRemembered)
+}
+
+func statsComeFromTheGatewayAndAreRemembered(t *testing.T) {
 	m := newMachine()
 	n := newNode(t, m)
 	_, err := n.NodeGetVolumeStats(t.Context(), statsRequest())
@@ -55,9 +61,7 @@ func TestStatsComeFromTheGatewayAndAreRemembered(t *testing.T) {
 			t.Fatal(stats, err)
 		}
 	}
-	for deadline := time.Now().Add(time.Minute); m.count("stats") == before && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	time.Sleep(statsCall) // then the question has ended
 	if m.count("stats") != before+1 {
 		t.Fatalf("asked %d times", m.count("stats")-before)
 	}

@@ -32,6 +32,8 @@ type volumeRecord struct {
 	Volume *attributes.Volume
 	// Targets are the published paths; the value says read-only.
 	Targets map[string]bool
+	// Groups has those of the targets that show another group than the session does, and which.
+	Groups map[string]string `json:",omitempty"`
 }
 
 // ours says whether a mount was made by this project.
@@ -181,7 +183,7 @@ func (n *Node) attach(ctx context.Context, id string, volume *attributes.Volume)
 	defer cancel()
 	reply, err := n.Gateway.Attach(ctx, &controlpb.AttachRequest{
 		Volume: id, Cluster: cluster(volume), AlluxioPath: volume.AlluxioPath, ReadOnly: volume.ReadOnly,
-		Options: volume.Options, Labels: volume.Labels,
+		Options: volume.GatewayOptions(), Labels: volume.Labels,
 	})
 	if err != nil {
 		return fmt.Errorf("attach Alluxio path %s: %w", volume.AlluxioPath, err)

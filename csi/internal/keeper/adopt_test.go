@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -117,14 +116,16 @@ func TestAKeeperThatHasHandedOverAbortsNothing(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
 	target, left, g := lost(t, socket, "vol-1")
 	left.forgetAll()
-	takeover(t, socket) // it finds what was left, and the gateway has not come yet
+	middle := takeover(t, socket) // it finds what was left, and the gateway has not come yet
 	last := takeover(t, socket)
 	request := keeperapi.Request{ID: "vol-1", Target: target, Device: g.taken.Device, Takes: 1}
 	if _, err := last.client.Adopt(t.Context(), request, g.fuse, g.memory); err != nil {
 		t.Fatal(err)
 	}
 	keeperapi.CloseAll([]*os.File{g.fuse, g.memory, g.clone, g.lock}) // the session waits for its next gateway
-	time.Sleep(2 * lookEvery)
+	if to := middle.server.abortLeft(Config{Socket: socket, Log: slog.New(slog.DiscardHandler)}); to != 0 {
+		t.Error("it still has to look at", to)
+	}
 	attach(t, last.client, "vol-1")
 	if err := read(t, target); err != nil {
 		t.Fatal("the connection was aborted:", err)

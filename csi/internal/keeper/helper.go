@@ -22,9 +22,12 @@ const (
 	unmounterName = "posix-gateway-unmounter"
 )
 
+// environment is that of helpers. One that was built to find data races would sleep for a second at its end.
+var environment = []string{"GOMAXPROCS=2", "GOGC=50", "GORACE=atexit_sleep_ms=0"}
+
 func helper(name string, arguments ...string) *exec.Cmd {
 	return &exec.Cmd{
-		Path: "/proc/self/exe", Args: append([]string{name}, arguments...), Env: []string{"GOMAXPROCS=2", "GOGC=50"}, Stderr: os.Stderr,
+		Path: "/proc/self/exe", Args: append([]string{name}, arguments...), Env: environment, Stderr: os.Stderr,
 	}
 }
 

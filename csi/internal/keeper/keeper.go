@@ -30,6 +30,9 @@ type Keeper struct {
 	// patience is how long an unmount may take before its connection is aborted.
 	patience time.Duration
 
+	// notifiers are the children of all sessions.
+	notifiers *children
+
 	// remember writes down what is held, for whoever finds this keeper gone; best effort, under mu.
 	remember func(held []orphans.Record)
 	// ended removes what is written down for a session besides; best effort, under mu.
@@ -68,7 +71,9 @@ func (s *session) close() {
 
 // New makes a keeper without sessions. generation names it and its successors.
 func New(generation string) *Keeper {
-	return &Keeper{system: kernel(), generation: generation, patience: 5 * time.Second, sessions: map[string]*session{}}
+	return &Keeper{
+		system: kernel(), generation: generation, patience: 5 * time.Second, notifiers: newChildren(), sessions: map[string]*session{},
+	}
 }
 
 // Sessions counts the sessions held and how many takes there were.

@@ -28,7 +28,7 @@ func (k *Keeper) notify(id, device string, notices []byte) (errno int, err error
 	}
 	s.noticing.Add(1)
 	defer s.noticing.Add(-1)
-	errno, err = s.notifier.write(s.fuse, list)
+	errno, err = s.notifier.write(k.notifiers, s.fuse, list)
 	if errors.Is(err, os.ErrClosed) { // the session ended meanwhile
 		return 0, noSession(id)
 	}

@@ -2,8 +2,11 @@ package keeper
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +60,34 @@ func TestOnlyNoticesAreWritten(t *testing.T) {
 	}
 }
 
+// awaitRequest waits until a program's request is there for a server to read.
+func awaitRequest(t *testing.T, s *testServer, id string) {
+	t.Helper()
+	awaitTrue(t, "a request of a program", func() bool {
+		ready := []unix.PollFd{{Fd: int32(s.server.keeper.find(id).fuse.Fd()), Events: unix.POLLIN}}
+		_, _ = unix.Poll(ready, 0)
+		return ready[0].Revents&unix.POLLIN != 0
+	})
+}
+
+// awaitWaitingNotice waits until the kernel lets a notice wait for a lock, in the child that writes those of the session.
+func awaitWaitingNotice(t *testing.T, s *testServer, id string) {
+	t.Helper()
+	awaitTrue(t, "a notice that waits", func() bool {
+		n := &s.server.keeper.find(id).notifier
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.child == nil {
+			return false
+		}
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", n.child.command.Process.Pid))
+		return slices.ContainsFunc(tasks, func(task string) bool {
+			where, _ := os.ReadFile(task)
+			return strings.Contains(string(where), "fuse") || strings.Contains(string(where), "rwsem")
+		})
+	})
+}
+
 // A program holds a folder's lock while it waits for an answer, and nobody serves; the notice waits for that lock.
 func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.T) {
 	fusetest.RequireFuse(t)
@@ -72,7 +103,7 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 		_, err := unix.Open(filepath.Join(target, "new"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		made <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	awaitRequest(t, old, "vol-1")
 	noticed := make(chan error, 1)
 	go func() {
 		errno, err := old.client.Notify(t.Context(), "vol-1", "", nameIsOld("new"))
@@ -81,12 +112,13 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 		}
 		noticed <- err
 	}()
+	awaitWaitingNotice(t, old, "vol-1")
 	select {
 	case err := <-noticed:
 		t.Fatal("the notice did not wait, so this test shows nothing:", err)
 	case err := <-made:
 		t.Fatal("a file was made though nobody serves:", err)
-	case <-time.After(200 * time.Millisecond):
+	default:
 	}
 	successor := takeover(t, socket)
 	attach(t, successor.client, "vol-1")
@@ -118,12 +150,12 @@ func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 		_, err := unix.Open(filepath.Join(target, "new"), unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 		made <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	awaitRequest(t, s, "vol-1")
 	go func() {
 		_, err := s.client.Notify(t.Context(), "vol-1", "", nameIsOld("new"))
 		noticed <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	awaitWaitingNotice(t, s, "vol-1")
 	if _, err := s.client.Unmount(t.Context(), "vol-1", false); err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +176,8 @@ func TestAKeeperDoesNotWaitForAChildThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = null.Close() }()
-	n, large := &notifier{}, [][]byte{make([]byte, 64<<10)}
-	if _, err := n.write(null, large); err != nil {
+	all, n, large := newChildren(), &notifier{}, [][]byte{make([]byte, 64<<10)}
+	if _, err := n.write(all, null, large); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.child.command.Process.Signal(unix.SIGSTOP); err != nil {
@@ -154,14 +186,72 @@ func TestAKeeperDoesNotWaitForAChildThatDoesNotRead(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for range 16 { // more than a socket holds
-			if _, err := n.order(null, large); err != nil {
+			if _, err := n.order(all, null, large); err != nil {
 				done <- err
 				return
 			}
 		}
-		_, err := n.write(null, large)
+		_, err := n.write(all, null, large)
 		n.close()
 		done <- err
+	}()
+	if err := await(t, done); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A node may have hundreds of volumes, and the keeper's memory has a limit.
+func TestFewChildrenStayWhenManySessionsHadNotices(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	all, notifiers := newChildren(), make([]*notifier, 3*maxResting)
+	done := make(chan error, len(notifiers))
+	for i := range notifiers {
+		n := &notifier{}
+		notifiers[i] = n
+		t.Cleanup(n.close)
+		go func() {
+			_, err := n.write(all, null, [][]byte{nameIsOld("x")})
+			done <- err
+		}()
+	}
+	for range notifiers {
+		if err := await(t, done); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alive := func() (count int) {
+		for _, n := range notifiers {
+			n.mu.Lock()
+			if n.child != nil {
+				count++
+			}
+			n.mu.Unlock()
+		}
+		return count
+	}
+	for end := time.Now().Add(restLimit / 2); alive() > maxResting; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("children that rest:", alive())
+		}
+	}
+	if _, err := notifiers[0].write(all, null, [][]byte{nameIsOld("x")}); err != nil {
+		t.Fatal("one that was ended does not come again:", err)
+	}
+}
+
+func TestAnOrderThatWaitsInTheKernelTakesNoTurnFromOthers(t *testing.T) {
+	all := newChildren()
+	for range maxWorking {
+		all.turn() // and does not end it
+	}
+	done := make(chan error, 1)
+	go func() {
+		all.turn()()
+		done <- nil
 	}()
 	if err := await(t, done); err != nil {
 		t.Fatal(err)

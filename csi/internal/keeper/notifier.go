@@ -30,6 +30,7 @@ type notifier struct {
 
 // notifierChild is a running child; its fields are guarded by the notifier's mu.
 type notifierChild struct {
+	all     *children
 	command *exec.Cmd
 	socket  *os.File
 	last    uint64
@@ -61,9 +62,10 @@ const orderLimit = time.Second
 const notifierTries = 2
 
 // write has the notices written, in order, and returns the errno of the last one. It waits as long as the kernel does.
-func (n *notifier) write(connection *os.File, notices [][]byte) (errno int, err error) {
+func (n *notifier) write(all *children, connection *os.File, notices [][]byte) (errno int, err error) {
+	defer all.turn()()
 	for range notifierTries {
-		replies, err := n.order(connection, notices)
+		replies, err := n.order(all, connection, notices)
 		if err != nil {
 			return 0, err
 		}
@@ -74,20 +76,21 @@ func (n *notifier) write(connection *os.File, notices [][]byte) (errno int, err 
 	return 0, keeperapi.Errorf(keeperapi.Failed, "the process that writes notices was killed: is the keeper's memory limit too low?")
 }
 
-func (n *notifier) order(connection *os.File, notices [][]byte) (<-chan notifierReply, error) {
+func (n *notifier) order(all *children, connection *os.File, notices [][]byte) (<-chan notifierReply, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
 		return nil, os.ErrClosed
 	}
 	if n.child == nil {
-		if err := n.start(connection); err != nil {
+		if err := n.start(all, connection); err != nil {
 			return nil, err
 		}
 	}
 	child := n.child
 	child.last++
 	child.rest.Stop()
+	all.works(child)
 	replies := make(chan notifierReply, 1)
 	child.waiting[child.last] = replies
 	// Orders are small and the child always reads, so this does not wait. One that was stopped, or killed over a notice that waits,
@@ -109,7 +112,7 @@ func (n *notifier) leave(child *notifierChild) {
 }
 
 // start is called under mu. Our end alone is non-blocking, so that deadlines hold.
-func (n *notifier) start(connection *os.File) error {
+func (n *notifier) start(all *children, connection *os.File) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("a process that writes notices: %w", err)
@@ -122,7 +125,7 @@ func (n *notifier) start(connection *os.File) error {
 	if err := command.Start(); err != nil {
 		return errors.Join(fmt.Errorf("a process that writes notices: %w", err), socket.Close())
 	}
-	child := &notifierChild{command: command, socket: socket, waiting: map[uint64]chan<- notifierReply{}}
+	child := &notifierChild{all: all, command: command, socket: socket, waiting: map[uint64]chan<- notifierReply{}}
 	child.rest = time.AfterFunc(restLimit, func() { n.rested(child) })
 	n.child = child
 	go n.listen(child)
@@ -142,12 +145,17 @@ func (n *notifier) listen(child *notifierChild) {
 			delete(child.waiting, reply.Number)
 			waiting <- reply
 		}
-		if len(child.waiting) == 0 {
+		rests := len(child.waiting) == 0
+		if rests {
 			child.rest.Reset(restLimit)
 			n.release(child)
 		}
 		n.mu.Unlock()
+		if rests {
+			child.all.rests(n, child)
+		}
 	}
+	child.all.works(child)
 	n.mu.Lock()
 	if n.child == child {
 		n.child = nil

@@ -62,15 +62,15 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 	awaitTrue(t, "the first keeper", func() bool { return oldLog.has("keeping sessions") })
 	endNew, newEnded := start(&newLog)
 	awaitTrue(t, "the handover", func() bool { return oldLog.has("waiting to be ended") })
-	select {
-	case err := <-oldEnded:
-		t.Fatalf("the keeper ended by itself: %v", err)
-	case <-time.After(100 * time.Millisecond):
-	}
 	for _, one := range []struct {
 		end   context.CancelFunc
 		ended chan error
-	}{{endOld, oldEnded}, {endNew, newEnded}} {
+	}{{endNew, newEnded}, {endOld, oldEnded}} {
+		select {
+		case err := <-one.ended:
+			t.Fatalf("a keeper ended by itself: %v", err)
+		default:
+		}
 		one.end()
 		if err := <-one.ended; err != nil {
 			t.Errorf("a keeper that is told to end fails: %v", err)

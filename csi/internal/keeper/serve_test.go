@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"encoding/binary"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 const patience = 60 * time.Second
 
 type testServer struct {
+	server *Server
 	client *keeperapi.Client
 	ended  chan error
 	stop   context.CancelFunc
@@ -39,7 +41,7 @@ func newTestServer(t *testing.T, keeper *Keeper, socket string) *testServer {
 func serve(t *testing.T, server *Server) *testServer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &testServer{client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
+	s := &testServer{server: server, client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
 	go func() { s.ended <- server.Serve(ctx) }()
 	t.Cleanup(func() {
 		for _, left := range server.keeper.sorted() {
@@ -334,7 +336,7 @@ func TestASuccessorThatDiesLeavesTheOldKeeperInCharge(t *testing.T) {
 			server.hangUp()
 		}
 		succession.Abandon()
-		awaitInfo(t, old.client)
+		awaitInfo(t, old)
 		if err := read(t, target); err != nil {
 			t.Fatal(err)
 		}
@@ -346,15 +348,20 @@ func TestASuccessorThatDiesLeavesTheOldKeeperInCharge(t *testing.T) {
 	}
 }
 
-// awaitInfo waits until the keeper listens again.
-func awaitInfo(t *testing.T, client *keeperapi.Client) {
+// awaitInfo waits until the keeper listens again. One that counts as replaced answers nobody, so clients would ask on and on.
+func awaitInfo(t *testing.T, s *testServer) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		info, err := client.Info(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		if s.server.finished() {
+			t.Fatal("the keeper counts as replaced by a successor that died before it had confirmed")
+		}
+		info, err := s.client.Info(ctx)
 		if err == nil && info.Sessions == 1 {
 			return
 		}
-		if time.Now().After(deadline) {
+		if ctx.Err() != nil {
 			t.Fatal(info, err)
 		}
 	}
@@ -463,4 +470,75 @@ func openFiles(t *testing.T) int {
 		}
 	}
 	return open
+}
+
+// The lock that an earlier gateway had says nothing of the next one, which has none: whoever looks would abort what is served.
+func TestWhereAGatewayGetsNoLockThatOfAnEarlierOneIsForgotten(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	server := &Server{keeper: (&fakeSystem{}).keeper(), socket: socket, log: slog.New(slog.DiscardHandler)}
+	server.keeper.system.cloneFuse = func(*os.File) (*os.File, error) { return nil, unix.EINVAL }
+	first := server.ownFiles("vol-1", nil, &keeperapi.Taken{})
+	if len(first) != 1 {
+		t.Fatal("the first gateway got", len(first), "files, not its lock alone")
+	}
+	keeperapi.CloseAll(first)
+	if err := os.Chmod(socket+".served", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if second := server.ownFiles("vol-1", nil, &keeperapi.Taken{}); len(second) != 0 {
+		t.Fatal("the second gateway got a lock in a folder of everybody's")
+	}
+	if orphans.Unserved(socket, "vol-1") {
+		t.Fatal("what the second gateway serves counts as unserved")
+	}
+}
+
+// Whoever touches a mount that nobody serves yet waits for its first server, on some kernels for good: nothing that the keeper is asked
+// for does so.
+func TestAMountThatNobodyServesYetIsNotTouched(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	request := keeperapi.Request{ID: "vol-1", Target: t.TempDir(), AllowOther: true}
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.client.Mount(t.Context(), request)
+		if err == nil {
+			_, err = s.client.Mount(t.Context(), request)
+		}
+		if err == nil {
+			_, err = s.client.List(t.Context())
+		}
+		done <- err
+	}()
+	if err := await(t, done); err != nil {
+		t.Fatal(err)
+	}
+	_, fuse, memory, err := s.client.Take(t.Context(), "vol-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keeperapi.CloseAll([]*os.File{fuse, memory})
+	if err := unix.SetNonblock(int(fuse.Fd()), true); err != nil {
+		t.Fatal(err)
+	}
+	const initialize = 26
+	message := make([]byte, 1<<18)
+	if _, err := unix.Read(int(fuse.Fd()), message); err != nil || binary.NativeEndian.Uint32(message[4:]) != initialize {
+		t.Fatal("the first request is not INIT:", err)
+	}
+	go func() {
+		_, err := s.client.Unmount(t.Context(), "vol-1", false)
+		done <- err
+	}()
+	if err := await(t, done); err != nil {
+		t.Fatal(err)
+	}
+	for { // what the kernel says by itself at the end has no caller that waits
+		if _, err := unix.Read(int(fuse.Fd()), message); err != nil {
+			return
+		}
+		if opcode := binary.NativeEndian.Uint32(message[4:]); opcode != 38 && opcode != 2 && opcode != 42 {
+			t.Fatal("somebody asked for", opcode)
+		}
+	}
 }

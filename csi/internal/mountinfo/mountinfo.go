@@ -25,9 +25,14 @@ type Mount struct {
 }
 
 // ReadOnly says whether this mount refuses writes.
-func (m Mount) ReadOnly() bool {
+func (m Mount) ReadOnly() bool { return m.has("ro") }
+
+// IDMapped says whether this mount shows other owners than the file system has.
+func (m Mount) IDMapped() bool { return m.has("idmapped") }
+
+func (m Mount) has(wanted string) bool {
 	for option := range strings.SplitSeq(m.Options, ",") {
-		if option == "ro" {
+		if option == wanted {
 			return true
 		}
 	}

@@ -26,6 +26,8 @@ type System interface {
 	RemoveFolder(path string) error
 	// Bind shows source at target.
 	Bind(source, target string, readOnly bool) error
+	// BindShownAs does the same with the files of one group shown, and reached, as those of another; ErrNoIDMap where the kernel cannot.
+	BindShownAs(source, target string, readOnly bool, group, shown uint32) error
 	// Detach removes the topmost mount at target, at once; none is fine.
 	Detach(target string) error
 	// BootID differs between boots of the machine.

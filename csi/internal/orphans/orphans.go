@@ -8,6 +8,7 @@
 package orphans
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,31 +195,51 @@ func KeeperGone(ctx context.Context, socket string) bool {
 	return err == nil && peer.Pid > 0 && Dying(int(peer.Pid))
 }
 
-// Dying says that a process was killed and waits in the kernel to finish its exit: its first thread has ended, and no other can
-// do anything.
+// Dying says that a process was killed and waits in the kernel to finish its exit: its first task was killed or is in its exit,
+// and no other can do anything. Whichever is last waits for the answer, be it the first.
 func Dying(pid int) bool {
-	first := taskState(pid, pid)
-	if first != 'Z' && first != 'X' {
+	if lookAt(pid, pid) != ends {
 		return false
 	}
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, task := range tasks {
+	return !slices.ContainsFunc(tasks, func(task os.DirEntry) bool {
 		id, err := strconv.Atoi(task.Name())
-		if state := taskState(pid, id); err == nil && !strings.ContainsRune("ZXD\x00", state) {
-			return false
-		}
-	}
-	return true
+		return err == nil && lookAt(pid, id) == lives
+	})
 }
 
-// taskState is the letter that /proc has for it; 0: there is no such task.
-func taskState(pid, task int) rune {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, task))
-	_, state, found := strings.Cut(string(text), ") ")
-	if err != nil || !found || state == "" {
-		return 0
+// prospect is what may be hoped of a task.
+type prospect int
+
+const (
+	gone  prospect = iota
+	ends           // it was killed, or is in its exit
+	waits          // only the kernel can go on with it
+	lives
+)
+
+// In what /proc says of a task behind its name, see proc_pid_stat(5).
+const (
+	stateField, flagsField, pendingField = 0, 6, 28
+	exiting                              = 4 // PF_EXITING of the kernel's <linux/sched.h>
+	killed                               = 1 << (unix.SIGKILL - 1)
+)
+
+func lookAt(pid, task int) prospect {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, task))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) <= pendingField {
+		return gone
 	}
-	return rune(state[0])
+	flags, _ := strconv.ParseUint(fields[flagsField], 10, 64)
+	pending, _ := strconv.ParseUint(fields[pendingField], 10, 64)
+	switch {
+	case flags&exiting != 0 || pending&killed != 0:
+		return ends
+	case fields[stateField] == "D":
+		return waits
+	}
+	return lives
 }
 
 // connections is where fusectl belongs.

@@ -1,12 +1,12 @@
 /*
- * pgw-mount-guard TARGET MAJOR:MINOR: unmounts when the server that started it is gone.
+ * pgw-mount-guard TARGET MAJOR:MINOR SERVER: unmounts when the server, a process id, is gone.
  *
  * Standard input is a pipe whose other end the server alone holds; its end means that the server
  * has died or closed the session. A killed server that has a file of its own mount open cannot
  * finish its exit: the kernel waits for it to answer the flush of that file, and the pipe stays
- * open. So the guard looks at the state of its parent, too, and aborts the connection of one that
- * is dying. That is right only because nobody else can serve the mount: a session that a keeper
- * holds has no guard.
+ * open. So the guard looks at the server's tasks, too, and aborts the connection of one that is
+ * dying. That is right only because nobody else can serve the mount: a session that a keeper holds
+ * has no guard. The server gives its id itself: its children become another's while it is dying.
  *
  * A mount that is no longer ours (another device at the place) is left alone. The mount itself is
  * never looked at, only the mount table: a look at a dead or stuck mount may hang.
@@ -25,6 +25,13 @@
 
 #define LINE_BYTES 8192
 #define POLL_MS 1000
+
+/* Of the fields after the name: the 1st, the 7th and the 29th. */
+#define STATE_FLAGS_PENDING                                                                        \
+    " %c %*s %*s %*s %*s %*s %u"                                                                   \
+    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu"
+#define EXITING 4u /* PF_EXITING of the kernel's <linux/sched.h> */
+#define KILLED (1ul << (SIGKILL - 1))
 
 /* Undoes the mount table's \040 and the like, in place. */
 static void unescape(char *text) {
@@ -62,40 +69,46 @@ static bool still_mounted(const char *target, const char *device) {
     return ours;
 }
 
-/* The state letter of a task in /proc; '\0': there is no such task. */
-static char task_state(long process, const char *task) {
+/* What may be hoped of a task: ENDS is one that was killed or is in its exit, WAITS one that only
+ * the kernel can go on with, LIVES any other. */
+enum task { GONE, ENDS, WAITS, LIVES };
+
+/* Parts of the task's line in /proc, see proc_pid_stat(5). */
+static enum task look_at(long process, const char *task) {
     char path[128];
-    char line[512];
+    char line[1024];
     char state = '\0';
+    unsigned flags = 0;
+    unsigned long pending = 0;
 
     snprintf(path, sizeof path, "/proc/%ld/task/%.32s/stat", process, task);
     FILE *stat = fopen(path, "re");
     if (stat == NULL) {
-        return state;
+        return GONE;
     }
-    if (fgets(line, sizeof line, stat) != NULL) {
-        const char *name_end = strrchr(line, ')');
-        if (name_end != NULL && name_end[1] == ' ') {
-            state = name_end[2];
-        }
-    }
+    const char *name_end = fgets(line, sizeof line, stat) != NULL ? strrchr(line, ')') : NULL;
     fclose(stat);
-    return state;
+    if (name_end == NULL ||
+        sscanf(name_end + 1, STATE_FLAGS_PENDING, &state, &flags, &pending) != 3) {
+        return GONE;
+    }
+    if ((flags & EXITING) != 0 || (pending & KILLED) != 0) {
+        return ENDS;
+    }
+    return state == 'D' ? WAITS : LIVES;
 }
 
 /*
- * Has the process been killed, and does it wait in the kernel to finish its exit? Its first thread
- * is a zombie then, and no other can do anything: one that runs or sleeps says that only the first
- * thread has ended.
+ * Has the process been killed, and does it wait in the kernel to finish its exit? Each of its tasks
+ * may be the last one, its first one, too, which waits for the answer then. A task that lives says
+ * that only the first one has ended.
  */
 static bool is_dying(long process) {
-    char first[32];
-    snprintf(first, sizeof first, "%ld", process);
-    char state = task_state(process, first);
-    if (state != 'Z' && state != 'X') {
+    char path[64];
+    snprintf(path, sizeof path, "%ld", process);
+    if (look_at(process, path) != ENDS) {
         return false;
     }
-    char path[64];
     snprintf(path, sizeof path, "/proc/%ld/task", process);
     DIR *tasks = opendir(path);
     if (tasks == NULL) {
@@ -103,10 +116,7 @@ static bool is_dying(long process) {
     }
     bool dying = true;
     for (const struct dirent *task = readdir(tasks); task != NULL && dying; task = readdir(tasks)) {
-        if (task->d_name[0] != '.') {
-            char other = task_state(process, task->d_name);
-            dying = other == '\0' || strchr("ZXD", other) != NULL;
-        }
+        dying = task->d_name[0] == '.' || look_at(process, task->d_name) != LIVES;
     }
     closedir(tasks);
     return dying;
@@ -149,10 +159,10 @@ static void abort_connection(const char *target, const char *device) {
 }
 
 int main(int argc, char **argv) {
-    long server = getppid();
+    long server = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
 
-    if (argc != 3) {
-        fprintf(stderr, "usage: pgw-mount-guard TARGET MAJOR:MINOR < pipe\n");
+    if (server <= 0) {
+        fprintf(stderr, "usage: pgw-mount-guard TARGET MAJOR:MINOR SERVER < pipe\n");
         return 2;
     }
     signal(SIGINT, SIG_IGN);

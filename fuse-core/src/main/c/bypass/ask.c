@@ -118,7 +118,8 @@ static long receive(int from, struct pgw_bypass_answer *answer, struct iovec *ex
     do {
         bytes = pgw_raw(SYS_recvmsg, from, &message, MSG_CMSG_CLOEXEC);
     } while (bytes < 0 && errno == EINTR);
-    count = bytes > 0 && blocks != NULL ? take_descriptors(&message, blocks) : 0;
+    /* An empty message may bring some, too. */
+    count = bytes >= 0 && blocks != NULL ? take_descriptors(&message, blocks) : 0;
     if (bytes < (long)sizeof *answer || answer->magic != PGW_BYPASS_MAGIC ||
         (blocks != NULL && answer->blocks != count)) {
         for (uint32_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { LOOK_US = 500, MOST_LOOKS = 20000 };
+enum { LOOK_US = 500, MOST_LOOKS = 120000 };
 
 static int policy(void) {
     return sched_getscheduler(0);

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
+import io.posixgateway.alluxio.cache.FreshnessByPath;
 import io.posixgateway.alluxio.cache.GroupAccess;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.data.TrustedFolders;
@@ -11,6 +12,7 @@ import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -32,10 +34,11 @@ import java.util.stream.Collectors;
  * @param bufferBytes memory of all windows together
  * @param names between the names of the mount and those in Alluxio
  * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive
- * @param cacheEntries files and directories kept in memory beyond those the kernel knows
- * @param cacheBytes memory of all of them
+ * @param cacheEntries ceiling of the files and directories kept in memory beyond those the kernel knows
+ * @param cacheBytes ceiling of the memory of all of them
  * @param blockFiles open block files kept
  * @param blockFolders where block files may be read
+ * @param spoolFreeBytes what stays free on the spool's disk; -1: as is usual
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
  * @param gid likewise
@@ -62,12 +65,12 @@ public record AdapterOptions(
         TrustedFolders blockFolders,
         Path spoolFolder,
         long spoolBytes,
+        long spoolFreeBytes,
         long streamFromBytes,
         int uid,
         int gid,
         GroupAccess groupAccess,
         int umask) {
-    private static final long DEFAULT_BYTES_AN_ENTRY = 256;
     private static final long STREAM_FROM_BYTES = 64L << 20;
     /** All of 32 bits but the last number, which means none. */
     private static final long MOST_ID = 0xFFFF_FFFEL;
@@ -174,15 +177,17 @@ public record AdapterOptions(
                     new Option(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
-                            "1000000",
-                            "Most files and directories whose metadata is kept. Files that the kernel knows stay beyond"
-                                    + " that, but from 2 × cache_entries on it is requested to evict some."),
+                            "",
+                            "Most files and directories of this mount whose metadata is kept; by default as many as the"
+                                    + " process has memory for. Files that the kernel knows stay beyond that, but from 2 ×"
+                                    + " cache_entries on it is requested to evict some."),
                     new Option(
                             "cache_size",
                             new Option.Size(1 << 20, 1L << 40),
                             "",
-                            "Memory of that metadata, with names and extended attributes: beyond it the oldest is dropped that"
-                                    + " neither the kernel nor a program uses; by default 256 bytes for each of cache_entries."),
+                            "Most memory of that metadata, with names and extended attributes: beyond it the oldest is dropped"
+                                    + " that neither the kernel nor a program uses. All mounts of a process share half of"
+                                    + " POSIX_GATEWAY_HEAP."),
                     new Option("block_files", new Option.Whole(1, 1_000_000), "4096", "Most open local block files."),
                     new Option(
                             "block_folders",
@@ -204,6 +209,12 @@ public record AdapterOptions(
                             "64G",
                             "Most that changed files may take there, holes not counted; more is refused with ENOSPC. No hole makes a"
                                     + " file longer than this: EFBIG."),
+                    new Option(
+                            "spool_free",
+                            new Option.Size(0, 1L << 50),
+                            "",
+                            "What stays free on the disk of the spool, for recoveries, whoever fills it: writes get ENOSPC"
+                                    + " before; by default 1G, but a twentieth of the disk at most."),
                     new Option(
                             "stream_from",
                             new Option.Size(0, 1L << 50),
@@ -258,19 +269,22 @@ public record AdapterOptions(
                 values.bytes("buffer_size"),
                 values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
                 values.text("link_errno").equals("EPERM") ? Errno.EPERM : Errno.EOPNOTSUPP,
-                (int) values.number("cache_entries"),
-                values.given("cache_size")
-                        ? values.bytes("cache_size")
-                        : values.number("cache_entries") * DEFAULT_BYTES_AN_ENTRY,
+                values.given("cache_entries") ? (int) values.number("cache_entries") : Integer.MAX_VALUE,
+                bytes(values, "cache_size", Long.MAX_VALUE),
                 (int) values.number("block_files"),
                 trusted(values.text("block_folders")),
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
-                values.given("stream_from") ? values.bytes("stream_from") : -1,
+                bytes(values, "spool_free", -1),
+                bytes(values, "stream_from", -1),
                 values.given("uid") ? (int) values.number("uid") : FactsReader.AS_ALLUXIO_SAYS,
                 values.given("gid") ? (int) values.number("gid") : FactsReader.AS_ALLUXIO_SAYS,
                 GroupAccess.valueOf(values.text("group_access").toUpperCase(Locale.ROOT)),
                 values.octal("umask"));
+    }
+
+    private static long bytes(OptionValues values, String name, long otherwise) {
+        return values.given(name) ? values.bytes(name) : otherwise;
     }
 
     private static TrustedFolders trusted(String text) {
@@ -306,6 +320,12 @@ public record AdapterOptions(
             return streamFromBytes;
         }
         return streamFromBytes == 0 || outlivesProcess ? Long.MAX_VALUE : STREAM_FROM_BYTES;
+    }
+
+    /** How long what was seen of a file is believed. */
+    FreshnessByPath freshness(Clock clock) {
+        return new FreshnessByPath(
+                consistency, metadataTtlNanos, metadataTtlNanosByPath, openTrustNanos, negativeTtlNanos, clock);
     }
 
     /** Of whoever reads block files beside this process. */

@@ -5,11 +5,16 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.alluxio.inode.CacheBudget;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Opens paths of Alluxio as file systems. */
@@ -29,13 +34,48 @@ public final class AlluxioMount {
     /** The same with another clock. */
     public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options, Clock clock)
             throws StoreException {
-        return open(connect(alluxio, options, clock), alluxio, options, null, false, clock);
+        return open(alluxio, options, Shared.ofOne(clock));
+    }
+
+    /** The same beside other volumes of this process. */
+    public static AlluxioFileSystem open(AlluxioOptions alluxio, AdapterOptions options, Shared shared)
+            throws StoreException {
+        return open(connect(alluxio, options, shared.clock()), alluxio, options, null, false, shared);
     }
 
     /** The same over a store that is connected already, the file system's from here on, and with another clock. */
     public static AlluxioFileSystem open(Store store, String path, AdapterOptions options, Clock clock)
             throws StoreException {
-        return open(store, new AlluxioOptions("", path, "", Map.of()), options, null, false, clock);
+        return open(store, path, options, Shared.ofOne(clock));
+    }
+
+    /** The same beside other volumes of this process. */
+    public static AlluxioFileSystem open(Store store, String path, AdapterOptions options, Shared shared)
+            throws StoreException {
+        return open(store, new AlluxioOptions("", path, "", Map.of()), options, null, false, shared);
+    }
+
+    /**
+     * What the volumes of a process have in common.
+     *
+     * @param cache memory of what they know of files
+     */
+    public record Shared(Clock clock, CacheBudget cache) {
+        /** This part of the heap may hold cached metadata: the rest is for requests, Alluxio's client and the collector. */
+        private static final int HEAP_PART = 2;
+
+        /** Of a process; or of a volume that shares with none. */
+        public static Shared ofOne(Clock clock) {
+            ThreadPoolExecutor balancer = new ThreadPoolExecutor(
+                    1,
+                    1,
+                    10,
+                    TimeUnit.SECONDS,
+                    new LinkedBlockingQueue<>(),
+                    work -> new FreeThread(work, "cache-budget"));
+            balancer.allowCoreThreadTimeOut(true);
+            return new Shared(clock, new CacheBudget(Runtime.getRuntime().maxMemory() / HEAP_PART, balancer));
+        }
     }
 
     /**
@@ -53,11 +93,17 @@ public final class AlluxioMount {
     /** The same with another clock. */
     public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock)
             throws StoreException {
+        return openKept(alluxio, options, how, Shared.ofOne(clock));
+    }
+
+    /** The same beside other volumes of this process. */
+    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared)
+            throws StoreException {
         Store client = how.client();
         VolumeFolder folder = folder(options, client);
         try {
-            Store store = client == null ? connect(alluxio, options, clock) : client;
-            return open(store, alluxio, options, folder, how.goesOn(), clock);
+            Store store = client == null ? connect(alluxio, options, shared.clock()) : client;
+            return open(store, alluxio, options, folder, how.goesOn(), shared);
         } catch (StoreException | RuntimeException | Error e) {
             folder.close(); // its lock would keep the next try out
             throw e;
@@ -89,7 +135,7 @@ public final class AlluxioMount {
             AdapterOptions options,
             @Nullable VolumeFolder kept,
             boolean goesOn,
-            Clock clock)
+            Shared shared)
             throws StoreException {
         String path = options.names().storedPath(alluxio.path());
         try {
@@ -99,8 +145,8 @@ public final class AlluxioMount {
                 kept.rootIs(rootId);
             }
             Volume.Place place = new Volume.Place(store, path, rootId);
-            Volume volume = new Volume(place, options, clock, kept);
-            return new AlluxioFileSystem(volume, alluxio.path(), clock);
+            Volume volume = new Volume(place, options, shared, kept);
+            return new AlluxioFileSystem(volume, alluxio.path(), shared.clock());
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);

@@ -24,6 +24,9 @@ import org.slf4j.LoggerFactory;
  */
 final class ClusterChange {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterChange.class);
+    /** In the place of a cluster id: the next process takes whichever answers for another one. */
+    private static final String UNKNOWN = "unknown";
+
     private static final String WHY = "it belongs to another Alluxio, or to this one before it was formatted";
 
     private final Volume volume;
@@ -38,6 +41,7 @@ final class ClusterChange {
         this.alluxio = alluxio;
         this.kept = kept;
         volume.store.watchCluster("", this::happened);
+        volume.metadata.restored().whenNoticed(this::restored);
     }
 
     /**
@@ -53,9 +57,17 @@ final class ClusterChange {
         }
     }
 
+    private void restored() {
+        LOG.error("Alluxio was restored from a backup: what is open on this mount is no more, and answers ESTALE;"
+                + " names are looked up anew");
+        String clusterId = kept == null ? "" : kept.clusterId();
+        happened(clusterId.isEmpty() ? UNKNOWN : clusterId);
+    }
+
     /** On the thread of the call that noticed. */
     private void happened(String clusterId) {
         List<Name> names = volume.table.restart();
+        volume.drafts.reservations().forget();
         volume.readers.forgetAll();
         note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();

@@ -20,7 +20,7 @@ final class Privileges {
     }
 
     private static int left(Request request, Facts facts, int mode) {
-        boolean member = request.uid() == 0 || request.inGroup(facts.gid());
+        boolean member = request.isRoot() || request.inGroup(facts.gid());
         return Stat.withoutPrivileges(mode, member);
     }
 

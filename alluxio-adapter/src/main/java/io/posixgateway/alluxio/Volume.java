@@ -105,17 +105,17 @@ final class Volume implements AutoCloseable {
     /**
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
-    Volume(Place place, AdapterOptions options, Clock clock, @Nullable VolumeFolder kept) {
+    Volume(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeFolder kept) {
         Store store = place.store;
-        this.clock = clock;
+        this.clock = shared.clock();
         this.notices = new KernelNotices(clock);
         this.options = options;
         this.store = store;
         this.identities = Identities.ofHost(clock);
-        CacheBytes bytes = new CacheBytes(options.cacheBytes());
+        CacheBytes bytes = new CacheBytes(options.cacheBytes(), shared.cache());
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
-        this.freshness = freshness(options, clock);
+        this.freshness = options.freshness(clock);
         this.factsReader = new FactsReader(
                 identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
@@ -130,7 +130,7 @@ final class Volume implements AutoCloseable {
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
-        this.spool = new SpoolFolder(lists, options.spoolBytes(), kept != null);
+        this.spool = new SpoolFolder(lists, options.spoolBytes(), options.spoolFreeBytes(), kept != null, clock);
         this.hidden = new HiddenFiles(lists, store.cluster(), kept != null);
         RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
         this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);
@@ -150,16 +150,6 @@ final class Volume implements AutoCloseable {
         BlockFiles blocks = new BlockFiles(
                 options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders(), store::mayReadBlocks);
         return new FileReaders(store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
-    }
-
-    private static FreshnessByPath freshness(AdapterOptions options, Clock clock) {
-        return new FreshnessByPath(
-                options.consistency(),
-                options.metadataTtlNanos(),
-                options.metadataTtlNanosByPath(),
-                options.openTrustNanos(),
-                options.negativeTtlNanos(),
-                clock);
     }
 
     /**
@@ -469,6 +459,7 @@ final class Volume implements AutoCloseable {
         ahead.close();
         notices.close();
         readers.close();
+        table.close();
         store.close();
         if (kept != null) {
             kept.discard();
@@ -490,6 +481,7 @@ final class Volume implements AutoCloseable {
         ahead.close();
         notices.close();
         readers.close();
+        table.close();
         Thread thread = new Thread(store::close, "client-closing");
         thread.setDaemon(true);
         thread.start();

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,61 @@ class FormattedAlluxioTest {
             isStale(reader::readText);
             reader.close(); // nothing is lost
         }
+    }
+
+    /** The name was to be taken in the Alluxio before; in that of now the path is somebody else's. */
+    @Test
+    void nameWhoseCreationWasNotAnswered_isNotTakenInTheAlluxioOfNow() {
+        AtomicInteger taken = new AtomicInteger();
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.faults().on(StoreCall.CREATE).loseRequest();
+            assertThatThrownBy(() -> mount.create("/name")).isInstanceOf(FuseFailure.class);
+            format(mount);
+            assertThatThrownBy(() -> mount.list("/")).isInstanceOf(FuseFailure.class);
+            mount.faults().on(StoreCall.CREATE).at("/name").always().before(taken::incrementAndGet);
+            mount.write("/next", NEW);
+        }
+        assertThat(taken).hasValue(0);
+    }
+
+    /** A backup has the id of the cluster, and brings back the numbers that were given since. */
+    @Test
+    void openFile_ofARestoredAlluxio_isNotTheFileThatHasItsNumber() {
+        after.isRestored(before);
+        after.clock().advance(Duration.ofHours(1));
+        try (MemoryMount mount = MemoryMount.of(before)) {
+            mount.write("/mine", OLD);
+            OpenFile reader = mount.open("/mine");
+            assertThat(mount.list("/")).containsExactly("mine");
+            long node = reader.opened().node().id();
+            format(mount);
+            before.clock().advance(Duration.ofHours(1)); // nothing that is known is believed any more
+            mount.requests().getattr(node); // as it was known, for who has it open; that its number is another's is noticed
+            isStale(() -> mount.requests().getattr(node));
+            isStale(reader::readText);
+            assertThat(mount.list("/")).containsExactly("innocent");
+            assertThat(mount.read("/innocent")).isEqualTo(NEW);
+            assertThat(mount.lookup("/innocent").id()).isNotEqualTo(node);
+            reader.close();
+        }
+    }
+
+    @Test
+    void nextProcess_afterARestoredAlluxio_takesNoNodeOfBeforeForAFileOfNow() throws Exception {
+        after.isRestored(before);
+        after.clock().advance(Duration.ofHours(1));
+        MemoryMount mount = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null);
+        mount.write("/mine", OLD);
+        assertThat(mount.list("/")).containsExactly("mine");
+        long node = mount.lookup("/mine").id();
+        format(mount);
+        isStale(() -> mount.requests().getattr(node));
+        mount.kill();
+        try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("next"), mount)) {
+            isStale(() -> next.requests().getattr(node));
+            assertThat(next.read("/innocent")).isEqualTo(NEW);
+        }
+        mount.close();
     }
 
     /** Its blocks are open here, and have the numbers of another file's blocks. */

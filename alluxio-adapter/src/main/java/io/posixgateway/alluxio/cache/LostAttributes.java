@@ -73,7 +73,7 @@ public final class LostAttributes {
     }
 
     private FileStatus giveBack(String path, FileStatus now, FileStatus lost) throws StoreException {
-        LOG.info("Alluxio loaded {} anew from the object store; it gets its attributes back", path);
+        LOG.info("Alluxio loaded {} anew from its under file system; it gets its attributes back", path);
         store.change(path, new Store.Change(lost.mode(), null, null, lost.xattrs()));
         return now.with(lost.mode(), lost.xattrs());
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cache;
 
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.PathLimit;
@@ -42,6 +43,7 @@ public final class Metadata {
     private final KnownNames known;
     private final Locations locations;
     private final LostAttributes lost;
+    private final RestoredAlluxio restored;
     private volatile Consumer<Inode> missedOften = directory -> {};
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
@@ -59,6 +61,7 @@ public final class Metadata {
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
         this.lost = new LostAttributes(store);
+        this.restored = new RestoredAlluxio(table);
     }
 
     /** Renames of directories, and who must not meet one. */
@@ -74,6 +77,11 @@ public final class Metadata {
     /** Where files of known ids are. */
     public Locations locations() {
         return locations;
+    }
+
+    /** What notices that ids begin anew though the cluster's id stays. */
+    public RestoredAlluxio restored() {
+        return restored;
     }
 
     /** What changes here do to the times of directories. */
@@ -175,6 +183,7 @@ public final class Metadata {
             long asked = Inode.changesSoFar();
             FileStatus status = path == null ? null : statusOrNull(path);
             if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
+                restored.check(inode, status);
                 return see(inode, status, asked);
             }
             String now = locations.of(inode);
@@ -220,6 +229,7 @@ public final class Metadata {
         if (status == null || status.id() != inode.fileId()) {
             return null;
         }
+        restored.check(inode, status);
         String known = table.path(inode);
         if (known == null) {
             locations.settle(inode, path);
@@ -238,25 +248,8 @@ public final class Metadata {
         return freshness.nowNanos();
     }
 
-    /** A question to Alluxio. */
-    private interface Question {
-        FileStatus ask() throws StoreException;
-    }
-
-    /** Null: nothing is there. */
-    private static @Nullable FileStatus orNull(Question question) throws StoreException {
-        try {
-            return question.ask();
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
-    }
-
     private @Nullable FileStatus statusOrNull(String path) throws StoreException {
-        return orNull(() -> store.status(path));
+        return Existing.orNull(() -> store.status(path));
     }
 
     /**
@@ -264,7 +257,7 @@ public final class Metadata {
      * be back in Alluxio alone, which loads names from there, or did something for a process that is no more.
      */
     private @Nullable FileStatus compared(String path) throws StoreException {
-        return orNull(() -> store.compared(path));
+        return Existing.orNull(() -> store.compared(path));
     }
 
     /**
@@ -388,6 +381,7 @@ public final class Metadata {
     private @Nullable Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
+        restored.check(child, status);
         see(child, status, asked.changes);
         return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
     }

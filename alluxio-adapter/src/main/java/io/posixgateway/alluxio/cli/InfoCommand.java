@@ -115,6 +115,7 @@ final class InfoCommand implements Callable<Integer> {
         if (info.getBlocksCount() > MOST_BLOCKS) {
             out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
         }
+        info.getBudgetsList().forEach(one -> out.println("budget      " + one));
         showAside(out, info);
         showListings(out, info);
         showRenames(out, info);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.GatewayService;
@@ -72,6 +73,13 @@ final class ServeCommand implements Callable<Integer> {
     private @Nullable Path spool;
 
     @Option(
+            names = "--spool-free",
+            paramLabel = "SIZE",
+            description = "What stays free on the disk of --spool, for recoveries, whoever fills it: writes get ENOSPC"
+                    + " before; default 1G, but a twentieth of the disk at most.")
+    private String spoolFree = "";
+
+    @Option(
             names = "--block-folders",
             paramLabel = "[MASTERS=]DIR[:DIR...]",
             description = {
@@ -120,7 +128,10 @@ final class ServeCommand implements Callable<Integer> {
 
     private AlluxioVolumes volumes() throws ServiceException {
         try {
-            return new AlluxioVolumes(siteProperties, spool, BlockFolderRules.of(blockFolders), Clock.system());
+            BlockFolderRules rules = BlockFolderRules.of(blockFolders);
+            return new AlluxioVolumes(siteProperties, spool, spoolFree, rules, Clock.system());
+        } catch (OptionException e) {
+            throw new CommandException("--spool-free: " + e.getMessage(), e);
         } catch (IllegalArgumentException e) {
             throw new CommandException(
                     "--block-folders: " + e.getMessage()

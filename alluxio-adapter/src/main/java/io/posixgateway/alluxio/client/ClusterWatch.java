@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>An Alluxio is not formatted and started in less than {@link #SILENCE_NANOS}, and not while it answers. So its cluster id is compared
  * where that may have happened: before a call when the last one was answered so long ago, or was not answered, and after a call that
- * took so long that it may have outlasted a restart. Calls that are made all the time cost nothing.
+ * took so long that it may have outlasted a restart. Calls that are made all the time cost nothing, and those that come at once after
+ * a silence share one comparison.
  */
 final class ClusterWatch {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
@@ -33,6 +34,7 @@ final class ClusterWatch {
 
     private final Question question;
     private final Clock clock;
+    private final SharedQuestion comparison = new SharedQuestion();
     private final AtomicBoolean looking = new AtomicBoolean();
     private volatile @Nullable String known;
     private volatile @Nullable Consumer<String> hears;
@@ -79,7 +81,7 @@ final class ClusterWatch {
      */
     void before() throws StoreException {
         if (!isSure()) {
-            compare();
+            comparison.ask(false, () -> !isSure(), this::compare);
         }
     }
 
@@ -97,7 +99,7 @@ final class ClusterWatch {
         long now = clock.nanos();
         if (now - beganNanos > LONG_NANOS && known != null && hears != null) {
             try {
-                compare();
+                comparison.ask(true, () -> true, this::compare);
             } catch (StoreException e) {
                 if (e.errno() == Errno.ESTALE) {
                     throw e;
@@ -182,7 +184,7 @@ final class ClusterWatch {
 
     private void look() {
         try {
-            compare();
+            comparison.ask(false, () -> !isSure(), this::compare);
         } catch (StoreException e) {
             LOG.debug("The cluster id was not compared: {}", e.getMessage());
         } finally {

@@ -95,9 +95,9 @@ final class LocalBlockQuestion {
                     .setBlockId(blockId)
                     .setPromote(false)
                     .build());
-            Path file = Path.of(answer.get(ANSWER_SECONDS, TimeUnit.SECONDS));
+            String file = answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
             question.onCompleted();
-            return file.getParent();
+            return Path.of(file).getParent();
         } catch (InvalidPathException e) {
             throw new IOException("Worker " + worker.getHost() + " says that block " + blockId + " is at no path", e);
         } catch (InterruptedException e) {

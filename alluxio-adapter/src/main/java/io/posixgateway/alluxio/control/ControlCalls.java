@@ -131,13 +131,15 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
         run(observer, () -> {
             Volume volume = service.named(request.getVolume());
-            return PathInfoReplies.of(
+            PathInfoReply.Builder reply = PathInfoReplies.of(
                     volume.inspect(request.getPath()),
                     volume.details().spool().aside().items(),
                     new PathInfoReplies.Running(
                             volume.store().listings(SHOWN_LISTING_NANOS),
                             volume.store().copies(SHOWN_LISTING_NANOS),
                             volume.details().renames().present()));
+            return reply.addAllBudgets(BudgetLines.of(volume.details(), service.memory()))
+                    .build();
         });
     }
 

@@ -29,7 +29,7 @@ final class PathInfoReplies {
      * @param aside of the whole volume: shown is what was at or below the path, or nobody knows where
      * @param running in flight, of the whole volume
      */
-    static PathInfoReply of(PathFacts path, List<SetAside.Item> aside, Running running) {
+    static PathInfoReply.Builder of(PathFacts path, List<SetAside.Item> aside, Running running) {
         Facts facts = path.facts();
         FileDetails details = path.details();
         PathInfoReply.Builder reply = PathInfoReply.newBuilder()
@@ -61,7 +61,7 @@ final class PathInfoReplies {
         running.listings.forEach(one -> reply.addListings(listing(one)));
         running.copies.forEach(one -> reply.addCopies(listing(one)));
         running.renames.forEach(one -> reply.addUnfinishedRenames(DirectoryRename.advice(one)));
-        return reply.build();
+        return reply;
     }
 
     private static PathInfoReply.Listing.Builder listing(RunningListings.Listing one) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Off the heap: on it an array of 1 MiB takes 2, as the collector gives such whole regions, and a full heap ends the process,
  * while whoever gets no chunk reads without one. All chunks together take half of what the JVM allows beside the heap, since
- * Alluxio's client counts its own memory apart and may take as much. What was made is kept, as making it anew means zeroing it.
- * Chunks of small files are on the heap.
+ * Alluxio's client counts its own memory apart and may take as much. What was made is kept until memory is short, as making it
+ * anew means zeroing it. Chunks of small files are on the heap.
  */
 final class ChunkMemory {
     static final int CHUNK_BYTES = 1 << 20;
@@ -40,6 +40,11 @@ final class ChunkMemory {
     }
 
     private ChunkMemory() {}
+
+    /** What all chunks may take together. */
+    static long limitBytes() {
+        return Limit.BYTES;
+    }
 
     /** What a chunk of so many bytes takes; at most a whole one. */
     static int bytesFor(long bytes) {
@@ -72,6 +77,13 @@ final class ChunkMemory {
     static void give(ByteBuffer memory) {
         if (memory.isDirect()) {
             FREE.addFirst(memory);
+        }
+    }
+
+    /** What nobody uses is kept no longer. */
+    static void giveBack() {
+        while (FREE.pollFirst() != null) {
+            MADE_BYTES.addAndGet(-CHUNK_BYTES);
         }
     }
 }

@@ -174,5 +174,6 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         used.close();
         helpers.close();
         blocks.close();
+        budget.close();
     }
 }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.gatewaymetrics;
 
 import io.posixgateway.alluxio.service.Gateway;
+import io.posixgateway.alluxio.service.MemoryCounts;
 import io.posixgateway.alluxio.service.Volume;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -25,10 +26,20 @@ final class GatewayCollector implements MultiCollector {
         samples.add(GatewayMetric.READY, service.ready() ? 1 : 0, List.of());
         samples.add(GatewayMetric.VOLUMES, volumes.size(), List.of());
         samples.add(GatewayMetric.SESSIONS_WITHOUT_KEEPER, service.unkeptSessions(), List.of());
+        samples.add(GatewayMetric.REFUSED_SESSIONS, service.refusedSessions(), List.of());
         samples.add(GatewayMetric.BYPASS_REJECTED, service.bypassStrangers(), List.of());
+        memory(samples, service.memory());
         for (Volume volume : volumes) {
             new VolumeSamples(volume, samples).collect();
         }
         return samples.snapshots();
+    }
+
+    private static void memory(Samples samples, MemoryCounts counts) {
+        samples.add(GatewayMetric.CACHE_BUDGET, counts.cacheBytes(), List.of());
+        samples.add(GatewayMetric.CACHE_BUDGET_LIMIT, counts.cacheLimitBytes(), List.of());
+        samples.add(GatewayMetric.MEMORY_STATE, 1, List.of(counts.state()));
+        samples.addRatio(GatewayMetric.MEMORY_USED, counts.usedPart(), List.of());
+        samples.add(GatewayMetric.VOLUMES_REFUSED, counts.refused(), List.of());
     }
 }

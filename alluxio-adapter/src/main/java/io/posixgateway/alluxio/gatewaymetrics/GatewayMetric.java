@@ -20,7 +20,26 @@ public enum GatewayMetric {
             Type.GAUGE,
             "sessions_without_keeper",
             "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
+    REFUSED_SESSIONS(
+            Type.GAUGE,
+            "refused_sessions",
+            "Sessions of the keeper that cannot be served, and whose calls are answered with EIO."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
+    VOLUMES_REFUSED(Type.COUNTER, "volumes_refused", "Volumes that were not taken, as memory was short."),
+    CACHE_BUDGET(Type.GAUGE, "cache_budget_used_bytes", "Memory that cached metadata of all volumes takes."),
+    CACHE_BUDGET_LIMIT(
+            Type.GAUGE,
+            "cache_budget_limit_bytes",
+            "Memory that it may take now: half of the heap, less while memory is short."),
+    MEMORY_USED(
+            Type.GAUGE,
+            "memory_used_ratio",
+            "Of the heap, or of the memory limit of the control group, what is in use; whichever is more."),
+    MEMORY_STATE(
+            Type.INFO,
+            "memory",
+            "Always 1; calm, near (caches are given back) or short (no new volume is taken, besides).",
+            "state"),
     VOLUME(
             Type.INFO,
             "volume",
@@ -54,6 +73,11 @@ public enum GatewayMetric {
     CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet uploaded to Alluxio.", Scope.VOLUME),
     SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Space that changed files take in the spool folder.", Scope.VOLUME),
     SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most space that changed files may take there.", Scope.VOLUME),
+    SPOOL_DISK(
+            Type.GAUGE,
+            "spool_disk_bytes",
+            "Room on the disk of the spool folder, for all volumes together, without what stays free (spool_free).",
+            Scope.VOLUME),
     SET_ASIDE(
             Type.GAUGE,
             "set_aside_files",
@@ -89,9 +113,18 @@ public enum GatewayMetric {
             "Memory of the process that these entries take, estimated by their number, names and extended attributes; block files take none.",
             Scope.VOLUME,
             "kind"),
-    CACHE_LIMIT(Type.GAUGE, "cache_limit_entries", "Most entries kept.", Scope.VOLUME, "kind"),
+    CACHE_LIMIT(
+            Type.GAUGE,
+            "cache_limit_entries",
+            "Most entries kept; absent where only memory limits them.",
+            Scope.VOLUME,
+            "kind"),
     CACHE_LIMIT_BYTES(
-            Type.GAUGE, "cache_limit_bytes", "Most memory of entries that nobody uses.", Scope.VOLUME, "kind"),
+            Type.GAUGE,
+            "cache_limit_bytes",
+            "Most memory of entries that nobody uses, shared with other volumes.",
+            Scope.VOLUME,
+            "kind"),
     CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to make room.", Scope.VOLUME, "kind"),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(

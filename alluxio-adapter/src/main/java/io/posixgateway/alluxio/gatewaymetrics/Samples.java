@@ -53,6 +53,11 @@ final class Samples {
         }
     }
 
+    /** Of a gauge that is a part of something. */
+    void addRatio(GatewayMetric metric, double part, List<String> labels) {
+        gauge(metric, part, named(metric, labels));
+    }
+
     private void counter(GatewayMetric metric, double value, Labels labels) {
         counters.computeIfAbsent(
                         metric,

@@ -96,6 +96,7 @@ final class VolumeSamples {
                 counts.blocks().most(),
                 counts.blocks().evicted());
         add(GatewayMetric.SPOOL_LIMIT, counts.spool().mostBytes());
+        add(GatewayMetric.SPOOL_DISK, counts.spool().diskBytes());
         List<SetAside.Item> aside = counts.spool().aside().items();
         add(GatewayMetric.SET_ASIDE, aside.size());
         add(
@@ -125,7 +126,9 @@ final class VolumeSamples {
 
     private void cache(String kind, long entries, long most, long evicted) {
         add(GatewayMetric.CACHE_ENTRIES, entries, kind);
-        add(GatewayMetric.CACHE_LIMIT, most, kind);
+        if (most < Integer.MAX_VALUE) {
+            add(GatewayMetric.CACHE_LIMIT, most, kind);
+        }
         add(GatewayMetric.CACHE_EVICTIONS, evicted, kind);
     }
 

@@ -21,6 +21,8 @@ public final class Crowd {
     private final int most;
     private final Clock clock;
     private volatile Runnable crowded = () -> {};
+    /** More than this is too much for the process. */
+    private volatile long pruneToBytes = Long.MAX_VALUE;
     /** Since when it is of no use to ask for it, and whether it is; see {@link #some}. */
     private volatile long inVainNanos;
 
@@ -44,7 +46,24 @@ public final class Crowd {
 
     private boolean isThere() {
         int size = nodes.size();
-        return size > (long) TIMES * most || bytes.sum(size) / TIMES > bytes.most();
+        return size > (long) TIMES * most || bytes.sum(size) / TIMES > bytes.most() || isTooMuch(size);
+    }
+
+    /** Do so many nodes take more than the process has room for? */
+    boolean isTooMuch(int size) {
+        return bytes.sum(size) > pruneToBytes;
+    }
+
+    /** The process has no room for more than this, as other volumes need it; {@link Long#MAX_VALUE}: it has. */
+    void pruneTo(long wanted) {
+        pruneToBytes = wanted;
+        look();
+    }
+
+    /** So many nodes are too many for the process. */
+    private long tooMany(int size) {
+        long sum = bytes.sum(size);
+        return sum <= pruneToBytes ? 0 : (long) (size * (double) (sum - pruneToBytes) / sum);
     }
 
     /** This is run, often, while the kernel knows more nodes than are to be kept, by whoever adds one; it must not wait. */
@@ -61,8 +80,9 @@ public final class Crowd {
         if (!isThere()) {
             return found;
         }
-        long over = nodes.size() - (long) TIMES * most;
-        long wanted = Math.min(atMost, Math.max(over, 0) + Math.max(1, most / SHARE));
+        int size = nodes.size();
+        long over = Math.max(size - (long) TIMES * most, tooMany(size));
+        long wanted = Math.min(atMost, Math.max(over, 0) + Math.max(1, Math.min(most, size) / SHARE));
         for (int looked = 0; looked < nodes.stripes() && found.size() < wanted; looked++) {
             for (Inode inode : nodes.some(nextStripe())) {
                 if (found.size() < wanted && !inode.isDirectory() && inode.isKnown() && inode.handles() == 0) {

@@ -150,6 +150,11 @@ public final class Facts {
         return extra == null ? NO_TARGET : extra.target;
     }
 
+    /** When Alluxio made the file, since the epoch; 0: not known. */
+    public int createdSeconds() {
+        return createdSeconds;
+    }
+
     /** What Alluxio said, without the name; made anew with every call. */
     public FileStatus raw() {
         return new FileStatus(

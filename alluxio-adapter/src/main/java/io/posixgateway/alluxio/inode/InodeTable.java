@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Every inode by node id, and the tree they form. Any thread.
  *
  * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
- * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes. When there are
- * many more, since the kernel knows them, it is asked to let go of some: {@link Crowd}. A directory with known
+ * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes: {@link IdleNodes}. When
+ * there are many more, since the kernel knows them, it is asked to let go of some: {@link Crowd}. A directory with known
  * children is never dropped before them, so a child's path always leads up through nodes of this table.
  *
  * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
@@ -25,12 +24,9 @@ import org.jspecify.annotations.Nullable;
 public final class InodeTable {
     /** No file has this id. */
     private static final long NO_FILE = NodeIds.fileId(FileSystem.ROOT);
-    /** So many of the idle nodes that came last stay however many there are: somebody may be about to use them. */
-    private static final int MOST_FRESH = 1024;
-    /** So many idle nodes are looked at to make room for one. */
-    private static final int MOST_TRIES = 4;
-    /** The same where some take much memory. */
-    private static final int MOST_TRIES_FOR_BYTES = 512;
+
+    /** Files that show other numbers than their own, of which that is known without an inode. */
+    private static final int MOST_NUMBERS = 1_000_000;
 
     private final int most;
     private final CacheBytes bytes;
@@ -45,8 +41,7 @@ public final class InodeTable {
 
     private final InodeNumbers numbers;
 
-    private final IdleQueue idle = new IdleQueue();
-    private final LongAdder evicted = new LongAdder();
+    private final IdleNodes idle;
     private volatile NodeIdListener numbering = NodeIdListener.NOBODY;
 
     /**
@@ -61,7 +56,8 @@ public final class InodeTable {
         this.most = most;
         this.bytes = bytes;
         this.crowd = new Crowd(nodes, bytes, most, clock);
-        this.numbers = new InodeNumbers(nodes, laterIds, most, bytes);
+        this.idle = new IdleNodes(most, bytes, nodes, crowd, clock, this::drop);
+        this.numbers = new InodeNumbers(nodes, laterIds, Math.min(most, MOST_NUMBERS), bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
         lookedUp(root);
@@ -97,15 +93,20 @@ public final class InodeTable {
 
     /** The most memory of those that nobody uses. */
     public long mostBytes() {
-        return bytes.most();
+        return Math.min(bytes.most(), bytes.budget().mostBytes());
+    }
+
+    /** What it shares with the tables of other volumes. */
+    public CacheBudget budget() {
+        return bytes.budget();
     }
 
     /** Nodes dropped so far to make room for others. */
     public long evicted() {
-        return evicted.sum();
+        return idle.evicted();
     }
 
-    /** The most nodes kept of those that nobody uses. */
+    /** The most nodes kept of those that nobody uses; {@link Integer#MAX_VALUE}: as many as there is memory for. */
     public int most() {
         return most;
     }
@@ -139,7 +140,7 @@ public final class InodeTable {
         if (other != null) {
             return other;
         }
-        rest(fresh);
+        idle.rest(fresh);
         return fresh;
     }
 
@@ -266,7 +267,7 @@ public final class InodeTable {
                 }
                 found(inode.fileId(), fresh);
                 attach(parent, name, fresh, nowNanos);
-                rest(fresh);
+                idle.rest(fresh);
                 return true;
             }
         }
@@ -495,9 +496,7 @@ public final class InodeTable {
                 found(inode.fileId(), inode);
                 numbering.moved(inode, inode.fileId());
             }
-            if (inode.startResting()) {
-                idle.add(inode);
-            }
+            idle.add(inode);
         }
         return inode;
     }
@@ -532,7 +531,7 @@ public final class InodeTable {
     /** Keeps it as a cache; but a node whose number is not its file's ends here, and the file's next one is its own. */
     private void leave(Inode inode) {
         if (fileIdOf(inode.node()) == inode.fileId()) {
-            rest(inode);
+            idle.rest(inode);
             return;
         }
         synchronized (this) {
@@ -543,43 +542,29 @@ public final class InodeTable {
         }
     }
 
-    /** Keeps an idle inode as a cache, dropping older ones when there are too many. */
-    private void rest(Inode inode) {
-        if (inode.startResting()) {
-            idle.add(inode);
-        }
-        int tries = bytes.tooMany(nodes.size()) ? MOST_TRIES_FOR_BYTES : MOST_TRIES;
-        while ((nodes.size() > most || bytes.tooMany(nodes.size())) && tries-- > 0) {
-            Inode oldest = idle.poll(Math.min(MOST_FRESH, most / 2));
-            if (oldest == null) {
-                break;
-            }
-            oldest.stopResting();
-            drop(oldest);
-            if (nodes.get(oldest.node()) != oldest) {
-                evicted.increment();
-            }
-        }
-        crowd.look();
-    }
-
-    private synchronized void drop(Inode inode) {
+    /** Takes an idle node out; false: it is in use, or leads to others. */
+    private synchronized boolean drop(Inode inode) {
         if (!inode.idle() || nodes.get(inode.node()) != inode) {
-            return;
+            return false;
         }
         if (inode.isDirectory() && inode.dentries().children() > 0) {
-            if (inode.startResting()) {
-                idle.add(inode);
-            }
-            return;
+            idle.add(inode);
+            return false;
         }
-        if (inode.drop()) {
-            detach(inode, inode.unlinked());
-            nodes.remove(inode.node());
-            unlist(inode);
-            if (inode.unlinked()) {
-                numbers.gone(inode);
-            }
+        if (!inode.drop()) {
+            return false;
         }
+        detach(inode, inode.unlinked());
+        nodes.remove(inode.node());
+        unlist(inode);
+        if (inode.unlinked()) {
+            numbers.gone(inode);
+        }
+        return true;
+    }
+
+    /** No node is found or made here any more: the memory counts no longer. */
+    public void close() {
+        idle.close();
     }
 }

@@ -39,6 +39,12 @@ public final class DiskErrno {
         return of(failure) == Errno.ENOSPC;
     }
 
+    /** Can nothing be written on the disk for now: it is full, or read-only, as an error has made it? */
+    public static boolean takesNothing(IOException failure) {
+        int errno = of(failure);
+        return errno == Errno.ENOSPC || errno == Errno.EROFS;
+    }
+
     private static boolean isOf(@Nullable String text, int errno) {
         return Objects.equals(text, Native.errorText(-errno));
     }

@@ -284,7 +284,8 @@ public final class DraftRecord {
     }
 
     private static StoreException failure(Path file, IOException e) {
-        return new StoreException(DiskErrno.isFull(e) ? Errno.ENOSPC : Errno.EIO, "The record " + file + ": " + e, e);
+        int errno = DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO;
+        return new StoreException(errno, "The record " + file + ": " + e, e);
     }
 
     private static byte[] encode(Content content, int state) throws IOException {

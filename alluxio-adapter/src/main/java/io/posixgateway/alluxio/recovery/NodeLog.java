@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,10 +12,12 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which file ids belong to nodes that began with another one: pairs {node, file id}, the last of a node counts, file id 0
- * takes it back. Guarded by its own monitor.
+ * takes it back. A disk that takes nothing keeps nobody from reading them; each pair to store then asks whether it takes one by now.
+ * Guarded by its own monitor.
  */
 public final class NodeLog {
     private static final int PAIR_BYTES = 2 * Long.BYTES;
@@ -24,9 +27,17 @@ public final class NodeLog {
     /** So much of what no longer counts is not worth a new file. */
     private static final int MOST_WASTED_BYTES = 1 << 20;
 
+    private final Path file;
     private final Reserve reserve;
-    private final FileChannel channel;
     private final Pairs inherited;
+    /** Null while the disk takes nothing, or once closed. */
+    private @Nullable FileChannel channel;
+    /** What stands in a file that cannot be written counts no more. */
+    private boolean emptied;
+
+    private boolean closed;
+    /** That a pair is missing is logged. */
+    private boolean told;
     private final ByteBuffer pair = ByteBuffer.allocate(PAIR_BYTES);
 
     /**
@@ -50,9 +61,9 @@ public final class NodeLog {
         }
     }
 
-    private NodeLog(FileChannel channel, Pairs inherited, Reserve reserve) {
+    private NodeLog(Path file, Pairs inherited, Reserve reserve) {
+        this.file = file;
         this.reserve = reserve;
-        this.channel = channel;
         this.inherited = inherited;
     }
 
@@ -65,10 +76,33 @@ public final class NodeLog {
         if (Files.exists(file) && Files.size(file) > MOST_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
             compact(file, pairs);
         }
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        long whole = channel.size() / PAIR_BYTES * PAIR_BYTES;
-        channel.truncate(whole).position(whole);
-        return new NodeLog(channel, pairs, reserve);
+        NodeLog log = new NodeLog(file, pairs, reserve);
+        try {
+            log.channel();
+        } catch (IOException e) {
+            if (!DiskErrno.takesNothing(e)) {
+                throw e;
+            }
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+                    .warn("The log of nodes is read, and cannot be written for now: {}", e.toString());
+        }
+        return log;
+    }
+
+    private synchronized FileChannel channel() throws IOException {
+        FileChannel open = channel;
+        if (open == null) {
+            if (closed) {
+                throw new ClosedChannelException();
+            }
+            StateFolder.makeParentIfMissing(file);
+            open = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            long whole = emptied ? 0 : open.size() / PAIR_BYTES * PAIR_BYTES;
+            open.truncate(whole).position(whole);
+            emptied = false;
+            channel = open;
+        }
+        return open;
     }
 
     private static void compact(Path file, Pairs pairs) {
@@ -110,7 +144,7 @@ public final class NodeLog {
             append(node, fileId);
         } catch (IOException e) {
             throw new StoreException(
-                    DiskErrno.isFull(e) ? Errno.ENOSPC : Errno.EIO, "Writing the log of nodes failed: " + e, e);
+                    DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO, "Writing the log of nodes failed: " + e, e);
         }
     }
 
@@ -119,9 +153,16 @@ public final class NodeLog {
         try {
             append(node, fileId);
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
-                    .warn("A pair is missing in the log of nodes: {}", e.toString());
+            tell(e);
         }
+    }
+
+    private synchronized void tell(IOException failure) {
+        if (!told) {
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+                    .warn("Pairs are missing in the log of nodes: {}", failure.toString());
+        }
+        told = true;
     }
 
     /** The node of a directory is, or is about to be, this one in Alluxio. */
@@ -131,29 +172,42 @@ public final class NodeLog {
 
     /** Nobody knows any of the nodes. */
     public synchronized void clear() throws StoreException {
+        inherited.files.clear();
+        inherited.directories.clear();
+        FileChannel open = channel;
+        if (open == null) {
+            emptied = true;
+            return;
+        }
         try {
-            channel.truncate(0);
-            inherited.files.clear();
-            inherited.directories.clear();
+            open.truncate(0);
         } catch (IOException e) {
             throw new StoreException(Errno.EIO, "Emptying the log of nodes failed: " + e, e);
         }
     }
 
     private synchronized void append(long node, long fileId) throws IOException {
+        FileChannel open = channel();
         pair.clear().putLong(node).putLong(fileId).flip();
-        long before = channel.position();
+        long before = open.position();
         try {
-            reserve.write(channel, pair);
+            reserve.write(open, pair);
+            told = false;
         } catch (IOException e) {
-            channel.truncate(before);
+            open.truncate(before);
             throw e;
         }
     }
 
-    void close() {
+    synchronized void close() {
+        FileChannel open = channel;
+        channel = null;
+        closed = true;
+        if (open == null) {
+            return;
+        }
         try {
-            channel.close();
+            open.close();
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(NodeLog.class).warn("Closing the log of nodes failed: {}", e.toString());
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
@@ -12,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the kernel holds for passthrough, so that the next process knows: the nodes that it reads by itself, and the backing
@@ -45,20 +47,46 @@ public final class PassthroughLog {
 
     /** Without room for all of it on the disk, what is there is read, and nothing can be noted. */
     static PassthroughLog open(Path file) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            if (!fill(channel)) {
-                ByteBuffer copy = ByteBuffer.allocate(BYTES);
-                while (copy.hasRemaining() && channel.read(copy) >= 0) {
-                    Thread.onSpinWait();
-                }
-                PassthroughLog log = new PassthroughLog(copy.rewind().asLongBuffer());
-                log.free.clear();
+        try {
+            StateFolder.makeParentIfMissing(file);
+            PassthroughLog log = map(file);
+            if (log != null) {
                 return log;
             }
-            return new PassthroughLog(
-                    channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES).asLongBuffer());
+        } catch (IOException e) {
+            if (!DiskErrno.takesNothing(e)) {
+                throw e;
+            }
+            tell(e);
         }
+        return read(file);
+    }
+
+    /** Null: there is no room. */
+    private static @Nullable PassthroughLog map(Path file) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return fill(channel)
+                    ? new PassthroughLog(channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES)
+                            .asLongBuffer())
+                    : null;
+        }
+    }
+
+    private static PassthroughLog read(Path file) throws IOException {
+        ByteBuffer copy = ByteBuffer.allocate(BYTES);
+        if (Files.exists(file)) {
+            byte[] there = Files.readAllBytes(file);
+            copy.put(there, 0, Math.min(there.length, BYTES));
+        }
+        PassthroughLog log = new PassthroughLog(copy.rewind().asLongBuffer());
+        log.free.clear();
+        return log;
+    }
+
+    private static void tell(IOException failure) {
+        org.slf4j.LoggerFactory.getLogger(PassthroughLog.class)
+                .warn("Files are not passed through, as what the kernel reads cannot be noted: {}", failure.toString());
     }
 
     /** A store into a mapped hole would find out that the disk is full, and end the process: there are none afterwards. */
@@ -74,8 +102,7 @@ public final class PassthroughLog {
             }
             return true;
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(PassthroughLog.class)
-                    .warn("Files are not passed through, as what the kernel reads cannot be noted: {}", e.toString());
+            tell(e);
             return false;
         }
     }

@@ -9,15 +9,21 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,9 +42,10 @@ final class ProcessList<E> implements AutoCloseable {
             Long.toHexString(ProcessHandle.current().pid()) + "."
                     + Long.toHexString(ThreadLocalRandom.current().nextLong());
 
+    private static final Pattern WHOLE = Pattern.compile("[0-9a-f]{64}-.*");
+
     private final Path folder;
-    private final String prefix;
-    private final List<String> inherits;
+    private final Predicate<String> inherits;
     private final Path file;
     private final Codec<E> codec;
     private final Map<String, E> present = new LinkedHashMap<>();
@@ -63,11 +70,32 @@ final class ProcessList<E> implements AutoCloseable {
      */
     ProcessList(Path folder, String kind, String cluster, boolean own, Codec<E> codec) {
         this.folder = folder;
-        this.prefix = prefix(kind, inOrder(cluster));
-        // An earlier version took the masters in the order in which they were given.
-        this.inherits = own ? List.of(kind + "-") : List.of(prefix, prefix(kind, cluster));
-        this.file = folder.resolve(prefix + PROCESS + "-" + COUNT.incrementAndGet());
+        String prefix = prefix(kind, inOrder(cluster));
+        String whole = digest(inOrder(cluster)) + "-";
+        this.inherits = own
+                ? name -> name.startsWith(kind + "-")
+                : name -> isOf(name, prefix, whole) || isOf(name, prefix(kind, cluster), whole);
+        this.file = folder.resolve(prefix + whole + PROCESS + "-" + COUNT.incrementAndGet());
         this.codec = codec;
+    }
+
+    /**
+     * Whether a list is of this Alluxio. An earlier version named it by 32 bits of the masters alone, and took these in the order in
+     * which they were given; it still finds what this one leaves.
+     */
+    private static boolean isOf(String name, String prefix, String whole) {
+        return name.startsWith(prefix)
+                && (name.startsWith(whole, prefix.length())
+                        || !WHOLE.matcher(name.substring(prefix.length())).matches());
+    }
+
+    private static String digest(String cluster) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(cluster.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
     }
 
     private static String prefix(String kind, String cluster) {
@@ -157,7 +185,7 @@ final class ProcessList<E> implements AutoCloseable {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
-                if (inherits.stream().anyMatch(name::startsWith) && !name.contains("-" + PROCESS)) {
+                if (inherits.test(name) && !name.contains("-" + PROCESS)) {
                     inherited.addAll(inheritIfPossible(other));
                 }
             }

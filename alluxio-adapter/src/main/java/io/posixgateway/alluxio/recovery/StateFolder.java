@@ -73,6 +73,40 @@ public final class StateFolder {
         }
     }
 
+    /**
+     * Makes a folder of mode 0755, in which others look for what this process puts there, or checks the one that is there.
+     *
+     * @throws IOException it cannot be made; or somebody else than root and this user could put something into it
+     */
+    public static void makeShown(Path folder) throws IOException {
+        if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            Files.createDirectories(folder);
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        String why = null;
+        if (!there.isDirectory()) {
+            why = "is a link or no folder";
+        } else if (!isOfRootOrOurs(folder)) {
+            why = "belongs to " + there.owner().getName() + ", another user";
+        } else if (there.permissions().stream().anyMatch(OTHERS_WRITE::contains)) {
+            why = "may be written by others";
+        }
+        if (why != null) {
+            throw new IOException(
+                    folder + " " + why + ", who could put anything there that programs then load: give it to root or"
+                            + " this user, with mode 0755, or remove it");
+        }
+    }
+
+    /** The same of the folder that a file is to lie in. */
+    static void makeParentIfMissing(Path file) throws IOException {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null) {
+            makeIfMissing(parent);
+        }
+    }
+
     /** Is it there, this user's own, and no link, so that nobody else put anything there? */
     public static boolean isOwn(Path folder) {
         try {

@@ -4,9 +4,6 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -14,9 +11,12 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The folder of one kept volume, held by one process at a time. */
 public final class VolumeFolder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeFolder.class);
     private static final String LOCK = "lock";
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
@@ -26,16 +26,14 @@ public final class VolumeFolder implements AutoCloseable {
     private static final String VOLUME = "volume";
     private static final String RESERVE = "reserve";
     private static final String FOREIGN = "foreign-nodes";
-    private static final int TRIES = 500;
-    private static final long PAUSE_MILLIS = 10;
 
     private final Path path;
-    private final FileChannel lock;
+    private final VolumeLock lock;
     private final NodeLog nodes;
     private final PassthroughLog passthrough;
     private final PageLog pages;
 
-    private VolumeFolder(Path path, FileChannel lock, NodeLog nodes, PassthroughLog passthrough) {
+    private VolumeFolder(Path path, VolumeLock lock, NodeLog nodes, PassthroughLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
@@ -44,20 +42,16 @@ public final class VolumeFolder implements AutoCloseable {
     }
 
     /**
-     * Makes it if need be, and waits a few seconds for an earlier process to let go of it.
+     * Makes it if need be, and waits a few seconds for an earlier process to let go of it. On a disk that takes nothing it is read as it
+     * is: files can be read then, and changes fail with the disk's error until it takes something again.
      *
      * @throws StoreException EBUSY: another process serves the volume; EIO: the folder cannot be used
      */
     public static VolumeFolder open(Path path) throws StoreException {
-        FileChannel lock = null;
+        VolumeLock lock = null;
         try {
-            StateFolder.make(path);
-            Path file = path.resolve(LOCK);
-            lock = StateFolder.open(file);
-            if (!locked(file, lock)) {
-                throw new StoreException(
-                        Errno.EBUSY, "Another process serves the volume of " + path + "; end it first", null);
-            }
+            make(path);
+            lock = VolumeLock.take(path.resolve(LOCK));
             Reserve reserve = new Reserve(path.resolve(RESERVE));
             NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
@@ -75,21 +69,18 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
-    private static boolean locked(Path file, FileChannel channel) throws IOException {
-        for (int i = 0; i < TRIES; i++) {
-            try {
-                if (channel.tryLock() != null) {
-                    return Files.exists(file);
-                }
-                Thread.sleep(PAUSE_MILLIS);
-            } catch (OverlappingFileLockException held) {
-                return false;
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
+    private static void make(Path path) throws IOException {
+        try {
+            StateFolder.make(path);
+        } catch (IOException e) {
+            if (!DiskErrno.takesNothing(e)) {
+                throw e;
             }
+            LOG.error(
+                    "{} takes nothing ({}): files of the volume can be read, and not be changed until there is room",
+                    path,
+                    e.toString());
         }
-        return false;
     }
 
     public Path path() {
@@ -119,8 +110,7 @@ public final class VolumeFolder implements AutoCloseable {
                     path.resolve(ROOT),
                     ByteBuffer.allocate(Long.BYTES).putLong(fileId).array());
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
-                    .warn("The next process will have to ask for the root of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to ask for the root of {}: {}", path, e.toString());
         }
     }
 
@@ -135,8 +125,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             identity.write(path.resolve(VOLUME));
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
-                    .warn("The next process will not know what the records of {} are of: {}", path, e.toString());
+            LOG.warn("The next process will not know what the records of {} are of: {}", path, e.toString());
         }
     }
 
@@ -165,11 +154,8 @@ public final class VolumeFolder implements AutoCloseable {
             Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
             return true;
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
-                    .warn(
-                            "The next process will take all nodes of {} for those of another Alluxio: {}",
-                            path,
-                            e.toString());
+            LOG.warn(
+                    "The next process will take all nodes of {} for those of another Alluxio: {}", path, e.toString());
             return false;
         }
     }
@@ -195,8 +181,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.writeString(path.resolve(BLOCKS), folder.toString());
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class)
-                    .warn("The next process will have to ask for the block files of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to ask for the block files of {}: {}", path, e.toString());
         }
     }
 
@@ -218,7 +203,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.deleteIfExists(path.resolve(FOREIGN));
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing a note failed: {}", e.toString());
+            LOG.warn("Removing a note failed: {}", e.toString());
         }
     }
 
@@ -237,23 +222,38 @@ public final class VolumeFolder implements AutoCloseable {
         close(lock);
     }
 
-    /** Lets go of it for good; spool files that are kept for an operator stay. */
+    /** Lets go of it for good; content that is not in Alluxio stays, for an operator or the volume's next session, and is named. */
     public void discard() {
         nodes.close();
         try {
-            for (String own : List.of(NODES, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
-                Files.deleteIfExists(path.resolve(own));
+            String kept = remove();
+            if (!kept.isEmpty()) {
+                LOG.warn(
+                                "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
+                                        + " session on this node continues with them; of a volume that is deleted, copy them to"
+                                        + " where they are wanted, and remove the folder",
+                                path,
+                                kept);
             }
-            if (!hasRecords()) {
-                Files.deleteIfExists(path.resolve(VOLUME));
-            }
-            Files.deleteIfExists(path);
-        } catch (DirectoryNotEmptyException kept) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).info("{} still holds spool files", path);
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Removing {} failed: {}", path, e.toString());
+            LOG.warn("Removing {} failed: {}", path, e.toString());
         }
         close(lock);
+    }
+
+    /** What stays, in words. */
+    private String remove() throws IOException {
+        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
+            Files.deleteIfExists(path.resolve(own));
+        }
+        if (!hasRecords()) {
+            Files.deleteIfExists(path.resolve(VOLUME));
+        }
+        String kept = new Remains(path).clear();
+        if (kept.isEmpty()) {
+            Files.deleteIfExists(path);
+        }
+        return kept;
     }
 
     private boolean hasRecords() throws IOException {
@@ -267,7 +267,7 @@ public final class VolumeFolder implements AutoCloseable {
             try {
                 resource.close();
             } catch (IOException e) {
-                org.slf4j.LoggerFactory.getLogger(VolumeFolder.class).warn("Closing failed: {}", e.toString());
+                LOG.warn("Closing failed: {}", e.toString());
             }
         }
     }

@@ -16,6 +16,8 @@ import java.util.TreeMap;
  *
  * <pre>2026.11.21 22:40:01.123456 [uid:0,gid:0,pid:42] read (17,65536,0,3): OK (65536) &lt;0.000123&gt;</pre>
  *
+ * <p>Users and groups that the kernel does not tell are {@code -}.
+ *
  * <p>In the first brackets: the node, then bytes, offset and handle of a transfer, or the names, where a backslash, control characters and
  * bytes that are no UTF-8 are written as {@code \\xXX}. Times are UTC.
  */
@@ -24,6 +26,9 @@ final class AccessLine {
             .withZone(ZoneOffset.UTC);
     private static final Map<Integer, String> ERRNOS = errnos();
 
+    /** The kernel does not tell, as of most requests of a volume that can be mounted id-mapped. */
+    private static final int UNTOLD = -1;
+
     private AccessLine() {}
 
     static String of(RequestRecord record) {
@@ -31,9 +36,9 @@ final class AccessLine {
         Instant at = Instant.ofEpochSecond(record.endedMicros() / 1_000_000, record.endedMicros() % 1_000_000 * 1000);
         TIME.formatTo(at, line);
         line.append(" [uid:")
-                .append(Integer.toUnsignedString(record.uid()))
+                .append(id(record.uid()))
                 .append(",gid:")
-                .append(Integer.toUnsignedString(record.gid()))
+                .append(id(record.gid()))
                 .append(",pid:")
                 .append(record.pid())
                 .append("] ")
@@ -59,6 +64,10 @@ final class AccessLine {
                 .append(String.valueOf(1_000_000 + micros % 1_000_000), 1, 7)
                 .append('>')
                 .toString();
+    }
+
+    private static String id(int userOrGroup) {
+        return userOrGroup == UNTOLD ? "-" : Integer.toUnsignedString(userOrGroup);
     }
 
     private static void appendResult(StringBuilder line, int result) {

@@ -40,7 +40,8 @@ public final class AlluxioVolumes {
 
     private static final String BLOCK_FOLDERS = "block_folders";
     /** Options that are not for those who ask for volumes, and the flags that say them. */
-    private static final Map<String, String> OWN_FLAGS = Map.of("spool", "--spool", BLOCK_FOLDERS, "--block-folders");
+    private static final Map<String, String> OWN_FLAGS =
+            Map.of("spool", "--spool", "spool_free", "--spool-free", BLOCK_FOLDERS, "--block-folders");
 
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
@@ -48,9 +49,12 @@ public final class AlluxioVolumes {
     private static final int CONNECTIONS = 16;
 
     private final Map<String, String> siteProperties;
-    private final @Nullable Path spool;
+    /** Options of all volumes that this process was started with. */
+    private final Map<String, String> own;
+
     private final BlockFolderRules blockFolders;
-    private final Clock clock;
+    private final AlluxioMount.Shared shared;
+    private final MemoryWatch memory;
 
     /**
      * @param siteProperties client settings for every volume; null: none but those Alluxio's client finds by itself
@@ -65,15 +69,58 @@ public final class AlluxioVolumes {
     public AlluxioVolumes(
             @Nullable Path siteProperties, @Nullable Path spool, BlockFolderRules blockFolders, Clock clock)
             throws ServiceException {
-        this.clock = clock;
+        this(siteProperties, spool, "", blockFolders, clock);
+    }
+
+    /**
+     * @param spoolFree what stays free on the spool's disk, as the option spool_free says it; empty: as is usual
+     * @throws OptionException that is no size
+     */
+    public AlluxioVolumes(
+            @Nullable Path siteProperties,
+            @Nullable Path spool,
+            String spoolFree,
+            BlockFolderRules blockFolders,
+            Clock clock)
+            throws ServiceException {
+        this(siteProperties, ownOptions(spool, spoolFree), blockFolders, AlluxioMount.Shared.ofOne(clock), null);
+    }
+
+    /** @param memory of the process; null: as it is */
+    AlluxioVolumes(
+            @Nullable Path siteProperties,
+            Map<String, String> own,
+            BlockFolderRules blockFolders,
+            AlluxioMount.Shared shared,
+            @Nullable MemoryWatch memory)
+            throws ServiceException {
+        this.shared = shared;
+        this.memory = memory == null ? MemoryWatch.ofProcess(shared.cache()) : memory;
         this.blockFolders = blockFolders;
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
-        this.spool = spool;
+        this.own = own;
+        OPTIONS.read(own);
+    }
+
+    private static Map<String, String> ownOptions(@Nullable Path spool, String spoolFree) {
+        Map<String, String> options = new LinkedHashMap<>();
+        if (spool != null) {
+            options.put("spool", spool.toString());
+        }
+        if (!spoolFree.isEmpty()) {
+            options.put("spool_free", spoolFree);
+        }
+        return Map.copyOf(options);
     }
 
     /** Of all volumes of the process. */
     Clock clock() {
-        return clock;
+        return shared.clock();
+    }
+
+    /** What looks after its memory, once somebody has it look. */
+    MemoryWatch memory() {
+        return memory;
     }
 
     /** What a file says that may be made for other programs, and other versions of Alluxio: names may be unknown. */
@@ -138,7 +185,7 @@ public final class AlluxioVolumes {
     public AlluxioFileSystem open(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
-            return AlluxioMount.open(whole, adapter(whole, values), clock);
+            return AlluxioMount.open(whole, adapter(whole, values), shared);
         } catch (StoreException e) {
             throw failure(e);
         }
@@ -161,8 +208,8 @@ public final class AlluxioVolumes {
         AlluxioOptions whole = whole(place);
         Path folder = folder(adapter(whole, values).spoolFolder(), name.replace('.', ','), values, how.goesOn());
         try {
-            AdapterOptions options = AdapterOptions.of(heeded(whole, values).with("spool", folder.toString()));
-            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, clock);
+            AdapterOptions options = AdapterOptions.of(owned(whole, values).with("spool", folder.toString()));
+            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, shared);
             new OptionProperties(whole.properties()).tell(values);
             return files;
         } catch (StoreException e) {
@@ -177,7 +224,7 @@ public final class AlluxioVolumes {
     private Path folder(Path all, String volume, OptionValues values, boolean goesOn) {
         Path folder = all.resolve(volume);
         Path before = Path.of(System.getProperty("java.io.tmpdir"), "posix-gateway-spool");
-        boolean chosen = spool != null || values.given("spool");
+        boolean chosen = own.containsKey("spool") || values.given("spool");
         return goesOn && !chosen && Files.notExists(folder) && StateFolder.isOwn(before)
                 ? before.resolve(volume)
                 : folder;
@@ -199,7 +246,7 @@ public final class AlluxioVolumes {
         AlluxioOptions whole = whole(place);
         try {
             AdapterOptions options = adapter(whole, values);
-            Store store = AlluxioMount.connect(whole, options, clock);
+            Store store = AlluxioMount.connect(whole, options, clock());
             try {
                 store.connect(CONNECTIONS);
                 store.status(options.names().storedPath(place.path()));
@@ -226,8 +273,16 @@ public final class AlluxioVolumes {
     }
 
     private AdapterOptions adapter(AlluxioOptions whole, OptionValues values) throws ServiceException {
+        return AdapterOptions.of(owned(whole, values));
+    }
+
+    /** With what this process was started with. */
+    private OptionValues owned(AlluxioOptions whole, OptionValues values) throws ServiceException {
         OptionValues all = heeded(whole, values);
-        return AdapterOptions.of(spool == null ? all : all.with("spool", spool.toString()));
+        for (Map.Entry<String, String> each : own.entrySet()) {
+            all = all.with(each.getKey(), each.getValue());
+        }
+        return all;
     }
 
     /** With what the properties say of options that are not given. */

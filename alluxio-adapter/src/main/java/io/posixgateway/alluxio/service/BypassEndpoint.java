@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.BypassCounts;
 import io.posixgateway.alluxio.bypass.BypassServer;
 import io.posixgateway.alluxio.bypass.BypassVolume;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.session.KernelConnection;
 import io.posixgateway.fuse.time.Clock;
@@ -78,11 +79,8 @@ public final class BypassEndpoint implements AutoCloseable {
         }
         try {
             Path folder = socket.getParent();
-            if (folder != null && !Files.isDirectory(folder)) {
-                Files.createDirectories(folder);
-                Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-            }
             if (folder != null) {
+                StateFolder.makeShown(folder);
                 install(folder.resolve(LIBRARY));
             }
             server = BypassServer.start(socket, () -> List.copyOf(volumes), clock);

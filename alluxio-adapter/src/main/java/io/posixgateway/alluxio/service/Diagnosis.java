@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.KernelConnection;
+import io.posixgateway.fuse.session.UringRefusal;
 import java.io.IOException;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -97,6 +99,8 @@ public final class Diagnosis {
                 + "/dev/fuse is "
                 + (Files.isWritable(Path.of("/dev/fuse")) ? "usable" : "not usable by this process") + "\n"
                 + "enable_uring is " + read(Path.of("/sys/module/fuse/parameters/enable_uring"))
+                + "io_uring is " + Objects.requireNonNullElse(UringRefusal.ofThisProcess(), "allowed to this process")
+                + "\n"
                 + "max_user_bgreq is " + read(Path.of("/sys/module/fuse/parameters/max_user_bgreq"))
                 + "fusectl at " + KernelConnection.CONTROL + ": " + connections() + "\n"
                 + "memory limit (cgroup v2): " + read(Path.of("/sys/fs/cgroup/memory.max"))

@@ -32,6 +32,12 @@ public interface Gateway {
     /** Volumes served here, out of a keeper's sessions, that no keeper holds: they end with this process. */
     int unkeptSessions();
 
+    /** How many sessions of the keeper answer EIO to every call, as they cannot be served. */
+    int refusedSessions();
+
+    /** What its volumes share of the process's memory. */
+    MemoryCounts memory();
+
     /** All metrics in Prometheus's text format. */
     String metrics() throws IOException;
 }

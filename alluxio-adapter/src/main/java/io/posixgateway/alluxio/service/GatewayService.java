@@ -58,6 +58,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
 
     private final ExecutorService background = backgroundPool();
     private final Clock clock;
+    private final MemoryWatch memory;
     private final BypassEndpoint bypass;
     private final Volumes volumes;
     private final Takeover takeover;
@@ -82,10 +83,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.version = version;
         this.oldMetricNames = oldMetricNames;
         this.clock = source.clock();
+        this.memory = source.memory();
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS, clock);
         this.bypass = new BypassEndpoint(addresses.bypassSocket(), clock);
         this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
-        this.watchdog = new Watchdog(volumes::all, clock);
+        this.watchdog = new Watchdog(volumes::all, memory, clock);
         this.keeperWatch = KeeperWatch.start(keeper, volumes, clock);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
@@ -225,6 +227,16 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     @Override
+    public int refusedSessions() {
+        return volumes.refused();
+    }
+
+    @Override
+    public MemoryCounts memory() {
+        return memory.counts();
+    }
+
+    @Override
     public String metrics() throws IOException {
         return metricsPage().text();
     }
@@ -237,7 +249,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     /** Is every session of the keeper served, or could it be at once; and is this process not ending? */
     @Override
     public boolean ready() {
-        return (leads ? takeover.done() : takeover.prepared()) && !ending;
+        return (leads ? takeover.done() && volumes.refused() == 0 : takeover.prepared()) && !ending;
     }
 
     /** Leaves the volumes to the next process and lets {@link #awaitEnd} return; how many there were. */

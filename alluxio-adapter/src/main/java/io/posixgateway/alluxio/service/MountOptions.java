@@ -60,6 +60,11 @@ public final class MountOptions {
                             "strictatime"),
                     Option.onOff("allow_other", false, "Other users than the one who mounts may enter."),
                     Option.onOff("default_permissions", true, "The kernel checks permission bits."),
+                    Option.onOff(
+                            "id_map",
+                            false,
+                            "Id-mapped mounts of this one can show other owners (Linux 6.12, with default_permissions). The kernel"
+                                    + " then names users of creations only, and so does the access log."),
                     new Option(
                             "max_io",
                             new Option.Size(128 << 10, 1 << 20),
@@ -156,6 +161,7 @@ public final class MountOptions {
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
         set(off, Feature.STAND_BACK, values.on("sched_idle"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
+        set(off, Feature.ID_MAP, values.on("id_map"));
         return new SessionOptions(
                 TransportChoice.valueOf(values.text("transport").toUpperCase(Locale.ROOT)),
                 sourceName,

@@ -19,6 +19,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     private final Path socket;
     private final MetricsPage metrics;
     private final ControlServer control;
+    private final MemoryWatch memory;
     private final Watchdog watchdog;
     private final BypassEndpoint bypass;
 
@@ -28,7 +29,9 @@ public final class MountedGateway implements Gateway, AutoCloseable {
         this.version = version;
         this.socket = socket;
         this.metrics = new MetricsPage(this);
-        this.watchdog = new Watchdog(this::all, volume.session().metrics().clock());
+        this.memory = MemoryWatch.ofProcess(volume.details().inodes().budget());
+        this.watchdog =
+                new Watchdog(this::all, memory, volume.session().metrics().clock());
         this.control = new ControlServer(socket, this, null);
     }
 
@@ -105,6 +108,16 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     @Override
     public int unkeptSessions() {
         return 0;
+    }
+
+    @Override
+    public int refusedSessions() {
+        return 0;
+    }
+
+    @Override
+    public MemoryCounts memory() {
+        return memory.counts();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.AttachRequest;
+import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,7 +24,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Runs on a thread of its own until all are served or the process ends. Each session is taken over for itself, several at a
  * time: one that fails, in whatever way, is reported once and tried again after a pause that grows, and holds up no other.
- * {@link #done} may be asked by any thread.
+ *
+ * <pre>
+ *   tried ─► served
+ *    ▲  └──► not yet (Alluxio, the keeper or an earlier process is in the way) ─► tried
+ *    └─────► refused (this version, the options or Alluxio say no) ─► tried, for {@link #REFUSED_NANOS} ─► its calls answer EIO
+ * </pre>
+ *
+ * <p>{@link #done} may be asked by any thread.
  */
 final class Takeover implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Takeover.class);
@@ -34,6 +42,9 @@ final class Takeover implements Runnable {
     /** After what nobody expected, which may cost much each time. */
     private static final long MOST_PAUSE_AFTER_SURPRISE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** So long a session is refused, by one try after the other, before its programs are told: they hang meanwhile. */
+    static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     /** How old a session may be, at most, for which nothing is prepared yet. */
     private static final long LOOK_NANOS = 2_000_000_000L;
 
@@ -43,6 +54,8 @@ final class Takeover implements Runnable {
     private final BooleanSupplier ending;
     private final Clock clock;
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
+    /** Why a session was not served at its last try. */
+    private final Map<String, String> reasons = new ConcurrentHashMap<>();
     private final CountDownLatch tried = new CountDownLatch(1);
     private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean prepared;
@@ -60,6 +73,13 @@ final class Takeover implements Runnable {
     interface Server {
         /** Serves a session that was served before; success where it is served already. */
         void resume(AttachRequest request) throws ServiceException;
+
+        /**
+         * From now on calls to this session, which cannot be served, answer EIO; success where it is served already.
+         *
+         * @param why in a sentence
+         */
+        void refuse(String id, String why) throws ServiceException;
 
         /** Gets ready for that. */
         void prepare(AttachRequest request) throws ServiceException;
@@ -124,6 +144,8 @@ final class Takeover implements Runnable {
     private enum Outcome {
         DONE,
         NOT_YET,
+        /** It may be so for good. */
+        REFUSED,
         SURPRISE
     }
 
@@ -134,6 +156,10 @@ final class Takeover implements Runnable {
         private @Nullable Outcome last;
         private long pauseNanos = STEP_NANOS;
         private long dueNanos = clock.nanos();
+        /** Since when each try was refused; counts while {@link #refused}. */
+        private long refusedNanos;
+
+        private boolean refused;
 
         Attempts(String id) {
             this.id = id;
@@ -153,13 +179,44 @@ final class Takeover implements Runnable {
             if (current != null && current.isDone()) {
                 running = null;
                 last = current.join();
+                note(last);
                 dueNanos = clock.nanos() + pauseNanos;
                 long most = last == Outcome.SURPRISE ? MOST_PAUSE_AFTER_SURPRISE_NANOS : MOST_PAUSE_NANOS;
                 pauseNanos = Math.min(2 * pauseNanos, most);
             }
             if (running == null && !succeeded() && clock.nanos() - dueNanos >= 0) {
-                running = CompletableFuture.supplyAsync(() -> did(volumes::resume, id), executor);
+                running = CompletableFuture.supplyAsync(
+                        refused && clock.nanos() - refusedNanos >= REFUSED_NANOS ? this::refuse : this::resume, executor);
             }
+        }
+
+        private void note(Outcome outcome) {
+            boolean again = refused;
+            refused = outcome == Outcome.REFUSED || outcome == Outcome.SURPRISE;
+            if (refused && !again) {
+                refusedNanos = clock.nanos();
+            }
+        }
+
+        private Outcome resume() {
+            return did(volumes::resume, id);
+        }
+
+        /** One last try; then its programs are told. */
+        private Outcome refuse() {
+            Outcome outcome = resume();
+            if (outcome != Outcome.REFUSED && outcome != Outcome.SURPRISE) {
+                return outcome;
+            }
+            try {
+                volumes.refuse(id, reasons.getOrDefault(id, "The log says why"));
+                return Outcome.DONE;
+            } catch (ServiceException e) {
+                complain(id + " refused", "Calls to session " + id + " cannot be answered yet: " + e.getMessage());
+            } catch (RuntimeException | Error e) {
+                LOG.error("Calls to session {} cannot be answered; retrying", id, e);
+            }
+            return outcome;
         }
     }
 
@@ -222,17 +279,27 @@ final class Takeover implements Runnable {
             }
             return Outcome.DONE;
         } catch (InvalidProtocolBufferException e) {
-            LOG.error("Session {} has a record that is none of ours; it is left alone", id);
-            return Outcome.DONE;
-        } catch (KeeperException | ServiceException e) {
-            complain(id, "Session " + id + " cannot be served yet: " + e.getMessage());
-            return Outcome.NOT_YET;
+            complain(id, "Session " + id + " has a record that is none of ours");
+            reasons.put(id, "Its record is none of this version's: serve it with the one that mounted it");
+            return Outcome.REFUSED;
+        } catch (KeeperException e) {
+            return notYet(id, String.valueOf(e.getMessage()));
+        } catch (ServiceException e) {
+            Outcome outcome = notYet(id, String.valueOf(e.getMessage()));
+            return e.kind() == Kind.UNAVAILABLE || e.kind() == Kind.ABORTED ? outcome : Outcome.REFUSED;
         } catch (RuntimeException | Error e) {
+            reasons.put(id, "It failed unexpectedly: " + e);
             if (complained.add(id + ' ' + e.getClass().getName())) {
                 LOG.error("Session {} cannot be served, for an unexpected reason; retrying", id, e);
             }
             return Outcome.SURPRISE;
         }
+    }
+
+    private Outcome notYet(String id, String why) {
+        complain(id, "Session " + id + " cannot be served yet: " + why);
+        reasons.put(id, why);
+        return Outcome.NOT_YET;
     }
 
     private void complain(String about, String text) {

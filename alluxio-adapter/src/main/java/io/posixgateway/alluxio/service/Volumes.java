@@ -57,6 +57,7 @@ public final class Volumes implements Takeover.Server {
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
     private final Set<String> reported = ConcurrentHashMap.newKeySet();
+    private final RefusedSessions refused;
     private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
@@ -73,6 +74,7 @@ public final class Volumes implements Takeover.Server {
         this.source = source;
         this.keeper = keeper;
         this.background = background;
+        this.refused = new RefusedSessions(keeper, source.clock());
     }
 
     /** Those served now. */
@@ -109,6 +111,9 @@ public final class Volumes implements Takeover.Server {
     private Volume serveAndStore(AttachRequest request, Target target) throws ServiceException {
         String name = request.getVolume();
         byte[] earlier = recorded(name);
+        if (earlier.length == 0) {
+            checkMemory();
+        }
         boolean served = false;
         try {
             Volume volume = serve(
@@ -119,6 +124,14 @@ public final class Volumes implements Takeover.Server {
             if (!served) {
                 storeAgain(name, earlier);
             }
+        }
+    }
+
+    /** What is served already, by whichever process, is not ended by a want of memory; nothing new is begun. */
+    private void checkMemory() throws ServiceException {
+        String refusal = source.memory().refuse();
+        if (refusal != null) {
+            throw new ServiceException(Kind.UNAVAILABLE, refusal);
         }
     }
 
@@ -166,6 +179,31 @@ public final class Volumes implements Takeover.Server {
             volume.takenOver();
             return volume;
         });
+    }
+
+    @Override
+    public void refuse(String name, String why) throws ServiceException {
+        locked(name, () -> {
+            if (!served.containsKey(name)) {
+                refuseUnserved(name, why);
+            }
+            return name;
+        });
+    }
+
+    private void refuseUnserved(String name, String why) throws ServiceException {
+        try {
+            refused.refuse(name, MountOptions.kept(source.options(Map.of()), name, false), why);
+        } catch (KeeperException e) {
+            throw refusal(e);
+        } catch (MountException e) {
+            throw new ServiceException(Kind.PRECONDITION, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** How many sessions answer EIO, as they cannot be served. */
+    int refused() {
+        return refused.count();
     }
 
     /**
@@ -258,6 +296,7 @@ public final class Volumes implements Takeover.Server {
         locked(name, () -> {
             Volume there = served.get(name);
             forget(there);
+            refused.end(name);
             try {
                 keeper.store(name, new byte[0]);
             } catch (KeeperException e) {
@@ -283,6 +322,7 @@ public final class Volumes implements Takeover.Server {
                                 }))
                         .toArray(CompletableFuture<?>[]::new))
                 .join();
+        refused.endAll();
         long tookMillis = (source.clock().nanos() - began) / 1_000_000;
         if (!volumes.isEmpty()) {
             LOG.info("{} volumes are left to the next process ({} ms)", volumes.size(), tookMillis);
@@ -296,6 +336,20 @@ public final class Volumes implements Takeover.Server {
 
     /** @param before the session is taken, and after its place in Alluxio was found */
     private Volume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
+            throws ServiceException {
+        String name = request.getVolume();
+        boolean wasRefused = refused.has(name);
+        try {
+            return serveNow(request, target, goesOn, before);
+        } catch (ServiceException e) {
+            if (wasRefused && !refused.has(name)) {
+                refuseUnserved(name, String.valueOf(e.getMessage()));
+            }
+            throw e;
+        }
+    }
+
+    private Volume serveNow(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
             throws ServiceException {
         String name = request.getVolume();
         long began = source.clock().nanos();
@@ -339,6 +393,7 @@ public final class Volumes implements Takeover.Server {
 
     private KeptSession taken(String name, KeeperStep before) throws KeeperException {
         before.run();
+        refused.end(name);
         return keeper.take(name);
     }
 

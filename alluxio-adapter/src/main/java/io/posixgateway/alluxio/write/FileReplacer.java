@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.LostAttributes;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -104,7 +105,7 @@ public final class FileReplacer implements AutoCloseable {
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
         if (!store.deletesToReplace(renaming.to())) {
-            store.rename(renaming.from(), renaming.to(), true);
+            replaceInOneStep(renaming, replaced);
             return renaming.fileId();
         }
         record(renaming);
@@ -112,6 +113,55 @@ public final class FileReplacer implements AutoCloseable {
         log.remove(renaming);
         boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
         return isSame ? renaming.fileId() : idAfterCopy(renaming, renamed);
+    }
+
+    /**
+     * The under file system does it in one step. But Alluxio has dropped what has the name by then, with its attributes, and does not take
+     * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too.
+     */
+    private void replaceInOneStep(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        try {
+            store.rename(renaming.from(), renaming.to(), true);
+        } catch (StoreException e) {
+            boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
+            Outcome outcome = refused ? outcomeOfOneStep(renaming, replaced) : null;
+            if (outcome == Outcome.TARGET_MISSING) {
+                takeFreeName(renaming, e);
+            } else if (outcome != Outcome.IN_PLACE) {
+                throw e;
+            }
+        }
+    }
+
+    /** One look; null: Alluxio does not answer. */
+    private @Nullable Outcome outcomeOfOneStep(Renaming renaming, @Nullable Facts replaced) {
+        try {
+            String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+            if (!renaming.from().equals(at)) {
+                return renaming.to().equals(at) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+            }
+            FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+            if (there == null) {
+                return Outcome.TARGET_MISSING;
+            }
+            if (replaced != null && there.lengthBytes() == replaced.lengthBytes()) {
+                giveBackAttributes(renaming, there, replaced);
+            }
+            return Outcome.TARGET_STAYS;
+        } catch (StoreException e) {
+            LOG.debug("What became of {} is not known: {}", renaming.to(), e.getMessage());
+            return null;
+        }
+    }
+
+    private void takeFreeName(Renaming renaming, StoreException failure) throws StoreException {
+        log.add(renaming);
+        try {
+            store.rename(renaming.from(), renaming.to(), false);
+            log.remove(renaming);
+        } catch (StoreException e) {
+            throw unfinished(renaming, failure);
+        }
     }
 
     private void record(Renaming renaming) throws StoreException {
@@ -201,14 +251,15 @@ public final class FileReplacer implements AutoCloseable {
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {
         LOG.error(
-                "{} may be missing in Alluxio, whose master stopped while it replaced it: {} is renamed there when it answers",
+                "{} may be missing in Alluxio, which failed while it replaced it ({}): {} is renamed there when that is possible",
                 renaming.to(),
+                failure.getMessage(),
                 renaming.from());
         unfinished.put(renaming.from(), renaming);
         settleLater();
         return new StoreException(
                 failure.errno(),
-                "Whether " + renaming.to() + " was replaced is not known: it may be missing until Alluxio answers; "
+                "Whether " + renaming.to() + " was replaced is not known: it may be missing until Alluxio can do it; "
                         + renaming.from() + " is renamed there then: " + failure.getMessage(),
                 failure);
     }
@@ -225,16 +276,16 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
-        String at = orNull(() -> store.pathOf(renaming.fileId()));
+        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
         if (renaming.to().equals(at)) {
             return Outcome.IN_PLACE;
         }
         if (!renaming.from().equals(at)) {
             return Outcome.SOURCE_GONE;
         }
-        FileStatus source = orNull(() -> store.status(renaming.from()));
+        FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
         // The master may know of a file whose object it has deleted.
-        FileStatus there = orNull(() -> store.compared(renaming.to()));
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
         if (there == null) {
             return Outcome.TARGET_MISSING;
         }
@@ -244,13 +295,19 @@ public final class FileReplacer implements AutoCloseable {
         if (isGone(renaming, source, there, replaced)) {
             return moved(renaming, source, there, replaced) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
         }
+        giveBackAttributes(renaming, there, replaced);
+        return Outcome.TARGET_STAYS;
+    }
+
+    /** Of a file that Alluxio dropped, and has loaded anew. */
+    private void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
         if (replaced != null
                 && there.id() != replaced.fileId()
                 && !there.directory()
                 && there.xattrs().isEmpty()) {
             lost.restore(renaming.to(), there, replaced);
         }
-        return Outcome.TARGET_STAYS;
     }
 
     /**
@@ -263,7 +320,7 @@ public final class FileReplacer implements AutoCloseable {
         if (anew && there.xattrs().isEmpty()) {
             lost.restore(renaming.to(), there, facts(source)); // first, while they are known
         }
-        return orNull(() -> store.compared(renaming.from())) == null;
+        return Existing.orNull(() -> store.compared(renaming.from())) == null;
     }
 
     private static boolean isAlike(FileStatus source, FileStatus there) {
@@ -294,21 +351,6 @@ public final class FileReplacer implements AutoCloseable {
             known.forgetFacts();
         }
         return true;
-    }
-
-    private interface Question<T> {
-        T ask() throws StoreException;
-    }
-
-    private static <T> @Nullable T orNull(Question<T> question) throws StoreException {
-        try {
-            return question.ask();
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
     }
 
     /**
@@ -427,7 +469,7 @@ public final class FileReplacer implements AutoCloseable {
         try {
             boolean inPlace = found(renaming, null) == Outcome.IN_PLACE;
             if (!inPlace && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
-                orNull(() -> {
+                Existing.orNull(() -> {
                     store.delete(from);
                     return from;
                 });

@@ -81,6 +81,15 @@ public final class Reservations {
         unsure.clear();
     }
 
+    /** Another Alluxio answers than the one in which these names were to be taken: at them is nothing of this mount. */
+    public void forget() {
+        unsure.forEach((path, draft) -> {
+            if (unsure.remove(path, draft)) {
+                draft.abandon();
+            }
+        });
+    }
+
     private void settle(String path) throws StoreException {
         NewDraft before = unsure.get(path);
         if (before != null) {

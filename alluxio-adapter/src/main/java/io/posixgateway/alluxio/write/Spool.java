@@ -185,7 +185,7 @@ final class Spool {
     private void lengthen(long bytes) throws StoreException, IOException {
         checkHole(bytes);
         long taken = Math.max(0, bytes - coveredBytes) - Holes.wholeBytes(coveredBytes, Math.max(coveredBytes, bytes));
-        folder.take(taken);
+        folder.takeHole(taken);
         try {
             open.setLength(bytes);
         } catch (IOException e) {

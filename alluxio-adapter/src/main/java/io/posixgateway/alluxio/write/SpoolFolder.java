@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -36,6 +37,7 @@ public final class SpoolFolder {
 
     private final Path folder;
     private final long mostBytes;
+    private final SpoolDisk disk;
     private final boolean records;
     private final SetAside aside;
     private final AtomicLong usedBytes = new AtomicLong();
@@ -46,11 +48,13 @@ public final class SpoolFolder {
 
     /**
      * @param mostBytes of what files hold: their holes take nothing
+     * @param freeBytes what is to stay free on the disk, whoever fills it; negative: as is usual
      * @param records keep a record beside each file, for the next process
      */
-    public SpoolFolder(Path folder, long mostBytes, boolean records) {
+    public SpoolFolder(Path folder, long mostBytes, long freeBytes, boolean records, Clock clock) {
         this.folder = folder;
         this.mostBytes = mostBytes;
+        this.disk = SpoolDisk.of(folder, freeBytes, clock);
         this.records = records;
         this.aside = new SetAside(folder);
     }
@@ -76,6 +80,9 @@ public final class SpoolFolder {
 
     /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */
     List<Path> records() throws StoreException {
+        if (Files.notExists(folder)) {
+            return List.of(); // nor can it be made, for now
+        }
         try (Stream<Path> files = Files.list(folder)) {
             List<Path> all = files.toList();
             Set<Path> names = new HashSet<>(all);
@@ -196,8 +203,22 @@ public final class SpoolFolder {
         }
     }
 
-    /** Takes (or with a negative number gives back) room; ENOSPC when there is none. */
+    /** Takes (or with a negative number gives back) room for what is about to be written; ENOSPC when there is none. */
     void take(long bytes) throws StoreException {
+        takeHole(bytes);
+        if (bytes > 0 && !disk.take(bytes)) {
+            usedBytes.addAndGet(-bytes);
+            throw new StoreException(Errno.ENOSPC, diskFull(), null);
+        }
+    }
+
+    private String diskFull() {
+        return "The disk of " + folder + " has " + disk.usableBytes() + " bytes left, of which spool_free="
+                + disk.reserveBytes() + " are for recoveries: make room there, or mount with a spool on another disk";
+    }
+
+    /** The same for the ends of a hole, which the disk may never hold. */
+    void takeHole(long bytes) throws StoreException {
         if (bytes > mostBytes) {
             throw new StoreException(Errno.ENOSPC, full(), null);
         }
@@ -251,6 +272,11 @@ public final class SpoolFolder {
         return usedBytes.get();
     }
 
+    /** What may still be written to the disk, by all volumes together. */
+    public long diskBytes() {
+        return Math.max(0, disk.usableBytes() - disk.reserveBytes());
+    }
+
     /** The most that spool files may take. */
     public long mostBytes() {
         return mostBytes;
@@ -258,7 +284,7 @@ public final class SpoolFolder {
 
     static StoreException failure(String what, IOException e) {
         int errno = DiskErrno.of(e);
-        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG;
+        boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG || errno == Errno.EROFS;
         return new StoreException(told ? errno : Errno.EIO, what + ": " + e, e);
     }
 }

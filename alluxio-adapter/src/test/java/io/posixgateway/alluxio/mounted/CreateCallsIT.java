@@ -112,6 +112,7 @@ class CreateCallsIT {
         try (MountedFileSystem mounted = MountedFileSystem.mount(
                 AlluxioMount.open(SharedAlluxio.at(folder), SharedAlluxio.options(options), clock),
                 TransportChoice.AUTO)) {
+            clock.stop();
             try (var names = Files.list(mounted.root())) {
                 assertThat(names).hasSize(FILES);
             }

@@ -104,7 +104,7 @@ class PathsChangeHandsIT {
 
     private static int lookAtEach(Path root, long end) throws IOException {
         int count = 0;
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end || count == 0) {
             try {
                 assertThat(Files.size(root.resolve("f" + count % FILES))).isNotNegative();
             } catch (NoSuchFileException e) {
@@ -157,7 +157,7 @@ class PathsChangeHandsIT {
     private static int replace(Path root, Random random, AtomicLong end) throws IOException {
         int count = 0;
         Path beside = root.resolve("beside" + random.nextInt());
-        while (System.nanoTime() < end.get()) {
+        while (System.nanoTime() < end.get() || count == 0) {
             Path file = root.resolve("f" + random.nextInt(FILES));
             if (random.nextBoolean()) {
                 byte[] content = new byte[1 + random.nextInt(10_000)];
@@ -180,7 +180,7 @@ class PathsChangeHandsIT {
     private static int read(Path root, long end) throws IOException {
         int count = 0;
         int stale = 0;
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end || count == 0) {
             try (InputStream open = open(root.resolve("f" + count % FILES))) {
                 stale += open == null ? 1 : 0;
                 byte[] content = open == null ? new byte[10] : open.readAllBytes();

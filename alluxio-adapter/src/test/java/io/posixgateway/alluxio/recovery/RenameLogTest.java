@@ -32,6 +32,19 @@ class RenameLogTest {
         }
     }
 
+    /** The same by the name that this version gives. */
+    private void leaveNamed(String cluster) throws Exception {
+        try (RenameLog dead = new RenameLog(folder, cluster, true)) {
+            dead.add(RENAMING);
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path left : files.toList()) {
+                String name = left.getFileName().toString();
+                Files.move(left, left.resolveSibling(name.replaceFirst("-[^-]*-\\d+$", "-of.another-1")));
+            }
+        }
+    }
+
     private List<Renaming> inherited(String cluster, boolean own) {
         try (RenameLog next = new RenameLog(folder, cluster, own)) {
             return next.inherit();
@@ -49,5 +62,13 @@ class RenameLogTest {
         leave("one:19998");
         assertThat(inherited("one:19998,two:19998", false)).isEmpty();
         assertThat(inherited("one:19998", false)).containsExactly(RENAMING);
+    }
+
+    @Test
+    void inherit_inASharedFolder_leavesListsOfMastersWithTheSameHash() throws Exception {
+        assertThat("Aa:19998").hasSameHashCodeAs("BB:19998");
+        leaveNamed("Aa:19998");
+        assertThat(inherited("BB:19998", false)).isEmpty();
+        assertThat(inherited("Aa:19998", false)).containsExactly(RENAMING);
     }
 }

@@ -10,12 +10,14 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,6 +42,44 @@ class VolumeFolderTest {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 101L));
         }
+    }
+
+    /** As a volume that is deleted leaves them: a process that was killed had made them, and nobody wrote into them. */
+    @Test
+    void what_holds_no_content_goes_with_the_volume(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        for (String name :
+                List.of("spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "nodes.new")) {
+            Files.createFile(root.resolve(name));
+        }
+        Files.createDirectory(root.resolve("aside"));
+        folder.discard();
+        assertThat(root).doesNotExist();
+    }
+
+    @Test
+    void content_and_what_is_left_to_do_stay_behind_a_volume(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        leaveContent(root);
+        folder.discard();
+        assertThat(root.resolve("spool-13")).doesNotExist();
+        assertThat(new Remains(root).clear())
+                .isEqualTo("5 files with 25 bytes (aside/spool-14, renames-1-2.3-1, spool-11, …)");
+        for (String name : List.of("spool-11", "spool-11.draft", "spool-12", "renames-1-2.3-1", "aside/spool-14")) {
+            assertThat(root.resolve(name)).exists();
+        }
+    }
+
+    private static void leaveContent(Path root) throws IOException {
+        Files.createFile(root.resolve("spool-11")); // an empty file that is not in Alluxio yet
+        Files.writeString(root.resolve("spool-11.draft"), "record");
+        Files.writeString(root.resolve("spool-12"), "content");
+        Files.createFile(root.resolve("spool-13"));
+        Files.writeString(root.resolve("renames-1-2.3-1"), "entry");
+        Files.createDirectory(root.resolve("aside"));
+        Files.writeString(root.resolve("aside/spool-14"), "content");
     }
 
     @Test
@@ -194,6 +234,20 @@ class VolumeFolderTest {
         assertThat(file).doesNotExist();
     }
 
+    /** A gateway that is rolled back deletes the record of another version: what is new has to stand in files beside it. */
+    @Test
+    void a_record_has_the_form_that_every_version_reads(@TempDir Path root) throws Exception {
+        Path file = root.resolve("spool-1.draft");
+        DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)))
+                .put(DraftRecord.DIRTY, 0);
+        String form = "00000001 40000001 0000000000000009 0000000000000007" // version, state, node, file id
+                + " 00000004 2f612f62 0000000000000040 000001a4" // path, bytes of a block, mode
+                + " 00000007 736f6d656f6e65 00000004 736f6d65" // owner, group
+                + " 0000000000000001 0000000000000002" // modified, accessed
+                + " 00000001 0000000b 757365722e636f6c6f7572 00000002 0102"; // extended attributes
+        assertThat(HexFormat.of().formatHex(Files.readAllBytes(file))).isEqualTo(form.replace(" ", ""));
+    }
+
     @Test
     void what_is_in_doubt_says_where_and_since_when(@TempDir Path root) throws Exception {
         Path file = root.resolve("spool-1.draft");
@@ -208,6 +262,43 @@ class VolumeFolderTest {
         assertThat(read.storedMillis()).isEqualTo(1_000);
         read.put(DraftRecord.DIRTY, 0);
         assertThat(read.isDoubtful()).isFalse();
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
+    }
+
+    /** As the kernel makes a disk that has an error. */
+    @Test
+    void a_folder_on_a_disk_that_became_read_only_is_read_and_written_again_later(@TempDir Path disk) throws Exception {
+        assumeTrue(Built.isRoot() && run("mount", "-t", "tmpfs", "-o", "size=4m", "none", disk.toString()) == 0);
+        try {
+            Path root = disk.resolve("volume");
+            StateFolder.make(root);
+            Files.createFile(root.resolve("lock"));
+            Files.write(
+                    root.resolve("nodes"),
+                    ByteBuffer.allocate(16).putLong(5).putLong(100).array());
+            Files.write(
+                    root.resolve("passthrough"),
+                    ByteBuffer.allocate(16_385 * 8).putLong(5).array());
+            assertThat(run("mount", "-o", "remount,ro", disk.toString())).isZero();
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
+                assertThat(folder.passthrough().inherited()).containsExactly(5L);
+                assertThat(folder.passthrough().add(6)).isFalse();
+                assertThatThrownBy(() -> folder.nodes().moved(6, 200))
+                        .isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
+                                .isEqualTo(Errno.EROFS));
+                assertThat(run("mount", "-o", "remount,rw", disk.toString())).isZero();
+                folder.nodes().moved(6, 200);
+            }
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
+            }
+        } finally {
+            run("umount", "-l", disk.toString()); // the JVM has a file of it mapped
+        }
     }
 
     private static FileStatus status(int mode) {

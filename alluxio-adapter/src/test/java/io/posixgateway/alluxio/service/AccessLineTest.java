@@ -18,6 +18,12 @@ class AccessLineTest {
     }
 
     @Test
+    void who_the_kernel_does_not_tell_is_a_dash() {
+        assertThat(AccessLine.of(new RequestRecord(MICROS, Opcode.READ, 17, -1, -1, 42, "", 0, 0, 3, 0, 1000)))
+                .contains(" [uid:-,gid:-,pid:42] ");
+    }
+
+    @Test
     void a_name_and_an_error_are_shown() {
         assertThat(AccessLine.of(
                         new RequestRecord(MICROS, Opcode.LOOKUP, 1, 0, 0, 9, "a\\x0Ab", -1, -1, 0, -2, 2_000_001_000L)))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
@@ -22,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,7 @@ class StoredRequestTest {
     private final Path folder;
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final ServerSocketChannel listener;
+    private volatile byte[] stored = EARLIER.toByteArray();
 
     StoredRequestTest(@TempDir Path folder) throws IOException {
         this.folder = folder;
@@ -87,7 +90,7 @@ class StoredRequestTest {
             asked.add(operation + " " + AttachRequest.parseFrom(data).getLabelsOrThrow("is"));
         }
         return operation.equals("record")
-                ? "{\"ok\":true,\"data\":\"" + Base64.getEncoder().encodeToString(EARLIER.toByteArray()) + "\"}"
+                ? "{\"ok\":true,\"data\":\"" + Base64.getEncoder().encodeToString(stored) + "\"}"
                 : "{\"ok\":false,\"code\":\"failed\",\"error\":\"none is left\"}";
     }
 
@@ -111,13 +114,7 @@ class StoredRequestTest {
         try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
             own.rootIs(0);
         }
-        Clock clock = Clock.system();
-        return new Volumes(
-                new AlluxioVolumes(null, spool, clock),
-                new KeeperClient(folder.resolve("keeper.sock"), 10_000, clock),
-                task -> {},
-                folder,
-                new BypassEndpoint(Path.of(""), clock));
+        return volumes(spool, MemoryGroup.Reading.NONE);
     }
 
     @Test
@@ -125,5 +122,38 @@ class StoredRequestTest {
         Volumes volumes = volumes();
         assertThatThrownBy(() -> volumes.attach(request("now"))).hasMessageContaining("none is left");
         assertThat(asked).containsExactly("record", "record now", "take", "record earlier");
+    }
+
+    /** What was served before, by whichever process, is served again: programs wait for it. */
+    @Test
+    void where_memory_is_short_only_a_volume_that_nobody_served_is_refused() throws Exception {
+        Path spool = folder.resolve("spool");
+        try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
+            own.rootIs(0);
+        }
+        Volumes volumes = volumes(spool, new MemoryGroup.Reading(99, 100, 0));
+        assertThatThrownBy(() -> volumes.attach(request("now"))).hasMessageContaining("none is left");
+        asked.clear();
+        stored = new byte[0];
+        assertThatThrownBy(() -> volumes.attach(request("now")))
+                .isInstanceOfSatisfying(
+                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.UNAVAILABLE))
+                .hasMessageContaining("takes no new volume for now")
+                .hasMessageContaining("node.gateway.resources.limits.memory");
+        assertThat(asked).containsExactly("record");
+    }
+
+    private Volumes volumes(Path spool, MemoryGroup.Reading memory) throws Exception {
+        Clock clock = Clock.system();
+        AlluxioMount.Shared shared = AlluxioMount.Shared.ofOne(clock);
+        MemoryWatch watch = new MemoryWatch(() -> memory, () -> MemoryGroup.Reading.NONE, shared.cache(), () -> {});
+        watch.look();
+        Map<String, String> own = Map.of("spool", spool.toString());
+        return new Volumes(
+                new AlluxioVolumes(null, own, BlockFolderRules.all(""), shared, watch),
+                new KeeperClient(folder.resolve("keeper.sock"), 10_000, clock),
+                task -> {},
+                folder,
+                new BypassEndpoint(Path.of(""), clock));
     }
 }

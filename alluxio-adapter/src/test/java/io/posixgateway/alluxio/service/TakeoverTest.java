@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +15,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each session is taken over for itself: what becomes of one is nothing to the others. */
 class TakeoverTest {
@@ -24,6 +28,7 @@ class TakeoverTest {
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private final Map<String, AtomicInteger> tries = new ConcurrentHashMap<>();
     private final Set<String> served = ConcurrentHashMap.newKeySet();
+    private final Map<String, String> refused = new ConcurrentHashMap<>();
     private volatile boolean ending;
 
     @AfterEach
@@ -38,8 +43,17 @@ class TakeoverTest {
     }
 
     private Takeover start(Fate fate, String... ids) {
-        Takeover takeover =
-                new Takeover(new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system());
+        return started(new Takeover(
+                new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system()));
+    }
+
+    /** With tries that take no time, on the thread that looks after them. */
+    private Takeover start(Clock clock, Fate fate, String... ids) {
+        return started(
+                new Takeover(new Keeper(List.of(ids)), new Server(fate), Runnable::run, () -> ending, clock));
+    }
+
+    private Takeover started(Takeover takeover) {
         executor.execute(takeover);
         return takeover;
     }
@@ -100,6 +114,75 @@ class TakeoverTest {
         assertThat(takeover.done()).isFalse();
     }
 
+    private static ServiceException refusal(ServiceException.Kind kind) {
+        return new ServiceException(kind, "this option is not known");
+    }
+
+    /** Its programs wait, and nothing that happens here will end that. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ServiceException.Kind.class,
+            names = {"INVALID", "DENIED", "PRECONDITION", "NOT_FOUND", "EXISTS"})
+    void a_session_that_is_refused_for_a_minute_answers_EIO(ServiceException.Kind kind) throws Exception {
+        ManualClock clock = new ManualClock();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (id.equals("x")) {
+                        throw refusal(kind);
+                    }
+                },
+                "x",
+                "y");
+        Waiting.until("the other is served", LIMIT, () -> served.contains("y"));
+        secondsPass(clock, "it was tried again", () -> tries.get("x").get() > 3);
+        assertThat(refused).isEmpty();
+        assertThat(takeover.done()).isFalse();
+        secondsPass(clock, "it is refused", takeover::done);
+        assertThat(refused).containsExactly(Map.entry("x", "this option is not known"));
+    }
+
+    @Test
+    void a_session_whose_Alluxio_is_away_waits_for_it() throws Exception {
+        ManualClock clock = new ManualClock();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (attempt < 60) {
+                        throw notYet();
+                    }
+                },
+                "x");
+        secondsPass(clock, "it is served", takeover::done);
+        assertThat(served).containsExactly("x");
+        assertThat(refused).isEmpty();
+    }
+
+    @Test
+    void a_session_that_is_refused_now_and_then_is_not_given_up() throws Exception {
+        ManualClock clock = new ManualClock();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (attempt < 60) {
+                        throw attempt % 5 == 0 ? notYet() : refusal(ServiceException.Kind.DENIED);
+                    }
+                },
+                "x");
+        secondsPass(clock, "it is served", takeover::done);
+        assertThat(refused).isEmpty();
+    }
+
+    /** Lets some seconds pass when all that was due is done, until the condition holds. */
+    private static void secondsPass(ManualClock clock, String until, BooleanSupplier condition) throws Exception {
+        Waiting.until(until, LIMIT, () -> {
+            if (clock.waiting() > 0) {
+                clock.advance(Duration.ofSeconds(5));
+            }
+            return condition.getAsBoolean();
+        });
+    }
+
     private record Keeper(List<String> ids) implements Takeover.Kept {
         @Override
         public List<KeeperClient.Session> list() {
@@ -132,6 +215,11 @@ class TakeoverTest {
                 throw notYet();
             }
             served.add(id);
+        }
+
+        @Override
+        public void refuse(String id, String why) {
+            refused.put(id, why);
         }
 
         @Override

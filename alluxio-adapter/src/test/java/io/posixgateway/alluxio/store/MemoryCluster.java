@@ -24,7 +24,7 @@ public final class MemoryCluster {
 
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    private final String id = "memory-" + COUNT.incrementAndGet();
+    private volatile String id = "memory-" + COUNT.incrementAndGet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition renamed = lock.newCondition();
     private final ManualClock clock = new ManualClock();
@@ -60,6 +60,11 @@ public final class MemoryCluster {
 
     public MemoryStore connect(WriteType type) {
         return new MemoryStore(this, type);
+    }
+
+    /** It is what the other one was before it was restored from a backup, with which it keeps its id. */
+    public void isRestored(MemoryCluster before) {
+        id = before.id;
     }
 
     /** What no other cluster has. */

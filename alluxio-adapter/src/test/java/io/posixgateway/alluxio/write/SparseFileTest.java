@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults.Fault;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.Clock;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
@@ -88,15 +89,15 @@ class SparseFileTest {
 
     @Test
     void spool_ofAnEarlierProcess_takesWhatItHolds(@TempDir Path folder) throws Exception {
-        SpoolFolder before = new SpoolFolder(folder, 1 << 30, true);
+        SpoolFolder before = new SpoolFolder(folder, 1 << 30, 0, true, Clock.system());
         Spool spool = before.make();
         spool.write(64 * MIB, ByteBuffer.wrap(filled(10)));
         spool.close(true);
         assertThat(spool.file()).hasSize(64 * MIB + 10);
-        SpoolFolder inherits = new SpoolFolder(folder, 1 << 30, true);
+        SpoolFolder inherits = new SpoolFolder(folder, 1 << 30, 0, true, Clock.system());
         inherits.records();
         assertThat(inherits.usedBytes()).isBetween(10L, 2 * 4096L);
-        SpoolFolder goesOn = new SpoolFolder(folder, 1 << 30, true);
+        SpoolFolder goesOn = new SpoolFolder(folder, 1 << 30, 0, true, Clock.system());
         Spool opened = goesOn.open(spool.file());
         assertThat(opened.lengthBytes()).isEqualTo(64 * MIB + 10);
         assertThat(goesOn.usedBytes()).isBetween(10L, 2 * 4096L);

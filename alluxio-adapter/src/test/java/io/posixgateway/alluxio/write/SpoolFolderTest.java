@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ class SpoolFolderTest {
 
     @Test
     void whatIsKeptTakesRoomUntilItIsTakenAway(@TempDir Path path) throws Exception {
-        SpoolFolder folder = new SpoolFolder(path, 1000, false);
+        SpoolFolder folder = new SpoolFolder(path, 1000, 0, false, Clock.system());
         Spool failed = written(folder, 600);
         failed.close(true);
         assertThat(failed.file()).hasSize(600);
@@ -43,7 +44,7 @@ class SpoolFolderTest {
 
     @Test
     void aFolderThatIsFullOfWhatIsBeingWrittenBlamesNothingElse(@TempDir Path path) throws Exception {
-        SpoolFolder folder = new SpoolFolder(path, 1000, false);
+        SpoolFolder folder = new SpoolFolder(path, 1000, 0, false, Clock.system());
         Spool first = written(folder, 600);
         Spool second = folder.make();
         assertThatThrownBy(() -> second.write(0, ByteBuffer.allocate(500))).hasMessageEndingWith("bytes in " + path);
@@ -57,7 +58,7 @@ class SpoolFolderTest {
         Path goesOn = Files.write(path.resolve("spool-2"), new byte[200]);
         Path record = Files.write(path.resolve("spool-2.draft"), new byte[100]);
         Files.write(path.resolve("nodes"), new byte[50]);
-        SpoolFolder folder = new SpoolFolder(path, 1000, true);
+        SpoolFolder folder = new SpoolFolder(path, 1000, 0, true, Clock.system());
         assertThat(folder.records()).containsExactly(record);
         assertThat(folder.usedBytes()).isEqualTo(300);
         Spool opened = folder.open(goesOn);

@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 /** Extended attributes. A question with size 0 asks how long the answer would be. */
 final class AttributeOperations {
     private static final byte[] TRUSTED = "trusted.".getBytes(StandardCharsets.US_ASCII);
-    private static final int ROOT = 0;
 
     private final FileSystem fileSystem;
 
@@ -54,7 +53,7 @@ final class AttributeOperations {
         ByteBuffer names = call.room(size);
         int bytes = fileSystem.listxattr(call, call.node, names);
         boolean there = bytes > 0 && bytes <= names.limit();
-        return answer(call, size, there && call.uid() != ROOT ? withoutTrusted(names, bytes) : bytes);
+        return answer(call, size, there && !call.isRoot() ? withoutTrusted(names, bytes) : bytes);
     }
 
     /** Leaves out what the kernel lets nobody but root read; returns how many bytes stay. */

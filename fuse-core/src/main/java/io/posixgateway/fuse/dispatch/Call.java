@@ -28,6 +28,10 @@ final class Call implements Request {
     /** In {@link #beganNanos}: there is no request. */
     static final long IDLE = Long.MIN_VALUE;
 
+    private static final int ROOT = 0;
+    /** In the place of a user or a group: the kernel does not tell. */
+    private static final int UNTOLD = -1;
+
     final Name name = new Name();
     final Name newName = new Name();
     final Entry entry = new Entry();
@@ -297,8 +301,18 @@ final class Call implements Request {
     }
 
     @Override
+    public boolean isRoot() {
+        return uid == ROOT || (uid == UNTOLD && CallerProcess.isRoot(pid));
+    }
+
+    /** Is it known to be somebody else than root? For what the kernel says itself where it does not tell the user. */
+    boolean isKnownNotRoot() {
+        return uid != ROOT && uid != UNTOLD;
+    }
+
+    @Override
     public boolean inGroup(int group) {
-        return group == gid || CallerProcess.isInGroup(pid, group);
+        return (gid != UNTOLD && group == gid) || CallerProcess.isInGroup(pid, group);
     }
 
     @Override

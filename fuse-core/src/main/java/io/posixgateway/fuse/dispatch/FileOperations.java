@@ -47,7 +47,7 @@ final class FileOperations {
             return -Errno.EROFS;
         }
         call.killsPrivileges =
-                call.uid() != 0 || (call.int32(Layouts.OPEN_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
+                call.isKnownNotRoot() || (call.int32(Layouts.OPEN_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
         call.open.clear();
         int result = fileSystem.open(call, call.node, flags, call.open);
         return result < 0 ? result : ReplyWriter.open(call.reply(), call.replyAt(), call.open);
@@ -79,8 +79,8 @@ final class FileOperations {
         }
         ByteBuffer data = call.data(size);
         int flags = call.int32(Layouts.WRITE_IN_WRITE_FLAGS);
-        call.killsPrivileges =
-                (flags & Layouts.WRITE_KILL_SUIDGID) != 0 || ((flags & Layouts.WRITE_CACHE) == 0 && call.uid() != 0);
+        call.killsPrivileges = (flags & Layouts.WRITE_KILL_SUIDGID) != 0
+                || ((flags & Layouts.WRITE_CACHE) == 0 && call.isKnownNotRoot());
         long handle = call.int64(Layouts.READ_IN_FH);
         int bytes = fileSystem.write(call, call.node, handle, offset, data);
         if (bytes < 0) {
@@ -137,7 +137,7 @@ final class FileOperations {
         if (offset > Long.MAX_VALUE - length) {
             return -Errno.EFBIG;
         }
-        call.killsPrivileges = call.uid() != 0;
+        call.killsPrivileges = !call.isRoot();
         long handle = call.int64(Layouts.FALLOCATE_IN_FH);
         return fileSystem.fallocate(call, call.node, handle, offset, length, call.int32(Layouts.FALLOCATE_IN_MODE));
     }
@@ -154,7 +154,7 @@ final class FileOperations {
         if (range.offset < 0 || range.toOffset < 0 || range.lengthBytes < 0) {
             return -Errno.EINVAL;
         }
-        call.killsPrivileges = call.uid() != 0;
+        call.killsPrivileges = !call.isRoot();
         int bytes = fileSystem.copyFileRange(call, range);
         return bytes < 0 ? bytes : ReplyWriter.count(call.reply(), call.replyAt(), bytes);
     }

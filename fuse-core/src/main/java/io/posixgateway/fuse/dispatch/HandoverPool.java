@@ -17,7 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The threads on which requests may wait: at most as many as the session allows, made when none is idle, ended after a minute
  * without work. One that has waited for a second no longer counts, so that a server that is slow or hangs does not hold up
- * what others would answer; there are never more than {@value #MOST_TIMES} times as many as the session allows.
+ * what others would answer; there are never more than {@value #MOST_TIMES} times as many as the session allows, nor more
+ * than {@link ExtraThreads} has for all sessions.
  *
  * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
  */
@@ -34,6 +35,10 @@ final class HandoverPool {
     private final AtomicInteger made = new AtomicInteger();
     private final Set<Worker> alive = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean watched = new AtomicBoolean();
+    private final ExtraThreads shared;
+    /** Threads beyond those of the session. Guarded by this. */
+    private int extra;
+
     private final IdleFirst queue = new IdleFirst();
     private final ThreadPoolExecutor executor;
 
@@ -50,7 +55,13 @@ final class HandoverPool {
 
     /** @param later looks after threads that are stuck */
     HandoverPool(int threads, SessionMetrics metrics, Later later) {
+        this(threads, metrics, later, ExtraThreads.OF_PROCESS);
+    }
+
+    /** @param shared with other pools */
+    HandoverPool(int threads, SessionMetrics metrics, Later later, ExtraThreads shared) {
         this.threads = threads;
+        this.shared = shared;
         this.metrics = metrics;
         this.later = later;
         executor = new Timed(threads, queue, Worker::new, (work, full) -> queue(work));
@@ -140,12 +151,17 @@ final class HandoverPool {
      */
     private void relieve() {
         watched.set(false);
-        int most = Math.min(threads * MOST_TIMES, threads + stuck());
+        int most = threads + extra(Math.min(threads * (MOST_TIMES - 1), stuck()));
         executor.setMaximumPoolSize(most);
         addThreads(most);
         if ((most > threads || !queue.isEmpty()) && !executor.isTerminated()) {
             watch();
         }
+    }
+
+    private synchronized int extra(int wanted) {
+        extra = shared.change(extra, wanted);
+        return extra;
     }
 
     /** The executor makes core threads for what is queued, a closed one too; without a core they end when they are idle. */

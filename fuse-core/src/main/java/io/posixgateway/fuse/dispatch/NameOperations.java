@@ -117,7 +117,7 @@ final class NameOperations {
         int mode = call.int32(Layouts.CREATE_IN_MODE) & Stat.PERMISSIONS;
         int flags = call.int32(Layouts.CREATE_IN_FLAGS);
         call.killsPrivileges =
-                call.uid() != 0 || (call.int32(Layouts.CREATE_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
+                call.isKnownNotRoot() || (call.int32(Layouts.CREATE_IN_OPEN_FLAGS) & Layouts.OPEN_KILL_SUIDGID) != 0;
         return created(call, fileSystem.create(call, call.node, call.name, mode, flags, call.created));
     }
 

@@ -80,7 +80,7 @@ final class NodeOperations {
         if (changes.has(SetAttributes.SIZE) && changes.sizeBytes < 0) {
             return -Errno.EINVAL;
         }
-        if (changes.has(SetAttributes.SIZE) && call.uid() != 0) {
+        if (changes.has(SetAttributes.SIZE) && call.isKnownNotRoot()) {
             changes.valid |= SetAttributes.KILL_SUID_GID;
         }
         call.attributes.clear();

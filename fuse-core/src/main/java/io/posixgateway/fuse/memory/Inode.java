@@ -218,7 +218,7 @@ final class Inode {
             attributeBytes -= capability.length + CAPABILITY.length() + 1;
         }
         if ((permissions & (Stat.S_ISUID | Stat.S_ISGID)) != 0) {
-            permissions = Stat.withoutPrivileges(permissions, request.uid() == 0 || request.inGroup(gid));
+            permissions = Stat.withoutPrivileges(permissions, request.isRoot() || request.inGroup(gid));
         }
     }
 

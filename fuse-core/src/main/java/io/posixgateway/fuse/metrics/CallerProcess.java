@@ -15,6 +15,8 @@ public final class CallerProcess {
     private static final int FLAGS_FIELD = 6;
 
     private static final int EXIT_CODE_FIELD = 49;
+    /** Of the four ids that status shows of a user and a group: the one that counts for files. */
+    private static final int FILE_SYSTEM_ID = 3;
 
     private CallerProcess() {}
 
@@ -31,18 +33,36 @@ public final class CallerProcess {
         return pid > 0 && isInGroup(Path.of("/proc", String.valueOf(pid)), group);
     }
 
+    /** Does this thread of a program reach files as root? False where nothing can be seen. */
+    public static boolean isRoot(int pid) {
+        return pid > 0 && isRoot(Path.of("/proc", String.valueOf(pid)));
+    }
+
     static boolean isInGroup(Path process, int group) {
         String wanted = Integer.toUnsignedString(group);
         try {
-            return text(process.resolve("status"))
-                    .lines()
-                    .filter(line -> line.startsWith("Groups:"))
-                    .flatMap(line -> Stream.of(
-                            line.substring(line.indexOf(':') + 1).trim().split(" ", -1)))
-                    .anyMatch(wanted::equals);
+            String status = text(process.resolve("status"));
+            return ids(status, "Groups:").anyMatch(wanted::equals)
+                    || ids(status, "Gid:").skip(FILE_SYSTEM_ID).anyMatch(wanted::equals);
         } catch (IOException e) {
             return false;
         }
+    }
+
+    static boolean isRoot(Path process) {
+        try {
+            return ids(text(process.resolve("status")), "Uid:")
+                    .skip(FILE_SYSTEM_ID)
+                    .anyMatch("0"::equals);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static Stream<String> ids(String status, String name) {
+        return status.lines()
+                .filter(line -> line.startsWith(name))
+                .flatMap(line -> Stream.of(line.substring(name.length()).trim().split("\\s", -1)));
     }
 
     static boolean isKilled(Path process) {

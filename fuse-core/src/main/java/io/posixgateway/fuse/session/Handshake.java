@@ -133,14 +133,27 @@ final class Handshake implements InitHandler {
         if (unwanted) {
             return "";
         }
-        if (feature == InitFeature.PASSTHROUGH && !options.off().containsKey(Feature.WRITEBACK_CACHE)) {
-            return "not together with writeback_cache";
-        }
-        if (feature == InitFeature.PASSTHROUGH && !Capabilities.sysAdmin()) {
-            return "needs CAP_SYS_ADMIN";
+        String lacking = lackingFor(feature);
+        if (lacking != null) {
+            return lacking;
         }
         boolean there = (feature == InitFeature.RESEND && resends != null) ? resends : feature.bits(offered) != 0;
         return there ? null : "not in this kernel";
+    }
+
+    /** What this process or the mount lacks for it; null: nothing. */
+    private @Nullable String lackingFor(InitFeature feature) {
+        return switch (feature) {
+            case PASSTHROUGH -> {
+                if (!options.off().containsKey(Feature.WRITEBACK_CACHE)) {
+                    yield "not together with writeback_cache";
+                }
+                yield Capabilities.sysAdmin() ? null : "needs CAP_SYS_ADMIN";
+            }
+            // The kernel would refuse the whole session.
+            case ALLOW_IDMAP -> options.defaultPermissions() ? null : "needs default_permissions";
+            default -> null;
+        };
     }
 
     /**

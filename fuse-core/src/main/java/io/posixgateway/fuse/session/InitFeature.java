@@ -32,6 +32,8 @@ enum InitFeature {
     EXPORT_SUPPORT(1L << 4, null),
     /** There are no file handles, rather than some that end when the kernel forgets. */
     NO_EXPORT_SUPPORT(1L << 38, null),
+    /** Mounts of the file system may show other owners. The kernel then names users and groups in requests that create, and in no others. */
+    ALLOW_IDMAP(1L << 40, Feature.ID_MAP),
     OVER_IO_URING(1L << 41, null);
 
     /** The kernel reads the reply's second half of flags only with this one. */

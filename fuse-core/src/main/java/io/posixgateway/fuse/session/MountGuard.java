@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A small process that unmounts when this one has died without doing so. It holds the end of a pipe, and looks whether the
- * mount is still ours when the pipe ends.
+ * mount is still ours when the pipe ends, or when this process is dying and cannot finish.
  */
 final class MountGuard implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MountGuard.class);
@@ -25,8 +25,9 @@ final class MountGuard implements AutoCloseable {
         try {
             Path program = NativeLoader.extract("pgw-mount-guard");
             try {
+                String self = Long.toString(ProcessHandle.current().pid());
                 return new MountGuard(
-                        new ProcessBuilder(program.toString(), mounted.target().toString(), mounted.device())
+                        new ProcessBuilder(program.toString(), mounted.target().toString(), mounted.device(), self)
                                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                                 .start());

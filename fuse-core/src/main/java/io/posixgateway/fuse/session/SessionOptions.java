@@ -61,6 +61,8 @@ public record SessionOptions(
         RESEND,
         CACHE_SYMLINKS,
         ATOMIC_O_TRUNC,
+        /** Id-mapped mounts; with {@link SessionOptions#defaultPermissions} only. */
+        ID_MAP,
         /** uring: the queues' threads let the programs that they serve go first; only where they can come back. */
         STAND_BACK
     }
@@ -104,7 +106,7 @@ public record SessionOptions(
         }
     }
 
-    /** What suits most: auto, default_permissions, 1 MiB, a pool of 32; the writeback cache and atomic O_TRUNC off. */
+    /** What suits most: auto, default_permissions, 1 MiB, a pool of 32; the writeback cache, atomic O_TRUNC and id-mapped mounts off. */
     public static SessionOptions defaults() {
         return new SessionOptions(
                 TransportChoice.AUTO,
@@ -120,6 +122,9 @@ public record SessionOptions(
                 0,
                 false,
                 false,
-                Map.of(Feature.WRITEBACK_CACHE, SWITCHED_OFF, Feature.ATOMIC_O_TRUNC, SWITCHED_OFF));
+                Map.of(
+                        Feature.WRITEBACK_CACHE, SWITCHED_OFF,
+                        Feature.ATOMIC_O_TRUNC, SWITCHED_OFF,
+                        Feature.ID_MAP, SWITCHED_OFF));
     }
 }

@@ -1,7 +1,6 @@
 package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.jni.Libfuse;
-import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.Uring;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.session.SessionOptions.Feature;
@@ -57,8 +56,7 @@ final class TransportChooser {
                     ? ENABLE_URING + " cannot be set: " + e.getMessage()
                     : "this kernel has no FUSE over io_uring";
         }
-        int probed = Uring.probe();
-        return probed == 0 ? null : "io_uring is refused to this process: " + Native.errorText(probed);
+        return UringRefusal.ofThisProcess();
     }
 
     private static boolean uringEnabled() throws IOException {

@@ -8,9 +8,16 @@ public interface Request {
     /** The kernel sends this request again after the process that took it first went away: it may have been executed. */
     boolean resent();
 
+    /** -1 where the kernel does not tell: of a session that allows id-mapped mounts, in requests that create nothing. */
     int uid();
 
+    /** The same for the group. */
     int gid();
+
+    /** Is it root who asks? False where that cannot be seen. May read a file of /proc. */
+    default boolean isRoot() {
+        return uid() == 0;
+    }
 
     /** Does who asks belong to this group? False where that cannot be seen. May read a file of /proc. */
     boolean inGroup(int group);

@@ -131,4 +131,40 @@ class HandoverPoolTest {
         assertThat(running).hasValue(20);
         assertThat(one.made()).isEqualTo(HandoverPool.MOST_TIMES);
     }
+
+    /** A server that hangs, with many sessions, is not to cost a thread for each request that waits. */
+    @Test
+    void whatIsReplacedInAllPoolsHasABound() throws InterruptedException {
+        ExtraThreads shared = new ExtraThreads(4 * ExtraThreads.FIRST);
+        CountDownLatch go = new CountDownLatch(1);
+        HandoverPool greedy = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan, shared);
+        HandoverPool other = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan, shared);
+        fillUp(greedy, THREADS + 3 * ExtraThreads.FIRST, go);
+        fillUp(other, THREADS + ExtraThreads.FIRST, go);
+        assertThat(greedy.most())
+                .as("the last quarter is for those that have none")
+                .isEqualTo(28);
+        go.countDown();
+        assertThat(greedy.finish(30)).isTrue();
+        assertThat(other.finish(30)).isTrue();
+        after(2 * HandoverPool.STUCK_NANOS);
+        assertThat(shared.change(0, 1000)).as("all was given back").isEqualTo(3 * ExtraThreads.FIRST);
+    }
+
+    /** More waits than it may have threads. */
+    private void fillUp(HandoverPool filled, int expected, CountDownLatch go) throws InterruptedException {
+        AtomicInteger running = new AtomicInteger();
+        for (int i = 0; i < 2 * expected; i++) {
+            filled.execute(() -> {
+                running.incrementAndGet();
+                await(go);
+            });
+        }
+        Eventually.holds(expected + " threads are at work", () -> {
+            after(2 * HandoverPool.STUCK_NANOS);
+            return running.get() == expected;
+        });
+        after(2 * HandoverPool.STUCK_NANOS);
+        assertThat(running).hasValue(expected);
+    }
 }

@@ -10,15 +10,17 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Whatever bytes come, each request is answered exactly once, with an errno the kernel takes or a body that fits. EIO would
- * mean that something was thrown: the memory file system never answers it.
+ * mean that something was thrown: the memory file system never answers it. {@code -Dpgw.fuzz.seconds=60} makes a run longer.
  */
 class MalformedRequestTest {
     private static final int REQUESTS = Integer.getInteger("pgw.requests", 100_000);
+    private static final long SECONDS = Long.getLong("pgw.fuzz.seconds", 0);
     private static final long SEED = Long.getLong("pgw.seed", System.nanoTime());
 
     @ParameterizedTest
@@ -26,10 +28,12 @@ class MalformedRequestTest {
     void everyRequestIsAnsweredOnce(Shape shape) {
         Random random = new Random(SEED);
         MemoryExchange exchange = MemoryExchange.of(shape, HandOver.NONE);
-        SessionMetrics metrics = new SessionMetrics(Clock.system());
+        Clock clock = Clock.system();
+        long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
+        SessionMetrics metrics = new SessionMetrics(clock);
         try (Dispatcher dispatcher =
                 new Dispatcher(new MemoryFileSystem(8 << 20), e -> 0, metrics, new DispatchOptions(false, 1))) {
-            for (int i = 0; i < REQUESTS; i++) {
+            for (int i = 0; i < REQUESTS || clock.nanos() < until; i++) {
                 Opcode opcode = Opcode.of(random.nextInt(Opcode.CODES));
                 ask(exchange, opcode, random);
                 dispatcher.handle(exchange);

@@ -25,7 +25,8 @@ class CallerProcessTest {
         Files.writeString(process.resolve("stat"), stat);
         Files.writeString(
                 process.resolve("status"),
-                "Name:\ta\nGroups:\t4 27 4294967294 \nSigPnd:\t" + pending + "\nShdPnd:\t0000000000000000\n");
+                "Name:\ta\nUid:\t0\t0\t0\t1000\nGid:\t5\t6\t7\t1000680000\nGroups:\t4 27 4294967294 \nSigPnd:\t"
+                        + pending + "\nShdPnd:\t0000000000000000\n");
     }
 
     private boolean killed(int flags, int exitCode, String pending) throws Exception {
@@ -61,5 +62,19 @@ class CallerProcessTest {
         assertThat(CallerProcess.isInGroup(process, -2)).isTrue();
         assertThat(CallerProcess.isInGroup(process, 2)).isFalse();
         assertThat(CallerProcess.isInGroup(process.resolve("none"), 27)).isFalse();
+        assertThat(CallerProcess.isInGroup(process, 1_000_680_000))
+                .as("by which it reaches files")
+                .isTrue();
+        assertThat(CallerProcess.isInGroup(process, 5)).as("its real group").isFalse();
+    }
+
+    @Test
+    void root_isWhoReachesFilesAsRoot() throws Exception {
+        is(RUNNING, 0, "0");
+        assertThat(CallerProcess.isRoot(process)).isFalse();
+        Files.writeString(process.resolve("status"), "Name:\ta\nUid:\t1000\t1000\t1000\t0\n");
+        assertThat(CallerProcess.isRoot(process)).isTrue();
+        assertThat(CallerProcess.isRoot(process.resolve("none"))).isFalse();
+        assertThat(CallerProcess.isRoot(0)).as("in another pid namespace").isFalse();
     }
 }

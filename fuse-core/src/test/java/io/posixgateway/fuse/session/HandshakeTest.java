@@ -8,6 +8,7 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.wire.Opcode;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +24,12 @@ class HandshakeTest {
     }
 
     private static Negotiated negotiate(FileSystem served, long offered, @Nullable Boolean resends) {
-        Handshake handshake = new Handshake(SessionOptions.defaults(), false, resends, 4096, served, outcome -> {});
+        return negotiate(SessionOptions.defaults(), served, offered, resends);
+    }
+
+    private static Negotiated negotiate(
+            SessionOptions options, FileSystem served, long offered, @Nullable Boolean resends) {
+        Handshake handshake = new Handshake(options, false, resends, 4096, served, outcome -> {});
         answer(handshake, offered);
         Negotiated outcome = handshake.negotiated();
         assertThat(outcome).isNotNull();
@@ -67,6 +73,39 @@ class HandshakeTest {
         assertThat(negotiate(served, BEFORE_6_9, null).has(InitFeature.RESEND)).isFalse();
         assertThat(negotiate(served, EVERYTHING, false).has(InitFeature.RESEND)).isFalse();
         assertThat(negotiate(served, BEFORE_6_9, true).has(InitFeature.RESEND)).isTrue();
+    }
+
+    /** Without default_permissions the kernel ends a session that asks for it. */
+    @Test
+    void idMappedMountsAreAllowedWhereTheyAreWantedAndTheKernelChecksPermissions() {
+        FileSystem served = new NullFileSystem(1, 1);
+        assertThat(negotiate(served, EVERYTHING).has(InitFeature.ALLOW_IDMAP)).isFalse();
+        Map<SessionOptions.Feature, String> off = Map.of(SessionOptions.Feature.WRITEBACK_CACHE, "");
+        assertThat(negotiate(options(true, off), served, EVERYTHING, null).has(InitFeature.ALLOW_IDMAP))
+                .isTrue();
+        assertThat(negotiate(options(false, off), served, EVERYTHING, null).has(InitFeature.ALLOW_IDMAP))
+                .isFalse();
+        assertThat(negotiate(options(true, off), served, BEFORE_6_9, null).has(InitFeature.ALLOW_IDMAP))
+                .isFalse();
+    }
+
+    private static SessionOptions options(boolean defaultPermissions, Map<SessionOptions.Feature, String> off) {
+        SessionOptions defaults = SessionOptions.defaults();
+        return new SessionOptions(
+                defaults.transport(),
+                defaults.sourceName(),
+                false,
+                true,
+                defaultPermissions,
+                defaults.flags(),
+                defaults.maxWriteBytes(),
+                0,
+                0,
+                defaults.poolThreads(),
+                0,
+                false,
+                false,
+                off);
     }
 
     @Test

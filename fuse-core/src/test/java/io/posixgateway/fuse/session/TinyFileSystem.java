@@ -13,7 +13,8 @@ import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Two files: "data", kept in an array, and "slow", whose reads wait until they are let go. Answers are never cached. */
@@ -23,7 +24,11 @@ final class TinyFileSystem implements FileSystem {
     private static final Name DATA_NAME = Name.of("data");
     private static final Name SLOW_NAME = Name.of("slow");
 
-    final CountDownLatch letGo = new CountDownLatch(1);
+    /** Each read of "slow" takes one. */
+    final Semaphore letGo = new Semaphore(0);
+    /** Those that began to wait. */
+    final AtomicInteger slowReads = new AtomicInteger();
+
     volatile @Nullable Kernel kernel;
     volatile boolean closed;
     private byte[] data = new byte[0];
@@ -83,8 +88,9 @@ final class TinyFileSystem implements FileSystem {
         if (!request.mayWait()) {
             return WOULD_WAIT;
         }
+        slowReads.incrementAndGet();
         try {
-            letGo.await();
+            letGo.acquire();
         } catch (InterruptedException e) {
             return -Errno.EINTR;
         }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The machine's clock, which a test can set forward: for what talks to a kernel or a server that goes by the machine's. That ends
@@ -12,6 +13,15 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class OffsetClock implements Clock {
     private final Clock machine = Clock.system();
     private final AtomicLong offsetNanos = new AtomicLong();
+    private volatile @Nullable Moment stoppedAt;
+
+    /** A time of the machine's clock. */
+    private record Moment(long nanos, Instant instant) {}
+
+    /** From now on it goes on only as it is set forward: for what is true for seconds, on a machine that may be slow. */
+    public synchronized void stop() {
+        stoppedAt = new Moment(machine.nanos(), machine.instant());
+    }
 
     /** From now on it is so much later. */
     public synchronized void advance(Duration duration) {
@@ -21,12 +31,14 @@ public final class OffsetClock implements Clock {
 
     @Override
     public long nanos() {
-        return machine.nanos() + offsetNanos.get();
+        Moment at = stoppedAt;
+        return (at == null ? machine.nanos() : at.nanos()) + offsetNanos.get();
     }
 
     @Override
     public Instant instant() {
-        return machine.instant().plusNanos(offsetNanos.get());
+        Moment at = stoppedAt;
+        return (at == null ? machine.instant() : at.instant()).plusNanos(offsetNanos.get());
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.conformance.Eventually;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -31,5 +32,19 @@ class OffsetClockTest {
         assertThat(sleep).isNotDone();
         clock.advance(LONG);
         assertThat(sleep.get(60, TimeUnit.SECONDS) - began).isGreaterThanOrEqualTo(LONG.toNanos());
+    }
+
+    @Test
+    void clock_thatWasStopped_goesOnByAdvancesAlone() throws Exception {
+        clock.stop();
+        long nanos = clock.nanos();
+        Instant instant = clock.instant();
+        long machine = Clock.system().nanos();
+        Eventually.holds("the machine's clock goes on", () -> Clock.system().nanos() > machine);
+        assertThat(clock.nanos()).isEqualTo(nanos);
+        assertThat(clock.instant()).isEqualTo(instant);
+        clock.advance(LONG);
+        assertThat(clock.nanos()).isEqualTo(nanos + LONG.toNanos());
+        assertThat(clock.instant()).isEqualTo(instant.plus(LONG));
     }
 }

@@ -56,6 +56,19 @@ abstract class QuirksContract extends ContractCase {
         assertThat(store.status(at("dir")).directory()).isTrue();
     }
 
+    /** What only workers had is lost when the UFS refuses a rename over it. FileReplacer.replaceInOneStep gives the new file its name. */
+    @Test
+    void renameOverCachedFile_dropsIt_thoughTheUfsRefuses() throws Exception {
+        long there = write(fixture.client(WriteType.MUST_CACHE, 0), at("there"), "in workers only");
+        long id = write(at("new"), "content");
+        fixture.deleteOutside(at("new"));
+        assertFails(Errno.EIO, () -> store.rename(at("new"), at("there"), true));
+        assertFails(Errno.ENOENT, () -> store.pathOf(there));
+        assertFails(Errno.ENOENT, () -> store.compared(at("there")));
+        assertThat(store.pathOf(id)).isEqualTo(at("new"));
+        assertThat(store.status(at("new")).lengthBytes()).isEqualTo(7);
+    }
+
     /** What only workers have replaces a file in Alluxio alone: a comparison brings the old one back. Nothing works around it. */
     @Test
     void renameOfCachedFileOverPersisted_leavesTheOldOneInTheUfs() throws Exception {

@@ -240,13 +240,13 @@ public final class TablesStress {
 
         @Actor
         public void one() {
-            queue.add(inodes[0]);
+            queue.add(inodes[0], 0);
             out[0] = queue.poll(0);
         }
 
         @Actor
         public void other() {
-            queue.add(inodes[1]);
+            queue.add(inodes[1], 2_000_000_000L);
             out[1] = queue.poll(0);
         }
 

@@ -1,0 +1,82 @@
+package io.posixgateway.alluxio.recovery;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a volume that ends leaves in its folder. Content that is not in Alluxio, the record of such content, and a list of what is left
+ * to do there stay, and are named; everything else is of no use to anybody and goes. The caller holds the folder.
+ */
+final class Remains {
+    private static final Pattern SPOOL = Pattern.compile("spool-\\d+");
+    private static final Pattern LIST = Pattern.compile("(hidden|renames|directories)-.*");
+    private static final String RECORD = ".draft";
+    /** So many a message names. */
+    private static final int MOST_NAMED = 3;
+
+    private final Path folder;
+
+    Remains(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
+    String clear() throws IOException {
+        TreeMap<String, Long> kept = new TreeMap<>();
+        for (Path file : list(folder)) {
+            if (!file.endsWith(SetAside.FOLDER) && isOfNoUse(file)) {
+                Files.deleteIfExists(file);
+            } else if (Files.isRegularFile(file)) {
+                kept.put(folder.relativize(file).toString(), Files.size(file));
+            }
+        }
+        Path aside = folder.resolve(SetAside.FOLDER);
+        if (Files.isDirectory(aside) && list(aside).isEmpty()) {
+            Files.delete(aside);
+        } else if (Files.isDirectory(aside)) {
+            for (Path file : list(aside)) {
+                kept.put(folder.relativize(file).toString(), Files.size(file));
+            }
+        }
+        return describe(kept);
+    }
+
+    private static String describe(TreeMap<String, Long> kept) {
+        if (kept.isEmpty()) {
+            return "";
+        }
+        long bytes = kept.values().stream().mapToLong(Long::longValue).sum();
+        String some = kept.keySet().stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
+        return kept.size() + " files with " + bytes + " bytes (" + some + (kept.size() > MOST_NAMED ? ", …)" : ")");
+    }
+
+    private boolean isOfNoUse(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        if (name.endsWith(RECORD + DraftRecord.FRESH)) {
+            return true; // it never counted
+        }
+        if (name.endsWith(Origin.SUFFIX)) {
+            return !isThere(name.substring(0, name.length() - Origin.SUFFIX.length()) + RECORD);
+        }
+        if (SPOOL.matcher(name).matches()) {
+            return Files.size(file) == 0 && !isThere(name + RECORD);
+        }
+        return LIST.matcher(name).matches() && Files.size(file) == 0;
+    }
+
+    private boolean isThere(String name) {
+        return Files.exists(folder.resolve(name));
+    }
+
+    private static List<Path> list(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+}

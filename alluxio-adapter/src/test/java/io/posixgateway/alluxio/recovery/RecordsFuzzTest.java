@@ -1,0 +1,157 @@
+package io.posixgateway.alluxio.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Whatever bytes stand in a file of a volume's folder, reading it ends with a record, with none, or with an error that is meant.
+ *
+ * <p>Files are made by changing those of the corpus, {@code src/test/resources/fuzz/records}; what a run finds belongs there. A run is
+ * short; {@code -Dpgw.fuzz.seconds=60} makes it longer, {@code -Dpgw.seed} repeats one.
+ */
+class RecordsFuzzTest {
+    private static final Path CORPUS = Path.of("src/test/resources/fuzz/records");
+    private static final int LEAST_ROUNDS = 150;
+    private static final long SECONDS = Long.getLong("pgw.fuzz.seconds", 0);
+    private static final long SEED = Long.getLong("pgw.seed", Clock.system().nanos());
+    private static final byte[][] NUMBERS = {
+        {0, 0, 0, 0}, {-1, -1, -1, -1}, {127, -1, -1, -1}, {-128, 0, 0, 0}, {0, 0, -1, -1}, {0, 0, 1, 0}
+    };
+
+    private final Path folder;
+    private final Random random = new Random(SEED);
+
+    RecordsFuzzTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    private interface Read {
+        void from(Path folder) throws IOException, StoreException;
+    }
+
+    /** What is read, of which name; the corpus has its files in folders of these names. */
+    private record Kind(String file, Read read) {
+        List<Path> seeds() throws IOException {
+            try (Stream<Path> files = Files.list(CORPUS.resolve(file))) {
+                return files.sorted().toList();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return file;
+        }
+    }
+
+    static Stream<Kind> kinds() {
+        return Stream.of(
+                new Kind("spool-1.draft", folder -> {
+                    Path file = folder.resolve("spool-1.draft");
+                    DraftRecord.ids(file);
+                    DraftRecord.read(file);
+                }),
+                new Kind("spool-1.origin", folder -> Origin.read(folder.resolve("spool-1.origin"))),
+                new Kind("volume", RecordsFuzzTest::openFolder),
+                new Kind("nodes", RecordsFuzzTest::openFolder),
+                new Kind("foreign-nodes", RecordsFuzzTest::openFolder),
+                new Kind("blocks", RecordsFuzzTest::openFolder),
+                new Kind("hidden-1-of.another-1", folder -> {
+                    try (HiddenFiles list = new HiddenFiles(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }),
+                new Kind("renames-1-of.another-1", folder -> {
+                    try (RenameLog list = new RenameLog(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }),
+                new Kind("directories-1-of.another-1", folder -> {
+                    try (DirectoryRenameLog list = new DirectoryRenameLog(folder, "c", true)) {
+                        list.inherit();
+                    }
+                }));
+    }
+
+    private static void openFolder(Path folder) throws StoreException {
+        try (VolumeFolder opened = VolumeFolder.open(folder)) {
+            opened.identity();
+            opened.clusterId();
+            opened.foreignNodes();
+            opened.blockFolder();
+            opened.rootId();
+            opened.nodes().inherited();
+            opened.nodes().inheritedDirectories();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void read_anyBytes_endsAsItIsMeantTo(Kind kind) throws IOException {
+        Clock clock = Clock.system();
+        List<Path> seeds = kind.seeds();
+        assertThat(seeds).isNotEmpty();
+        long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
+        for (int round = 0; round < LEAST_ROUNDS || clock.nanos() < until; round++) {
+            byte[] seed = Files.readAllBytes(seeds.get(round % seeds.size()));
+            byte[] bytes = round < seeds.size() ? seed : changed(seed);
+            Files.write(folder.resolve(kind.file), bytes);
+            try {
+                kind.read.from(folder);
+            } catch (StoreException | IOException meant) {
+                assertThat(round).as("a file of the corpus that is well").isGreaterThanOrEqualTo(wellFormed(seeds));
+            } catch (RuntimeException | Error e) {
+                fail(
+                        "%s of %s; add it to %s; again with -Dpgw.seed=%d"
+                                .formatted(e, HexFormat.of().formatHex(bytes), CORPUS.resolve(kind.file), SEED),
+                        e);
+            }
+        }
+    }
+
+    /** Files that begin with "well" are read without an error by every version, and come before what was found. */
+    private static int wellFormed(List<Path> seeds) {
+        return (int) seeds.stream()
+                .filter(seed -> seed.getFileName().toString().startsWith("a-well"))
+                .count();
+    }
+
+    private byte[] changed(byte[] seed) {
+        byte[] bytes = seed.clone();
+        for (int changes = 1 + random.nextInt(4); changes > 0 && bytes.length > 0; changes--) {
+            int at = random.nextInt(bytes.length);
+            switch (random.nextInt(5)) {
+                case 0 -> bytes[at] = (byte) random.nextInt();
+                case 1 -> put(bytes, at & ~3, NUMBERS[random.nextInt(NUMBERS.length)]);
+                case 2 -> bytes = Arrays.copyOf(bytes, at);
+                case 3 -> bytes = twice(bytes, at);
+                default -> put(bytes, at, Arrays.copyOfRange(bytes, random.nextInt(bytes.length), bytes.length));
+            }
+        }
+        return bytes;
+    }
+
+    private static void put(byte[] into, int at, byte[] what) {
+        System.arraycopy(what, 0, into, at, Math.min(what.length, into.length - at));
+    }
+
+    private static byte[] twice(byte[] bytes, int from) {
+        byte[] longer = Arrays.copyOf(bytes, Math.min(2 * bytes.length - from, 1 << 16));
+        System.arraycopy(bytes, from, longer, bytes.length, longer.length - bytes.length);
+        return longer;
+    }
+}

@@ -1,0 +1,88 @@
+package io.posixgateway.alluxio.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The disk of the spool takes nothing, not even a name: files can be read, and changed as soon as there is room. */
+class FullDiskTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final Path disk;
+
+    FullDiskTest(@TempDir Path disk) {
+        this.disk = disk;
+    }
+
+    @BeforeEach
+    void mountDisk() throws Exception {
+        assumeTrue(
+                Built.isRoot()
+                        && run("mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=60", "none", disk.toString()) == 0,
+                "may not mount");
+    }
+
+    @AfterEach
+    void unmountDisk() throws Exception {
+        run("umount", "-l", disk.toString()); // the JVM has files of it mapped
+    }
+
+    private static int run(String... words) throws Exception {
+        return new ProcessBuilder(words).start().waitFor();
+    }
+
+    private List<Path> fill() {
+        List<Path> made = new ArrayList<>();
+        try {
+            while (true) {
+                made.add(Files.createFile(disk.resolve("fill-" + made.size())));
+            }
+        } catch (IOException full) {
+            return made;
+        }
+    }
+
+    private static void isFull(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.ENOSPC));
+    }
+
+    @Test
+    void newVolume_onAFullDisk_isReadAndIsWrittenOnceThereIsRoom() throws Exception {
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            other.write("/file", "old");
+        }
+        List<Path> filler = fill();
+        try (MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(disk.resolve("volume"), null)) {
+            assertThat(mount.list("/")).containsExactly("file");
+            assertThat(mount.read("/file")).isEqualTo("old");
+            isFull(() -> mount.write("/new", "x"));
+            isFull(() -> mount.write("/file", "x"));
+            assertThat(mount.read("/file")).isEqualTo("old");
+            assertThat(mount.exists("/new")).isFalse();
+            for (Path file : filler) {
+                Files.delete(file);
+            }
+            mount.write("/new", "content");
+            mount.write("/file", "later");
+            assertThat(mount.read("/new")).isEqualTo("content");
+        }
+        assertThat(cluster.ufs().read("/file")).asString().isEqualTo("later");
+    }
+}
