@@ -133,18 +133,30 @@ coverage: build ## What the Java tests cover: branches of each module (JaCoCo; t
 	@$(MVN) -Dquick -Pcoverage jacoco:report
 	@.ci/coverage fuse-core alluxio-adapter
 
-# Gateway killed, upgraded, keeper replaced, under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade
-# TRANSPORTS=devfuse,uring).
+# Gateway and keeper killed, upgraded and replaced under load; every byte checked (KILLS=20 READERS=8 WRITERS=2 TRIALS=kill,upgrade
+# TRANSPORTS=devfuse,uring APART=1000, ms between two kills).
+TRIALS ?= kill kill-while-master-stands kill-one-waiting kill-successor upgrade keeper keeper-killed keeper-then-gateway gateway-then-keeper
+
 fault: build
 	@$(MVN) -Dquick test -Dtest='OpenFilesFaultTest,AlluxioAwayFaultTest,TakeoverFaultTest' \
 	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.kills=$(or $(KILLS),20) -Dpgw.readers=$(or $(READERS),8) \
-	  -Dpgw.writers=$(or $(WRITERS),2) $(if $(TRIALS),-Dpgw.trials=$(TRIALS)) \
+	  -Dpgw.writers=$(or $(WRITERS),2) -Dpgw.trials=$(call list,$(TRIALS)) -Dpgw.apart=$(or $(APART),1000) \
 	  -Dpgw.transports=$(or $(TRANSPORTS),devfuse$(comma)uring) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/*.json"
 
-LONG := fault stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+# To earlier versions and back, by plan and by kills, under writers whose files stay open (COMMITS='30d27dac …', built once in the
+# cache, or VERSIONS=built trees; TURNS=2).
+COMMITS ?= 30d27dac 076605e3 5dc77cf2 789fac56
 
-long: ## One of the long tests: TEST=fault, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+.PHONY: versions
+versions: build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=VersionsFaultTest -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.versions=$(or $(VERSIONS),$$(.ci/versions $(COMMITS))) -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
+	@echo "==> the same as JSON: alluxio-adapter/target/fault/versions-*.json"
+
+LONG := fault versions stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+
+long: ## One of the long tests: TEST=fault, versions, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 

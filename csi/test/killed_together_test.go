@@ -211,8 +211,10 @@ func killRounds(t *testing.T) int {
 
 // Programs make, remove and look up names all the while, and notices about these names come.
 func TestKeeperAndGatewayKilledTogetherUnderLoadHangNobody(t *testing.T) {
-	fusetest.RequireFuse(t)
-	r := newRig(t, "")
+	onEachGateway(t, killedTogether)
+}
+
+func killedTogether(t *testing.T, r *rig) {
 	random := newRandom(t)
 	one, other := published(t, r, "pvc-one"), published(t, r, "pvc-other")
 	var left, slowest time.Duration

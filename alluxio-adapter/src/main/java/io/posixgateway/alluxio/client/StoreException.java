@@ -8,27 +8,43 @@ public final class StoreException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final int errno;
-    private final boolean unanswered;
+    private final Kind kind;
+
+    private enum Kind {
+        ANSWER,
+        UNANSWERED,
+        SILENCE
+    }
 
     /** @param errno positive, of {@link io.posixgateway.fuse.spi.Errno} */
     public StoreException(int errno, String message, @Nullable Throwable cause) {
-        this(errno, message, cause, false);
+        this(errno, message, cause, Kind.ANSWER);
     }
 
-    private StoreException(int errno, String message, @Nullable Throwable cause, boolean unanswered) {
+    private StoreException(int errno, String message, @Nullable Throwable cause, Kind kind) {
         super(message, cause);
         this.errno = errno;
-        this.unanswered = unanswered;
+        this.kind = kind;
     }
 
     /** EIO: who was asked did not answer. */
     static StoreException unanswered(String message, Throwable cause) {
-        return new StoreException(Errno.EIO, message, cause, true);
+        return new StoreException(Errno.EIO, message, cause, Kind.UNANSWERED);
+    }
+
+    /** EIO: who was asked has not answered yet, and may only be slow. */
+    static StoreException silence(String message) {
+        return new StoreException(Errno.EIO, message, null, Kind.SILENCE);
+    }
+
+    /** Did somebody not answer in time, who may only be slow? */
+    public boolean isSilence() {
+        return kind == Kind.SILENCE;
     }
 
     /** Did somebody not answer, so that the same may succeed elsewhere, or later? */
     public boolean isUnanswered() {
-        return unanswered;
+        return kind == Kind.UNANSWERED;
     }
 
     /** Was it a change that may have been made, or may be made yet: nobody answered, or nobody waited for the answer? */

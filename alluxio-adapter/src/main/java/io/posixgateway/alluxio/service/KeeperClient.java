@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +52,31 @@ public final class KeeperClient implements Takeover.Kept {
         this.clock = clock;
         this.socket = socket;
         this.timeoutMillis = timeoutMillis;
+    }
+
+    /** By which nothing is asked: it shows when the keeper that is there now ends. */
+    KeeperWatch.Connection connect(long nanos) {
+        boolean none = socket.toString().isEmpty();
+        int connection = none || !isBelieved()
+                ? -1
+                : Native.connectUnix(Native.pathBytes(socket.toString()), (int) TimeUnit.NANOSECONDS.toMillis(nanos));
+        return new KeeperWatch.Connection() {
+            @Override
+            public boolean awaitEnd() {
+                if (none) {
+                    clock.pause(nanos);
+                    return false;
+                }
+                return connection < 0 || Native.receive(connection, CHUNK.get(), new int[0]) != -Errno.EAGAIN;
+            }
+
+            @Override
+            public void close() {
+                if (connection >= 0) {
+                    Native.close(connection);
+                }
+            }
+        };
     }
 
     /** A session as the keeper lists it. */

@@ -13,11 +13,14 @@ import org.slf4j.LoggerFactory;
  * Gives sessions that this process serves to a keeper that does not hold them: the next one after a keeper that crashed. Without
  * it, their mounts would end with this process.
  *
- * <p>Looks every 2 s on a thread of its own until it is closed. {@link #unkept} may be asked by any thread.
+ * <p>Looks every 2 s on a thread of its own until it is closed, and at once when the keeper ends: until the next one has the
+ * sessions, their mounts hang on this process alone. {@link #unkept} may be asked by any thread.
  */
 public final class KeeperWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KeeperWatch.class);
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** While there is no keeper, and before whatever ends connections at once is asked again. */
+    private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Keeper keeper;
     private final Clock clock;
@@ -34,8 +37,20 @@ public final class KeeperWatch implements AutoCloseable {
         boolean give() throws KeeperException;
     }
 
+    /** To one keeper; ends with it, and with {@link #close}. */
+    interface Connection extends AutoCloseable {
+        /** Waits until the keeper has ended (true), or as long as was said. */
+        boolean awaitEnd();
+
+        @Override
+        void close();
+    }
+
     /** What is held, and what is served. Any thread. */
     interface Keeper {
+        /** To the keeper that there is, to wait so long for its end; one that has ended where there is none. */
+        Connection connect(long nanos);
+
         /** The names of the sessions that the keeper holds. */
         Set<String> held() throws KeeperException;
 
@@ -59,6 +74,11 @@ public final class KeeperWatch implements AutoCloseable {
     public static KeeperWatch start(KeeperClient keeper, Volumes volumes, Clock clock) {
         return start(
                 new Keeper() {
+                    @Override
+                    public Connection connect(long nanos) {
+                        return keeper.connect(nanos);
+                    }
+
                     @Override
                     public Set<String> held() throws KeeperException {
                         return keeper.list().stream()
@@ -98,12 +118,16 @@ public final class KeeperWatch implements AutoCloseable {
 
     private void run() {
         while (!closed) {
-            try {
+            // Before the look, which may still find the sessions there.
+            try (Connection connection = keeper.connect(LOOK_NANOS)) {
                 look();
+                if (connection.awaitEnd()) {
+                    clock.pause(AGAIN_NANOS);
+                }
             } catch (RuntimeException | Error e) {
                 LOG.error("Looking whether the keeper holds all sessions failed; retrying", e);
+                clock.pause(LOOK_NANOS);
             }
-            clock.pause(LOOK_NANOS);
         }
     }
 

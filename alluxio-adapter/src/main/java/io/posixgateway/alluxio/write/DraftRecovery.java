@@ -191,7 +191,9 @@ public final class DraftRecovery {
             restore(drafts);
             return true;
         } catch (StoreException e) {
-            if (!refused) {
+            if (e.isSilence()) {
+                LOG.debug("Changed files of an earlier process still wait for Alluxio: {}", e.getMessage());
+            } else if (!refused) {
                 refused = true;
                 LOG.warn("Changed files of an earlier process wait for Alluxio: {}", e.getMessage());
             }

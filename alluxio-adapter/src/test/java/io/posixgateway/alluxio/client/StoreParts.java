@@ -16,6 +16,11 @@ public final class StoreParts {
         return StoreException.unanswered(message, new IllegalStateException(message));
     }
 
+    /** EIO: a server has not answered yet. */
+    public static StoreException silence(String message) {
+        return StoreException.silence(message);
+    }
+
     /** ESTALE where the UFS has another version of the file than Alluxio, after a read from the UFS. */
     public static void compareVersions(Store store, String path, long fileId) throws StoreException {
         VersionCheck.compare(store, path, fileId);

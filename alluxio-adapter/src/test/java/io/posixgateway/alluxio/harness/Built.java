@@ -8,19 +8,31 @@ import java.nio.file.Path;
 
 /** Where the programs lie that {@code make build} makes; a test that needs one that is not there is skipped with a reason. */
 public final class Built {
+    private static final String GATEWAY = "alluxio-adapter/target/dist/bin/posix-gateway";
+    private static final String KEEPER = "csi/bin/posix-gateway-keeper";
+
     private Built() {}
 
     /** The launcher of the command. */
     public static Path gateway() {
-        return needed("alluxio-adapter/target/dist/bin/posix-gateway");
+        return needed(root(), GATEWAY);
     }
 
     public static Path keeper() {
-        return needed("csi/bin/posix-gateway-keeper");
+        return needed(root(), KEEPER);
     }
 
-    private static Path needed(String name) {
-        Path file = root().resolve(name);
+    /** The launcher of another built tree: of an earlier version, for instance. */
+    static Path gateway(Path tree) {
+        return needed(tree, GATEWAY);
+    }
+
+    static Path keeper(Path tree) {
+        return needed(tree, KEEPER);
+    }
+
+    private static Path needed(Path tree, String name) {
+        Path file = tree.resolve(name);
         boolean there = Files.isExecutable(file);
         if (!there) {
             System.out.println("SKIPPED: " + file + " is not built; make build makes it");

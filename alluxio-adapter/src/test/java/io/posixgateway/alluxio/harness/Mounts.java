@@ -10,8 +10,14 @@ public final class Mounts {
     private Mounts() {}
 
     public static boolean isMounted(Path target) throws IOException {
+        return times(target) > 0;
+    }
+
+    /** How many mounts lie there, one on the other. */
+    public static long times(Path target) throws IOException {
         return Files.readAllLines(Path.of("/proc/self/mountinfo")).stream()
-                .anyMatch(line -> line.split(" ", -1)[4].equals(target.toString()));
+                .filter(line -> line.split(" ", -1)[4].equals(target.toString()))
+                .count();
     }
 
     /** For the end of a test: takes a mount away however it is, if it is still there. */

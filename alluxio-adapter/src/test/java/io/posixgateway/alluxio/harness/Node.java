@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -44,10 +45,14 @@ public final class Node implements AutoCloseable {
 
     private final Path folder;
     private final String javaOptions;
+    private final List<String> blockFolders;
+    private Path tree;
     private Program keeper;
+    private Program nextKeeper;
     private final List<Path> mounts = new ArrayList<>();
     private final List<Program> gateways = new ArrayList<>();
     private final List<Long> leaving = new ArrayList<>();
+    private final List<Long> adopting = new ArrayList<>();
     private final EventLoopGroup loop = new EpollEventLoopGroup(1);
     private final ManagedChannel channel;
     private final int httpPort;
@@ -62,12 +67,23 @@ public final class Node implements AutoCloseable {
 
     /** The same, with options for the JVMs of its gateways. */
     public Node(Path folder, String javaOptions) throws Exception {
+        this(folder, javaOptions, Built.root(), List.of("--block-folders", "*=/tmp:/dev/shm"));
+    }
+
+    /** The same with keeper and gateway of another built tree, of an earlier version for instance, until {@link #use}. */
+    public static Node ofTree(Path folder, Path tree) throws Exception {
+        // Earlier versions open block files unasked, and refuse the option.
+        return new Node(folder, "", tree, List.of());
+    }
+
+    private Node(Path folder, String javaOptions, Path tree, List<String> blockFolders) throws Exception {
         this.folder = folder;
         this.javaOptions = javaOptions;
+        this.blockFolders = blockFolders;
+        this.tree = tree;
         this.httpPort = FreePort.find();
-        this.keeper = Program.start(
-                folder,
-                List.of(Built.keeper().toString(), "--socket", keeperSocket().toString()));
+        this.nextKeeper = keeperToBe();
+        this.keeper = startKeeper();
         this.channel = NettyChannelBuilder.forAddress(
                         new DomainSocketAddress(controlSocket().toString()))
                 .eventLoopGroup(loop)
@@ -78,6 +94,11 @@ public final class Node implements AutoCloseable {
         Waiting.until("the keeper listens", LIMIT, () -> Files.exists(keeperSocket()));
         this.next = nextGateway();
         this.gateway = startGateway();
+    }
+
+    /** The keepers and gateways that are started from here on are those of this built tree. */
+    public void use(Path tree) {
+        this.tree = tree;
     }
 
     private Path keeperSocket() {
@@ -92,17 +113,30 @@ public final class Node implements AutoCloseable {
     private Program startGateway() throws IOException {
         Program started = next;
         gateways.add(started);
-        started.begin();
+        started.begin(Built.gateway(tree));
         next = nextGateway();
         return started;
     }
 
     private Program nextGateway() throws IOException {
-        return Program.gatewayToBe(folder, javaOptions, serve().toArray(new String[0]));
+        return Program.toBe(folder, javaOptions, serve());
+    }
+
+    /** The one that waits begins; it takes the sessions of the one that is there, if there is one. Another one waits. */
+    private Program startKeeper() throws IOException {
+        Program started = nextKeeper;
+        started.begin(Built.keeper(tree));
+        nextKeeper = keeperToBe();
+        return started;
+    }
+
+    private Program keeperToBe() throws IOException {
+        String socket = keeperSocket().toString();
+        return Program.toBe(folder, "", List.of("--socket", socket, "--takeover", socket));
     }
 
     private List<String> serve() {
-        return List.of(
+        List<String> arguments = new ArrayList<>(List.of(
                 "serve",
                 "--socket",
                 controlSocket().toString(),
@@ -111,14 +145,14 @@ public final class Node implements AutoCloseable {
                 "--http",
                 "127.0.0.1:" + httpPort,
                 "--spool",
-                folder.resolve("spool").toString(),
-                "--block-folders",
-                "*=/tmp:/dev/shm");
+                folder.resolve("spool").toString()));
+        arguments.addAll(blockFolders);
+        return arguments;
     }
 
     /** Starts another gateway, as it stands behind the first one in a container; it says more than others. The caller ends it. */
     public Program startStandby() throws IOException {
-        List<String> arguments = new ArrayList<>(serve());
+        List<String> arguments = serve();
         arguments.addAll(List.of("--standby", "--log-level", "DEBUG"));
         return Program.gateway(folder, arguments.toArray(new String[0]));
     }
@@ -127,6 +161,71 @@ public final class Node implements AutoCloseable {
     public void killAndRestartGateway() throws Exception {
         gateway.kill();
         gateway = startGateway();
+    }
+
+    /** kill -9 of the gateway, and of the next one so long after it began to take over; then a third one. */
+    public void killGatewayAndItsSuccessor(Duration after) throws Exception {
+        Program third = nextGateway(); // while somebody serves
+        gateway.kill();
+        Program successor = next;
+        gateways.add(successor);
+        successor.begin(Built.gateway(tree));
+        successor.awaitOutput(LEADING, LIMIT);
+        pause(after);
+        successor.kill();
+        next = third;
+        gateway = startGateway();
+    }
+
+    /** kill -9 of the keeper, and a new one at once, which knows of no session until the gateway gives it those it serves. */
+    public void killAndRestartKeeper() throws Exception {
+        keeper.kill();
+        keeper = startKeeper();
+    }
+
+    /** kill -9 of the keeper, and so long after it of the gateway, while another gateway waits. */
+    public void killKeeperThenGateway(Duration apart) throws Exception {
+        killAndRestartKeeper();
+        pause(apart);
+        killGatewayBeforeTheWaiting();
+    }
+
+    /** The other way round. */
+    public void killGatewayThenKeeper(Duration apart) throws Exception {
+        killGatewayBeforeTheWaiting();
+        pause(apart);
+        killAndRestartKeeper();
+    }
+
+    private static void pause(Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    /** Until the keeper holds so many sessions that are mounted. */
+    public void awaitKept(int sessions) throws Exception {
+        Instant began = Instant.now();
+        Waiting.until("the keeper holds the sessions", LIMIT, () -> kept() == sessions);
+        adopting.add(Duration.between(began, Instant.now()).toMillis());
+    }
+
+    private long kept() {
+        JsonObject question = new JsonObject();
+        question.addProperty("op", "list");
+        try {
+            return ask(question).getAsJsonArray("list").asList().stream()
+                    .filter(session -> session.getAsJsonObject().get("mounted").getAsBoolean())
+                    .count();
+        } catch (IOException notYet) {
+            return 0;
+        }
+    }
+
+    /** Of each {@link #awaitKept}: how long it took. */
+    public List<Long> adoptingMillis() {
+        return List.copyOf(adopting);
     }
 
     /** Starts another gateway, which gets ready and waits for the end of the one that serves. */
@@ -174,14 +273,7 @@ public final class Node implements AutoCloseable {
     /** A new keeper takes the sessions of the old one, which ends. */
     public void replaceKeeper() throws Exception {
         Program old = keeper;
-        keeper = Program.start(
-                folder,
-                List.of(
-                        Built.keeper().toString(),
-                        "--socket",
-                        keeperSocket().toString(),
-                        "--takeover",
-                        keeperSocket().toString()));
+        keeper = startKeeper();
         if (old.await(LIMIT) != 0) {
             throw new AssertionError("the old keeper said:\n" + old.output());
         }
@@ -211,7 +303,7 @@ public final class Node implements AutoCloseable {
 
     /** Starts the next one, which was there but asleep. Nothing else is started before {@link #prepareNextGateway}. */
     public void startNextGateway() throws IOException {
-        next.begin();
+        next.begin(Built.gateway(tree));
         gateways.add(next);
         gateway = next;
     }
@@ -275,7 +367,7 @@ public final class Node implements AutoCloseable {
         ask(question);
     }
 
-    private void ask(JsonObject question) throws IOException {
+    private JsonObject ask(JsonObject question) throws IOException {
         try (SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             socket.connect(UnixDomainSocketAddress.of(keeperSocket()));
             socket.write(ByteBuffer.wrap((question + "\n").getBytes(StandardCharsets.UTF_8)));
@@ -284,9 +376,11 @@ public final class Node implements AutoCloseable {
                 // The line is not complete.
             }
             String line = new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
-            if (!JsonParser.parseString(line).getAsJsonObject().get("ok").getAsBoolean()) {
+            JsonObject said = JsonParser.parseString(line).getAsJsonObject();
+            if (!said.get("ok").getAsBoolean()) {
                 throw new IOException("the keeper refuses " + question + ": " + line);
             }
+            return said;
         }
     }
 
@@ -341,6 +435,7 @@ public final class Node implements AutoCloseable {
                     .forEach(line -> System.out.println("gateway " + one.pid() + " said: " + line));
         }
         keeper.close();
+        nextKeeper.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);
         }

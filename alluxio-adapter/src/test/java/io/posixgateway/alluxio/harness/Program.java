@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.harness;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,15 +32,15 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Starts a process that becomes {@code posix-gateway} with these arguments at {@link #begin}. To be used where the mounts
-     * that the gateway is to serve have open files in this process: a child closes copies of those before it begins, and that
-     * waits until somebody serves.
+     * Starts a process that becomes the program that {@link #begin} names, with these arguments and, where it is a gateway, these
+     * options of its JVM. To be used where the mounts that it is to serve have open files in this process: a child closes copies
+     * of those before it begins, and that waits until somebody serves.
      */
-    static Program gatewayToBe(Path folder, String javaOptions, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "read -r go && exec \"$0\" \"$@\""));
-        command.addAll(List.of("/usr/bin/env", "POSIX_GATEWAY_JAVA_OPTS=" + javaOptions));
-        command.add(Built.gateway().toString());
-        command.addAll(List.of(arguments));
+    static Program toBe(Path folder, String javaOptions, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of("/bin/sh", "-c", "read -r program && exec /usr/bin/env \"$0\" \"$program\" \"$@\""));
+        command.add("POSIX_GATEWAY_JAVA_OPTS=" + javaOptions);
+        command.addAll(arguments);
         Path output = Files.createTempFile(folder, "program-", ".out");
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -48,9 +49,9 @@ public final class Program implements AutoCloseable {
         return new Program(process, output);
     }
 
-    /** Lets what {@link #gatewayToBe} started go on. */
-    void begin() throws IOException {
-        process.getOutputStream().write('\n');
+    /** Lets what {@link #toBe} started go on, as this program. */
+    void begin(Path program) throws IOException {
+        process.getOutputStream().write((program + "\n").getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().close();
     }
 

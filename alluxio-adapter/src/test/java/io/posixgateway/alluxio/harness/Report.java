@@ -24,7 +24,7 @@ public final class Report {
         return this;
     }
 
-    /** Median and greatest of the times; of none, nothing. */
+    /** Median, least and greatest of the times; of none, nothing. */
     public Report withMillis(String key, List<Long> millis) {
         if (millis.isEmpty()) {
             return this;
@@ -32,6 +32,7 @@ public final class Report {
         List<Long> sorted = new java.util.ArrayList<>(millis);
         Collections.sort(sorted);
         values.put(key + "_median_ms", sorted.get(sorted.size() / 2));
+        values.put(key + "_min_ms", sorted.get(0));
         values.put(key + "_max_ms", sorted.get(sorted.size() - 1));
         return this;
     }

@@ -8,6 +8,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -40,5 +41,23 @@ class KeeperClientTest {
     void one_that_does_not_answer_yet_is_another_thing(@TempDir Path folder) {
         KeeperClient late = new KeeperClient(folder.resolve("keeper.sock"), TIMEOUT_MILLIS, Clock.system());
         assertThatThrownBy(late::list).isInstanceOf(KeeperException.class);
+    }
+
+    @Test
+    void a_connection_ends_with_its_keeper_and_not_before(@TempDir Path folder) throws Exception {
+        Path path = folder.resolve("keeper.sock");
+        KeeperClient client = new KeeperClient(path, TIMEOUT_MILLIS, Clock.system());
+        try (KeeperWatch.Connection none = client.connect(1_000_000)) {
+            assertThat(none.awaitEnd()).isTrue();
+        }
+        try (ServerSocketChannel keeper = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            keeper.bind(UnixDomainSocketAddress.of(path));
+            try (KeeperWatch.Connection connection = client.connect(1_000_000)) {
+                SocketChannel accepted = keeper.accept();
+                assertThat(connection.awaitEnd()).isFalse();
+                accepted.close();
+                assertThat(connection.awaitEnd()).isTrue();
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,14 +18,36 @@ import org.junit.jupiter.api.Timeout;
 class KeeperWatchTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofSeconds(2);
+    private static final Duration AGAIN = Duration.ofMillis(50);
 
     private final ManualClock clock = new ManualClock();
     private final Set<String> held = ConcurrentHashMap.newKeySet();
     private final AtomicInteger looks = new AtomicInteger();
     private volatile boolean away;
+    private volatile CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean refuses;
 
     private final class Keeper implements KeeperWatch.Keeper {
+        @Override
+        public KeeperWatch.Connection connect(long nanos) {
+            CountDownLatch end = ended;
+            boolean none = away;
+            return new KeeperWatch.Connection() {
+                @Override
+                public boolean awaitEnd() {
+                    try {
+                        return none || clock.await(end, nanos);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        return true;
+                    }
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
         @Override
         public Set<String> held() throws KeeperException {
             looks.incrementAndGet();
@@ -59,8 +82,12 @@ class KeeperWatchTest {
 
     /** Until the next look is over. */
     private void look() throws Exception {
+        untilItWaitsAgain(() -> clock.advance(LOOK));
+    }
+
+    private void untilItWaitsAgain(Runnable change) throws Exception {
         long before = clock.waits();
-        clock.advance(LOOK);
+        change.run();
         Waiting.until("the next look", LIMIT, () -> clock.waits() > before);
     }
 
@@ -82,6 +109,24 @@ class KeeperWatchTest {
             look();
             Waiting.until("both are held", LIMIT, () -> held.equals(Set.of("x", "y")));
             assertThat(watch.unkept()).isZero();
+        }
+    }
+
+    /** A gateway that is killed a second after its keeper ends no mount. */
+    @Test
+    void the_next_keeper_is_given_the_sessions_as_soon_as_the_last_one_has_ended() throws Exception {
+        held.addAll(Set.of("x", "y"));
+        try (KeeperWatch watch = KeeperWatch.start(new Keeper(), clock)) {
+            clock.awaitWaiting(1);
+            away = true;
+            held.clear();
+            untilItWaitsAgain(ended::countDown);
+            untilItWaitsAgain(() -> clock.advance(AGAIN));
+            assertThat(watch.unkept()).isEqualTo(2);
+            ended = new CountDownLatch(1);
+            away = false;
+            untilItWaitsAgain(() -> clock.advance(AGAIN));
+            assertThat(held).containsExactlyInAnyOrder("x", "y");
         }
     }
 }

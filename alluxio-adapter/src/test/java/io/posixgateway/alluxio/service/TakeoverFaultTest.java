@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Evidence;
 import io.posixgateway.alluxio.harness.FuseCalls;
 import io.posixgateway.alluxio.harness.Load;
+import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Report;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Dpgw.kills=N} sets how often (20 in {@code make fault}; by default once, and twice where what was taken over is to be
  * taken over again), {@code -Dpgw.trials=kill,upgrade} which,
  * {@code -Dpgw.transports=devfuse,uring} over what, {@code -Dpgw.load.pause=N} how many ms lie between the pieces of a
- * checkpoint.
+ * checkpoint, {@code -Dpgw.apart=N} how many ms lie between two kills.
  */
 class TakeoverFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -50,6 +51,10 @@ class TakeoverFaultTest {
     private static final int LEAST_STANDING = 100;
 
     private static final int MORE_STANDING = 2500;
+    /** Milliseconds; a takeover is over sooner. */
+    private static final int LATEST_SECOND_KILL = 400;
+
+    private static final Duration APART = Duration.ofMillis(Integer.getInteger("pgw.apart", 1000));
 
     private final Random random = new Random(20);
 
@@ -98,6 +103,19 @@ class TakeoverFaultTest {
             trial("kill-one-waiting", suffix, mount, node::startWaitingGateway, node::killGatewayBeforeTheWaiting);
             trial("upgrade", suffix, mount, node::startWaitingGateway, node::upgradeGateway);
             trial("keeper", suffix, mount, () -> {}, node::replaceKeeper);
+            trial("kill-successor", suffix, mount, () -> {}, this::killTheSuccessorToo);
+            Act allKept = () -> node.awaitKept(TRANSPORTS.indexOf(transport) + 1);
+            Act keeperKilled = () -> {
+                node.killAndRestartKeeper();
+                allKept.run();
+            };
+            Act waitsAndKept = () -> {
+                node.startWaitingGateway();
+                allKept.run();
+            };
+            trial("keeper-killed", suffix, mount, () -> {}, keeperKilled);
+            trial("keeper-then-gateway", suffix, mount, waitsAndKept, () -> node.killKeeperThenGateway(APART));
+            trial("gateway-then-keeper", suffix, mount, waitsAndKept, () -> node.killGatewayThenKeeper(APART));
         }
     }
 
@@ -109,6 +127,10 @@ class TakeoverFaultTest {
         standing.waitFor();
     }
 
+    private void killTheSuccessorToo() throws Exception {
+        node.killGatewayAndItsSuccessor(Duration.ofMillis(random.nextInt(LATEST_SECOND_KILL)));
+    }
+
     private void trial(String kind, String suffix, Path mount, Act before, Act act) throws Exception {
         if (!TRIALS.contains(kind)) {
             return;
@@ -117,6 +139,7 @@ class TakeoverFaultTest {
         int rounds = Integer.getInteger("pgw.kills", TWICE.contains(kind) ? 2 : 1);
         int left = node.leavingMillis().size();
         int taken = node.said(TAKEN).size();
+        int adopted = node.adoptingMillis().size();
         try (Load load = Load.start(mount, READERS, WRITERS)) {
             List<Long> usual = new ArrayList<>();
             List<Long> pauses = new ArrayList<>();
@@ -132,6 +155,7 @@ class TakeoverFaultTest {
                 awaitWork(name, load);
                 pauses.add(load.takeLongestMillis());
                 node.awaitReady();
+                assertThat(Mounts.times(mount)).as("mounts at " + mount).isOne();
             }
             load.stop();
             report(name, rounds, load)
@@ -141,6 +165,7 @@ class TakeoverFaultTest {
                     .withMillis("pause", pauses)
                     .withMillis("leaving", since(left, node.leavingMillis()))
                     .withMillis("taking", since(taken, node.said(TAKEN)))
+                    .withMillis("adopting", since(adopted, node.adoptingMillis()))
                     .tell();
             assertThat(load.failures()).as(name).isEmpty();
         }

@@ -13,13 +13,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is killed between two of its calls, and the next goes on with what it kept. */
 class KeptMountTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final Path folder;
 
@@ -156,5 +160,56 @@ class KeptMountTest {
                 assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
             }
         }
+    }
+
+    /** A program that syncs would take EIO for a loss. A busy machine's master once took six seconds for its first answer. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void recovery_whoseMasterIsOnlySlow_failsNoCall() throws Exception {
+        try (MemoryMount killed = first()) {
+            OpenFile file = killed.create("/file").write("text");
+            killed.kill();
+            MemoryStore store = cluster.connect();
+            AtomicBoolean silent = new AtomicBoolean();
+            List<StoreFaults.Fault> faults = Stream.of(StoreCall.STATUS, StoreCall.PATH_OF, StoreCall.CREATE)
+                    .map(call -> store.faults()
+                            .on(call)
+                            .always()
+                            .before(() -> silent.set(true))
+                            .beSilent())
+                    .toList();
+            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+                Waiting.until("a question without an answer", LIMIT, silent::get);
+                FutureTask<String> call = new FutureTask<>(() -> {
+                    try (OpenFile same = next.inherited(file)) {
+                        return same.readText();
+                    }
+                });
+                new Thread(call).start();
+                Waiting.until("the call to wait", LIMIT, KeptMountTest::isOneAtTheGate);
+                for (int tries = 0; tries < 5; tries++) {
+                    Waiting.until("the recovery's pause", LIMIT, KeptMountTest::isRecoveryPausing);
+                    silent.set(false);
+                    cluster.clock().advance(Duration.ofSeconds(4));
+                    Waiting.until("one more question without an answer", LIMIT, silent::get);
+                }
+                faults.forEach(StoreFaults.Fault::remove);
+                Waiting.until("the call to end", LIMIT, () -> {
+                    cluster.clock().advance(Duration.ofMillis(100));
+                    return call.isDone();
+                });
+                assertThat(call.get()).isEqualTo("text");
+            }
+        }
+    }
+
+    private static boolean isOneAtTheGate() {
+        return Thread.getAllStackTraces().values().stream().flatMap(Stream::of).anyMatch(frame -> frame.getClassName()
+                .endsWith(".RecoveryGate"));
+    }
+
+    private static boolean isRecoveryPausing() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("recovery") && thread.getState() == Thread.State.WAITING);
     }
 }

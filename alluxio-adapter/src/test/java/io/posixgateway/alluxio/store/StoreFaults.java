@@ -55,7 +55,8 @@ public final class StoreFaults {
         ANSWER_LOST,
         GOES_ON,
         FAILS,
-        NOT_DONE
+        NOT_DONE,
+        SILENT
     }
 
     /** Something that befalls a call. */
@@ -100,6 +101,12 @@ public final class StoreFaults {
         public Fault fail(int failure) {
             end = End.FAILS;
             errno = failure;
+            return added();
+        }
+
+        /** It is not done, and whoever waited for an answer gives up: a master that may only be slow. */
+        public Fault beSilent() {
+            end = End.SILENT;
             return added();
         }
 
@@ -295,6 +302,9 @@ public final class StoreFaults {
         }
         if (fault.end == End.FAILS) {
             throw new StoreException(fault.errno, call + " " + path + " fails by test", null);
+        }
+        if (fault.end == End.SILENT) {
+            throw StoreParts.silence(call + " " + path + ": no answer yet");
         }
         if (fault.end == End.NOT_DONE) {
             throw unanswered(call, path);

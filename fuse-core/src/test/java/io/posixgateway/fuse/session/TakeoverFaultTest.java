@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TakeoverFaultTest {
     private static final int KILLS = Integer.getInteger("pgw.kills", 3);
     /** So many kills and more. */
-    private static final int LONG_FORM = 10;
+    private static final int LONG_FORM = 5;
 
     @ParameterizedTest
     @CsvSource({"devfuse,KILL", "devfuse,TERM", "uring,KILL", "uring,TERM"})
