@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -28,7 +29,7 @@ final class Remains {
 
     /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
     String clear() throws IOException {
-        TreeMap<String, Long> kept = new TreeMap<>();
+        SortedMap<String, Long> kept = new TreeMap<>();
         for (Path file : list(folder)) {
             if (!file.endsWith(SetAside.FOLDER) && isOfNoUse(file)) {
                 Files.deleteIfExists(file);
@@ -47,7 +48,7 @@ final class Remains {
         return describe(kept);
     }
 
-    private static String describe(TreeMap<String, Long> kept) {
+    private static String describe(SortedMap<String, Long> kept) {
         if (kept.isEmpty()) {
             return "";
         }
