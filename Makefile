@@ -188,10 +188,10 @@ s3-test: setup-s3 build
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=s3 \
 	  -Dpgw.s3.files=$(or $(FILES),1000) -Dtest='$(or $(CLASSES),$(TEST),$(call list,$(S3_TESTS)))' $(ARGS)
 
-# What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000).
+# What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000 TRANSPORTS=libfuse,devfuse,uring).
 nothing-moves: build
 	@$(MVN) -Dquick test -Dtest=NothingMovesIT -Dsurefire.failIfNoSpecifiedTests=false \
-	  -Dpgw.nothing.moves.files=$(or $(FILES),2000) $(ARGS)
+	  -Dpgw.nothing.moves.files=$(or $(FILES),2000) -Dpgw.transports=$(or $(TRANSPORTS),libfuse$(comma)devfuse$(comma)uring) $(ARGS)
 
 # What it is given besides -m: see alluxio-adapter/stress/pom.xml, which holds the short form.
 JCSTRESS := $(SHORT_MVN) -f alluxio-adapter/stress/pom.xml test

@@ -71,6 +71,18 @@ def chown_takes_set_user_id_off(d):
 
 
 @case
+def chown_of_neither_owner_nor_group_takes_set_user_id_off(d):
+    write(f"{d}/f")
+    os.chmod(f"{d}/f", 0o6755)
+    os.chown(f"{d}/f", -1, -1)
+    equal(permissions(f"{d}/f"), 0o755)
+    os.mkdir(f"{d}/s")
+    os.chmod(f"{d}/s", 0o6755)
+    os.chown(f"{d}/s", -1, -1)
+    equal(permissions(f"{d}/s"), 0o6755)
+
+
+@case
 def a_write_by_others_takes_set_user_id_off(d):
     only_root()
     os.chmod(d, 0o777)

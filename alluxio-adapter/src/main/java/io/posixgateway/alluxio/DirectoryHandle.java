@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Offset 0 is ".", 1 is "..", 2 the first name, and behind any other entry the offset is the number of its node. So an
  * offset stays right when names come and go, before it or behind it: the listing goes on behind that entry's name. Where the
- * name of an offset cannot be found any more (its file was deleted since, and is on neither of the two last pages), the
- * listing begins again, so that nothing is left out.
+ * name of an offset cannot be found any more (its file was deleted since, and is on no page that is remembered), the listing
+ * begins again, so that nothing is left out.
  */
 final class DirectoryHandle {
     private static final Name DOT = Name.of(".");
@@ -44,6 +44,8 @@ final class DirectoryHandle {
     private Metadata.Listed page = begin();
 
     private Metadata.@Nullable Listed pageBefore;
+    /** Those before. */
+    private final PassedPages passed = new PassedPages();
     /** The page behind the one at hand, when there is one and the listing goes on. */
     private ListingAhead.@Nullable Part ahead;
 
@@ -111,6 +113,7 @@ final class DirectoryHandle {
         next = 0;
         shown = -1;
         pageBefore = null;
+        passed.clear();
         ahead = null;
         onFirstPage = true;
         startedNanos = volume.freshness.nowNanos();
@@ -143,6 +146,7 @@ final class DirectoryHandle {
         Metadata.Listed before = pageBefore;
         int there = before == null ? -1 : before.page().behind(offset, 0);
         if (before != null && there >= 0) {
+            passed.add(page.page());
             page = before;
             pageBefore = null;
             onFirstPage = false;
@@ -152,8 +156,24 @@ final class DirectoryHandle {
         return find(request, offset);
     }
 
+    /** As if the page at hand had ended with this name of Alluxio. */
+    private void continueBehind(String last) {
+        passed.add(page.page());
+        if (pageBefore != null) {
+            passed.add(pageBefore.page());
+        }
+        page = new Metadata.Listed(ListingPage.EMPTY, last, true);
+        pageBefore = null;
+        onFirstPage = false;
+        next = 0;
+    }
+
     /** The entry is on no page at hand. */
     private boolean find(Request request, long offset) throws StoreException {
+        if (passed.find(offset, name)) {
+            continueBehind(volume.table.names(directory).stored(name));
+            return true;
+        }
         Inode inode = volume.table.get(offset);
         Name known = inode != null && volume.table.parent(inode) == directory ? volume.table.name(inode) : null;
         if (known == null && !request.mayWait()) {
@@ -166,10 +186,7 @@ final class DirectoryHandle {
             restart();
             return true;
         }
-        page = new Metadata.Listed(ListingPage.EMPTY, last, true);
-        pageBefore = null;
-        onFirstPage = false;
-        next = 0;
+        continueBehind(last);
         return true;
     }
 
@@ -205,6 +222,9 @@ final class DirectoryHandle {
             boolean goesOn = loaded.more() && volume.freshness.of(directory).fresh(volume.freshness.nowNanos());
             ahead = goesOn ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
+            if (pageBefore != null) {
+                passed.add(pageBefore.page());
+            }
             pageBefore = page;
             page = loaded;
             next = 0;

@@ -90,7 +90,8 @@ final class Orphans implements AutoCloseable {
     /** What is known of a file that is whole, asked for if need be; null: nothing, so that it cannot outlive its name. */
     private @Nullable Facts content(Inode inode) {
         try {
-            Facts facts = inode.facts();
+            Facts seen = inode.facts();
+            Facts facts = seen == null ? inode.recallWritten() : seen;
             Facts now = facts == null || facts.fileId() != inode.fileId() ? volume.metadata.refresh(inode) : facts;
             return now.complete() ? now : null;
         } catch (StoreException e) {

@@ -211,6 +211,28 @@ class DirectoryHandleTest {
         assertComplete(again.names, List.of(gone));
     }
 
+    /** As a program goes back to with seekdir(3). */
+    @Test
+    void readdir_atOffsetOfNameThatIsGone_onPagesLongBefore_continuesBehindIt() {
+        long handle = open(files);
+        Reply reply = new Reply();
+        read(files, handle, 0, Integer.MAX_VALUE, reply);
+        int deleted = 300;
+        int renamed = 600;
+        assertThat(files.unlink(WAITING, FileSystem.ROOT, Name.of(reply.names.get(deleted))))
+                .isZero();
+        assertThat(files.rename(
+                        WAITING, FileSystem.ROOT, Name.of(reply.names.get(renamed)), FileSystem.ROOT, Name.of("z"), 0))
+                .isZero();
+        List<String> changed = List.of(reply.names.get(deleted), reply.names.get(renamed), "z");
+        for (int at : new int[] {renamed, deleted}) {
+            Reply again = new Reply();
+            again.names.addAll(reply.names.subList(0, at + 1));
+            read(files, handle, reply.offsets.get(at), Integer.MAX_VALUE, again);
+            assertComplete(again.names, changed);
+        }
+    }
+
     /** The listing goes on where it was, not behind the name that the file had before. */
     @Test
     void readdir_whileFilesReplaceOthers_doesNotGoBack() {

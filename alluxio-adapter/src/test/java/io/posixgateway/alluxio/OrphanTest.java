@@ -113,6 +113,25 @@ class OrphanTest {
         }
     }
 
+    /** What it is since then nobody asked. */
+    @ParameterizedTest
+    @EnumSource
+    void boundFile_thatWasWrittenJustBefore_goesOn(Loss loss) {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/file", "one");
+            try (Bound bound = mount.bind("/file")) {
+                mount.write("/file", "three");
+                long number = bound.stat().inode();
+                mount.write("/file", "three");
+                loss.of(mount, "/file");
+                cluster.clock().advance(LONG);
+                assertThat(bound.read()).isEqualTo("three");
+                assertThat(bound.stat().lengthBytes()).isEqualTo("three".length());
+                assertThat(bound.stat().inode()).isEqualTo(number);
+            }
+        }
+    }
+
     @Test
     void boundFile_thatIsOpenToo_outlivesItsLastHandle() throws InterruptedException {
         try (MemoryMount mount = MemoryMount.of(cluster)) {

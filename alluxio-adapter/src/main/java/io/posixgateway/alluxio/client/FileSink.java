@@ -10,6 +10,9 @@ public interface FileSink {
     /** The master's time when it made the file: that of its directory is the same, or a moment earlier. 0: not known. */
     long madeMillis();
 
+    /** Of what length the blocks are into which the file is cut. */
+    long blockBytes();
+
     /** Is the file still where it was made? If not, as directories above it were renamed, it cannot be written any more. */
     boolean isAt(String path);
 

@@ -147,6 +147,25 @@ public record FileStatus(
                 inObjectStore);
     }
 
+    /** The same, cut into blocks of this length. */
+    public FileStatus cut(long otherBlockBytes) {
+        return new FileStatus(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                otherBlockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                xattrs,
+                createdSeconds,
+                inObjectStore);
+    }
+
     /** The same with the content of another file. */
     public FileStatus withContent(long otherId, long otherLengthBytes) {
         return new FileStatus(

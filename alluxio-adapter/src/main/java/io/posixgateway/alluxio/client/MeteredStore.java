@@ -387,6 +387,11 @@ final class MeteredStore implements Store {
         }
 
         @Override
+        public long blockBytes() {
+            return sink.blockBytes();
+        }
+
+        @Override
         public boolean isAt(String path) {
             return sink.isAt(path);
         }

@@ -14,6 +14,7 @@ final class StreamSink implements FileSink {
     private final String path;
     private final long fileId;
     private final long madeMillis;
+    private final long blockBytes;
     private final String ufsPath;
     private final WriteChoice workers;
     private final Opening opening;
@@ -35,6 +36,7 @@ final class StreamSink implements FileSink {
         this.path = path;
         this.fileId = made.getFileId();
         this.madeMillis = made.getLastModificationTimeMs();
+        this.blockBytes = made.getBlockSizeBytes();
         this.ufsPath = String.valueOf(made.getUfsPath());
         this.workers = workers;
         this.opening = opening;
@@ -48,6 +50,11 @@ final class StreamSink implements FileSink {
     @Override
     public long madeMillis() {
         return madeMillis;
+    }
+
+    @Override
+    public long blockBytes() {
+        return blockBytes;
     }
 
     @Override

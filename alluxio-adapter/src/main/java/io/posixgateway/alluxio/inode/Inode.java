@@ -60,6 +60,10 @@ public final class Inode implements Dentries.Dentry {
         @Nullable
         String loosePath;
 
+        /** What this mount wrote, where nothing was seen since. */
+        @Nullable
+        Facts written;
+
         int readers;
         int writers;
         volatile boolean going;
@@ -69,6 +73,7 @@ public final class Inode implements Dentries.Dentry {
         boolean isEmpty() {
             return fileId == AS_NODE
                     && loosePath == null
+                    && written == null
                     && readers == 0
                     && writers == 0
                     && !going
@@ -193,6 +198,23 @@ public final class Inode implements Dentries.Dentry {
         if (now != null && !isDropped()) {
             now.enter();
         }
+        keepWritten(null);
+    }
+
+    private void keepWritten(@Nullable Facts now) {
+        Rare own = rare;
+        Facts before = own == null ? null : own.written;
+        if (isDropped() || before == now) {
+            return;
+        }
+        if (before != null) {
+            before.leave();
+        }
+        if (now != null) {
+            now.enter();
+        }
+        rare().written = now;
+        tidy();
     }
 
     /** The table lets go of it, unless the kernel knows it or somebody has it open. */
@@ -305,6 +327,27 @@ public final class Inode implements Dentries.Dentry {
         change = CHANGES.incrementAndGet();
         keep(null);
         unmark(AS_SEEN);
+    }
+
+    /**
+     * The same once this mount wrote the file.
+     *
+     * @param written what it is since then, but for Alluxio's time of it; null: that is not known
+     */
+    public synchronized void forgetFacts(@Nullable Facts written) {
+        forgetFacts();
+        keepWritten(written);
+    }
+
+    /** Takes what this mount wrote for what was seen: it is about to lose its name. Null: others were asked since, or it is not known. */
+    public synchronized @Nullable Facts recallWritten() {
+        Rare own = rare;
+        Facts written = own == null ? null : own.written;
+        if (written == null || facts != null || written.fileId() != fileId()) {
+            return null;
+        }
+        see(written);
+        return written;
     }
 
     /** Deleted by us while it may still be open. */

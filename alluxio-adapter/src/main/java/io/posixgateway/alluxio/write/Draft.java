@@ -291,6 +291,15 @@ final class Draft {
         }
     }
 
+    /** What the file is in Alluxio, but for the time there; null: Alluxio lacks something of it, or that is not known. */
+    @Nullable
+    Facts left() {
+        boolean changed = dirty || attributesDirty || timesDirty;
+        boolean unsure = changed || reserved != null || streamed != null || lost != null || doubtAt != null || hereOnly;
+        boolean isThis = facts.fileId() == inode.fileId() && !inode.unlinked();
+        return !unsure && isThis && facts.blockBytes() > 0 ? facts : null;
+    }
+
     /** The next process goes on with it: the spool file has the time that was shown. */
     void leave() {
         Instant written = changed;

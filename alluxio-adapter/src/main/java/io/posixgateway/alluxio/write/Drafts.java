@@ -507,7 +507,7 @@ public final class Drafts implements AutoCloseable {
             streamed.sink.cancel();
         }
         // First, so that nobody who finds no draft finds what was seen before its publication.
-        draft.inode.forgetFacts();
+        draft.inode.forgetFacts(draft.left());
         if (drafts.get(draft.inode.node()) == draft) {
             drafts.remove(draft.inode.node());
         }

@@ -396,7 +396,8 @@ public final class Publisher {
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
-        draft.facts = reader.read(raw, draft.facts.fetchedNanos());
+        long blockBytes = fileId == sink.fileId() ? sink.blockBytes() : 0;
+        draft.facts = reader.read(raw.cut(blockBytes), draft.facts.fetchedNanos());
     }
 
     /** Wherever it is by now. */

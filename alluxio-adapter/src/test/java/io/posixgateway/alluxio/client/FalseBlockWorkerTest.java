@@ -70,7 +70,7 @@ class FalseBlockWorkerTest {
         this.trusted = Files.createDirectory(folder.resolve("trusted"));
         this.others = Files.createDirectory(folder.resolve("others"));
         Files.writeString(others.resolve(Long.toString(BLOCK)), "secret");
-        this.server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getByName(HERE), 0))
+        this.server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Worker())
                 .build()
                 .start();

@@ -13,15 +13,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Trees that programs make, whose attributes are noted when these end: nothing of them moves. Without a mount, and over takeovers:
- * {@code NothingMovesTest}.
+ * Trees that programs make, whose attributes are noted when these end: nothing of them moves. On the transports of
+ * {@code -Dpgw.transports}; {@code make nothing-moves}: on each. Without a mount, and over takeovers: {@code NothingMovesTest}.
  */
 class NothingMovesIT {
     /** In all trees together; {@code make nothing-moves} takes 2,000. */
@@ -137,13 +140,19 @@ class NothingMovesIT {
         return all.lines().sorted().toList();
     }
 
-    @Test
-    void whatIsShownOfTreesThatProgramsMadeStays() throws Exception {
+    private static Stream<TransportChoice> transports() {
+        return Stream.of(System.getProperty("pgw.transports", "auto").split(","))
+                .map(name -> TransportChoice.valueOf(name.toUpperCase(Locale.ROOT)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("transports")
+    void whatIsShownOfTreesThatProgramsMadeStays(TransportChoice transport) throws Exception {
         String folder = SharedAlluxio.folder();
         OffsetClock clock = new OffsetClock();
         List<String> noted;
         try (AlluxioFileSystem first = SharedAlluxio.open(folder, OPTIONS, clock);
-                MountedFileSystem mounted = MountedFileSystem.mount(first, TransportChoice.AUTO)) {
+                MountedFileSystem mounted = MountedFileSystem.mount(first, transport)) {
             make(mounted.root());
             noted = stated(mounted.root());
             assertThat(noted).hasSizeGreaterThan(FILES);
@@ -152,16 +161,14 @@ class NothingMovesIT {
             clock.advance(LONGER_THAN_ATTRIBUTES_LIVE);
             first.invalidate("/");
             assertThat(stated(mounted.root())).as("when nothing is cached").isEqualTo(noted);
-            try (MountedFileSystem second =
-                    MountedFileSystem.mount(SharedAlluxio.open(folder, OPTIONS), TransportChoice.AUTO)) {
+            try (MountedFileSystem second = MountedFileSystem.mount(SharedAlluxio.open(folder, OPTIONS), transport)) {
                 assertThat(stated(second.root())).as("on another mount").isEqualTo(noted);
             }
             clock.advance(LONGER_THAN_ATTRIBUTES_LIVE);
             first.invalidate("/");
             assertThat(stated(mounted.root())).as("later").isEqualTo(noted);
         }
-        try (MountedFileSystem anew =
-                MountedFileSystem.mount(SharedAlluxio.open(folder, OPTIONS), TransportChoice.AUTO)) {
+        try (MountedFileSystem anew = MountedFileSystem.mount(SharedAlluxio.open(folder, OPTIONS), transport)) {
             assertThat(stated(anew.root())).as("mounted anew").isEqualTo(noted);
         }
     }

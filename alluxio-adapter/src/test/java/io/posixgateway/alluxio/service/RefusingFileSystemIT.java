@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.service;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.session.FuseSession;
@@ -30,6 +31,7 @@ class RefusingFileSystemIT {
                     names.toList();
                 }
             });
+            assertThat(session.ended()).isFalse();
         }
     }
 }

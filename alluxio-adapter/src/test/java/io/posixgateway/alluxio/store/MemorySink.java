@@ -47,6 +47,11 @@ final class MemorySink implements FileSink {
     }
 
     @Override
+    public long blockBytes() {
+        return MemoryInode.BLOCK_BYTES;
+    }
+
+    @Override
     public boolean isAt(String other) {
         return path.equals(other);
     }

@@ -107,6 +107,19 @@ class OwnNamesTest {
     }
 
     @Test
+    void unlink_ofFileThatThisMountJustWrote_asksForNothing() {
+        try (MemoryMount mount = mount()) {
+            mount.mkdir("/d");
+            mount.write("/d/file", "text");
+            mount.create("/d/empty").close();
+            mount.faults().forgetCounts();
+            mount.unlink("/d/file");
+            mount.unlink("/d/empty");
+            assertThat(questions(mount)).isZero();
+        }
+    }
+
+    @Test
     void missingNames_stayKnown_whereThisMountUnlinked() {
         try (MemoryMount mount = mount()) {
             mount.mkdir("/d");

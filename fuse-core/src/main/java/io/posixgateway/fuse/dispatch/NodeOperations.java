@@ -80,12 +80,17 @@ final class NodeOperations {
         if (changes.has(SetAttributes.SIZE) && changes.sizeBytes < 0) {
             return -Errno.EINVAL;
         }
-        if (changes.has(SetAttributes.SIZE) && call.isKnownNotRoot()) {
+        if (changes.has(SetAttributes.SIZE) ? call.isKnownNotRoot() : asksForNothing(changes)) {
             changes.valid |= SetAttributes.KILL_SUID_GID;
         }
         call.attributes.clear();
         int result = fileSystem.setattr(call, call.node, changes, call.attributes);
         return result < 0 ? result : ReplyWriter.attributes(call.reply(), call.replyAt(), call.attributes, call.node);
+    }
+
+    /** So comes chown(2) to no other owner or group, and what goes before a write that takes privileges off. */
+    private static boolean asksForNothing(SetAttributes changes) {
+        return !changes.has(~(SetAttributes.HANDLE | SetAttributes.LOCK_OWNER));
     }
 
     private int access(Call call) {
