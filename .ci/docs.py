@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/.
 
-Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words); every option, flag,
+Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words), in what the code
+prints, too; every option, flag,
 metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
 a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
 """
@@ -10,9 +11,11 @@ import errno
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import texts
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_WORDS_OF_SENTENCE, MAX_WORDS = 25, 25_000
@@ -39,6 +42,7 @@ ALLUXIO = (
     "alluxio.zookeeper.",
 )
 ALLUXIO += ("alluxio.shaded.",)  # and a package
+TEST = re.compile(r"(^|/)tests?/|_test\.|^e2e/|^\.ci/|^docs/")
 RUN_BY_MAKE_TEST = ("make build",)
 SOURCES = ("*.java", "*.go", "*.c", "*.h", "*.py", "*.sh", "*.yaml", "*.proto", "*.tpl", "*.mk", "*/bin/*", "*/sh/*")
 SOURCES += ("Makefile", ".ci/*", "docker/*", "e2e/*", "*/jvm.options", "*.xml", "csi/docs/*", "docs/metrics.md")
@@ -116,16 +120,45 @@ def long_sentences(page: Page) -> Iterator[str]:
                 yield f"{page.name}: {len(words)} words, {MAX_WORDS_OF_SENTENCE} are allowed: {' '.join(words[:9])} …"
 
 
-def glossary() -> list[tuple[re.Pattern, str]]:
+@dataclass(frozen=True)
+class Word:
+    """`old`: the pattern of a house word; `new`: the field's; `scopes`: where it counts."""
+
+    old: re.Pattern
+    new: str
+    scopes: tuple[str, ...] = ("docs", "code", "csi")
+
+    def found(self, where: str, text: str) -> Iterator[str]:
+        for match in self.old.finditer(text):
+            yield f"{where}: '{match[0]}': the glossary says {self.new}"
+
+
+def glossary() -> list[Word]:
     lines = [line for line in (ROOT / ".ci" / "words").read_text().splitlines() if line and not line.startswith("#")]
-    return [(re.compile(rf"\b{old}\b", re.IGNORECASE), new) for old, new in (line.split("\t") for line in lines)]
+    columns = [line.split("\t") for line in lines]
+    return [
+        Word(re.compile(rf"\b(?:{old})\b", re.IGNORECASE), new, *(tuple(scope.split()) for scope in scopes))
+        for old, new, *scopes in columns
+    ]
 
 
-def house_words(page: Page, words: list[tuple[re.Pattern, str]]) -> Iterator[str]:
+def house_words(page: Page, words: list[Word]) -> Iterator[str]:
     text = CODE.sub("", FENCE.sub("", page.written))
-    for pattern, better in words if page.name != "CHANGELOG.md" else ():
-        for match in pattern.finditer(text):
-            yield f"{page.name}: '{match[0]}': the glossary says {better}"
+    for word in words if page.name != "CHANGELOG.md" else ():
+        if "docs" in word.scopes:
+            yield from word.found(page.name, text)
+
+
+def house_words_in_code(some: Iterable[texts.Text], words: list[Word]) -> Iterator[str]:
+    for text in some:
+        for word in words:
+            if text.scope in word.scopes:
+                yield from word.found(text.where, text.text)
+
+
+def joined(source: str) -> str:
+    """Texts are split over lines and joined again by + in Java and Go."""
+    return re.sub(r'"\s*\+\s*"', "", source).replace('\\"', '"')
 
 
 class Names:
@@ -138,8 +171,9 @@ class Names:
         files = [root / name for name in listed.stdout.split() if not name.startswith(".ci/docs")]
         files += [root / "charts/posix-gateway/values.yaml"]
         everything = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
-        # Texts are split over lines and joined again by + in Java and Go.
-        self.text = re.sub(r'"\s*\+\s*"', "", everything).replace('\\"', '"')
+        self.text = joined(everything)
+        programs = [path for path in files if path.is_file() and not TEST.search(str(path.relative_to(root)))]
+        self.printed = joined("\n".join(path.read_text(errors="replace") for path in programs))
         self.words = set(re.findall(r"[A-Za-z][\w.-]*\w", everything))
         chart = (root / "charts/posix-gateway/README.md").read_text()
         self.values = set(re.findall(r"^\| `([\w.]+)` \|", chart, re.MULTILINE))
@@ -153,7 +187,7 @@ class Names:
 
     def has_text(self, shown: str) -> bool:
         """An error text as it is printed; … stands for what differs."""
-        return all(part.strip() in self.text for part in re.split("…", shown) if part.strip())
+        return all(part.strip() in self.printed for part in re.split("…", shown) if part.strip())
 
 
 def unknown_names(page: Page, names: Names) -> Iterator[str]:
@@ -213,6 +247,7 @@ def count(some: list[Page]) -> int:
 
 def wrong(some: list[Page], names: Names) -> Iterator[str]:
     words = glossary()
+    yield from house_words_in_code(texts.texts(), words)
     for page in some:
         yield from broken_links(page)
         yield from long_sentences(page)

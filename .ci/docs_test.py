@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 import proofs
+import texts
 
 import docs
 from docs import Page
@@ -35,6 +36,33 @@ class Checks(unittest.TestCase):
         self.assertEqual(1, len(list(docs.house_words(Page("a.md", "The contender wins."), words))))
         self.assertEqual([], list(docs.house_words(Page("a.md", "`contender` wins."), words)))
 
+    def test_a_house_word_in_a_text_of_the_code_is_found_with_its_line(self):
+        source = """// what goes on here
+LOG.warn("the upload of {} has"
+        + " failed; it is tried again"); /* under way */
+String name = "stranger";
+String option = "stand_back";
+String metric = "requests_handed_over_again";
+"""
+        found = list(docs.house_words_in_code(texts.literals("a/src/main/A.java", source), docs.glossary()))
+        self.assertEqual(
+            [
+                "a/src/main/A.java:2: 'tried again': the glossary says retry, retries",
+                "a/src/main/A.java:6: 'handed over': the glossary says offloaded",
+            ],
+            found,
+        )
+
+    def test_the_terms_of_csi_are_words_of_the_driver(self):
+        source = 'errors.New("volume %s is still published at %s")'
+        for name, found in (("csi/internal/driver/a.go", 0), ("alluxio-adapter/src/main/A.java", 1)):
+            words = docs.house_words_in_code(texts.literals(name, source), docs.glossary())
+            self.assertEqual(found, len(list(words)), name)
+
+    def test_titles_of_dashboards_are_texts(self):
+        node = {"panels": [{"title": "Requests under way", "id": 1, "targets": [{"legendFormat": "made {{node}}"}]}]}
+        self.assertEqual(["Requests under way", "made {{node}}"], [one.text for one in texts.titles("a.json", node)])
+
     def test_a_name_that_the_sources_lack_is_found(self):
         for text in (
             "`posix_gateway_nothing_total`",
@@ -56,6 +84,30 @@ class Checks(unittest.TestCase):
             [], list(docs.unknown_texts(Page("a.md", "> `option '…' is not known; known are …`\n"), self.names))
         )
         self.assertEqual(1, len(list(docs.unknown_texts(Page("a.md", "> `nothing prints just this`\n"), self.names))))
+
+    def test_an_error_text_that_only_a_test_has_is_found(self):
+        page = Page("a.md", "> `interrupted at 0% of 586K in Alluxio, 3 entries`\n")
+        self.assertIn("interrupted at 0% of 586K in Alluxio, 3 entries", self.names.text)
+        self.assertEqual(1, len(list(docs.unknown_texts(page, self.names))))
+
+    def test_ten_questions_are_answered_within_two_clicks_from_the_readme(self):
+        first = set(docs.LINK.findall((docs.ROOT / "README.md").read_text()))
+        for page, anchor in (
+            ("troubleshooting", "stale-data"),
+            ("troubleshooting", "memory"),
+            ("troubleshooting", "eio"),
+            ("troubleshooting", "slow-ls"),
+            ("troubleshooting", "pods"),
+            ("operations", "upgrade-08-upgrades"),
+            ("troubleshooting", "checkpoints"),
+            ("troubleshooting", "permissions"),
+            ("troubleshooting", "old-kernels"),
+            ("troubleshooting", "s3-costs"),
+        ):
+            text = (docs.ROOT / f"docs/{page}.md").read_text()
+            self.assertIn(f"docs/{page}.md", first, anchor)
+            self.assertIn(anchor, docs.anchors(text))
+            self.assertTrue(page == "operations" or f"(#{anchor})" in text, anchor)
 
     def test_a_command_that_no_test_runs_is_found(self):
         page = Page("docs/quickstart-host.md", "```sh\nmake nothing\nkubectl get pods\ntrue\n```\n")

@@ -174,7 +174,7 @@ static void follow(struct pair *pair) {
                                        : WEXITSTATUS(past->status));
     }
     bool waits = pair->standby.pid != 0;
-    tell(past, waits ? "the standby goes on" : "started anew");
+    tell(past, waits ? "the standby continues" : "started anew");
     pair->serving = waits ? pair->standby : start(pair->command, &pair->normal);
     pair->serving.begin_ms = now;
     pair->standby = (struct life){0};

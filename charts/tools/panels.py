@@ -47,16 +47,16 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Threads made and ended",
+                    "Threads started and ended",
                     "Both stay near zero: a pool that churns is a defect.",
                     "ops",
                     [
-                        (rate("posix_gateway_worker_threads_started_total"), "made {{node}} {{volume}}"),
+                        (rate("posix_gateway_worker_threads_started_total"), "started {{node}} {{volume}}"),
                         (rate("posix_gateway_worker_threads_ended_total"), "ended {{node}} {{volume}}"),
                     ],
                 ),
                 (
-                    "Requests under way",
+                    "Requests in flight",
                     "Received from the kernel and not yet answered, those that wait for a pool thread included.",
                     "short",
                     [(by("node, volume", f"posix_gateway_requests_in_flight{{{VOLUME}}}"), "{{node}} {{volume}}")],
@@ -64,12 +64,12 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Handed over to the pool",
+                    "Offloaded to the pool",
                     "Part of the requests that could not be answered from memory or a local file.",
                     "percentunit",
                     [
                         (
-                            rate("posix_gateway_requests_handed_over_total")
+                            rate("posix_gateway_requests_offloaded_total")
                             + " / "
                             + rate("posix_gateway_requests_total"),
                             "{{node}} {{volume}}",
@@ -86,7 +86,7 @@ DASHBOARDS = [
             [
                 (
                     "Waiting for a thread of the pool",
-                    "Handed over, and no thread is free: near the limit, Alluxio is slower than what is asked of it.",
+                    "Offloaded, and no thread is free: near the limit, Alluxio is slower than its load.",
                     "short",
                     [
                         (
@@ -97,8 +97,8 @@ DASHBOARDS = [
                     ],
                 ),
                 (
-                    "Not answered, as the kernel counts",
-                    "More than are under way here: requests wait in the kernel's queue for a worker thread.",
+                    "Waiting requests, as the kernel counts",
+                    "More than are in flight here: requests wait in the kernel's queue for a worker thread.",
                     "short",
                     [(by("node, volume", f"posix_gateway_kernel_waiting_requests{{{VOLUME}}}"), "{{node}} {{volume}}")],
                 ),
@@ -186,7 +186,7 @@ DASHBOARDS = [
             [
                 (
                     "Calls to Alluxio",
-                    "By what was asked for. Cached answers need none.",
+                    "By method. What the cache serves needs none.",
                     "reqps",
                     [(rate("posix_gateway_rpc_duration_seconds_count", "method"), "{{method}}")],
                 ),
@@ -206,7 +206,7 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Calls to Alluxio under way",
+                    "Calls to Alluxio in flight",
                     "At the limit calls wait; alluxio.user.file.master.client.pool.size.max raises it.",
                     "short",
                     [
@@ -216,7 +216,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Failed calls to Alluxio",
-                    "By what was asked for and the number they mean; 2 is ENOENT, which is no fault.",
+                    "By method and errno; 2 is ENOENT, which is no fault.",
                     "reqps",
                     [(rate("posix_gateway_rpc_errors_total", "method, errno"), "{{method}} {{errno}}")],
                 ),
@@ -256,13 +256,13 @@ DASHBOARDS = [
                     ],
                 ),
                 (
-                    "Answered from memory",
+                    "Served from memory",
                     "Part of the requests that needed no waiting.",
                     "percentunit",
                     [
                         (
                             "1 - "
-                            + rate("posix_gateway_requests_handed_over_total")
+                            + rate("posix_gateway_requests_offloaded_total")
                             + " / "
                             + rate("posix_gateway_requests_total"),
                             "{{node}} {{volume}}",
@@ -272,14 +272,14 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Read from Alluxio, by the way taken",
+                    "Read from Alluxio, by source",
                     "Block files of the node's worker, or streams of another one.",
                     "Bps",
                     [(rate("posix_gateway_source_read_bytes_total", "source"), "{{source}}")],
                 ),
                 (
-                    "Read ahead in vain",
-                    "Part of what streams read ahead and nobody asked for.",
+                    "Wasted read-ahead",
+                    "Part of what streams read ahead and nobody read.",
                     "percentunit",
                     [
                         (
@@ -295,7 +295,7 @@ DASHBOARDS = [
             [
                 (
                     "Hits of the caches",
-                    "Part of the questions for attributes, names and open block files that memory answered.",
+                    "Part of the lookups of attributes, names and open block files that memory served.",
                     "percentunit",
                     [
                         (
@@ -311,7 +311,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Fill of the caches",
-                    "Entries of those there is room for; a full cache that evicts much is too small.",
+                    "Entries, as a part of the limit; a full cache that evicts much is too small.",
                     "percentunit",
                     [
                         (
@@ -349,7 +349,7 @@ DASHBOARDS = [
             [
                 (
                     "Spool",
-                    "Part of its room that changed files take which are not yet in Alluxio.",
+                    "Part of its limit that changed files take which are not yet in Alluxio.",
                     "percentunit",
                     [
                         (
@@ -362,7 +362,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Open and changed files",
-                    "Changed: not yet published to Alluxio.",
+                    "Changed: not yet uploaded to Alluxio.",
                     "short",
                     [
                         (by("node, volume", f"posix_gateway_open_files{{{VOLUME}}}"), "open {{node}} {{volume}}"),
@@ -372,8 +372,8 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Room in Alluxio",
-                    "Free part of the room behind each volume, by Alluxio's last answer.",
+                    "Free space in Alluxio",
+                    "Free part of the capacity behind each volume, by Alluxio's last response.",
                     "percentunit",
                     [
                         (

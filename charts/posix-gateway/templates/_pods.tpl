@@ -177,6 +177,9 @@ said here. Takes (list . name port resources).
     {{- end }}
     - --site-properties=/etc/posix-gateway/alluxio-site.properties
     - --log-level={{ $root.Values.logLevel }}
+    {{- if $root.Values.monitoring.oldMetricNames }}
+    - --old-metric-names
+    {{- end }}
   env:
     {{- include "posix-gateway.gatewayEnv" (list $root $resources) | nindent 4 }}
     {{- with $gateway.extraEnv }}

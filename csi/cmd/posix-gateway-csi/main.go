@@ -42,6 +42,17 @@ func main() {
 	}
 }
 
+const usage = `Usage: posix-gateway-csi [FLAG...]
+
+The CSI driver: its node service mounts volumes for the kubelet, its controller makes and deletes folders in Alluxio.
+
+Examples:
+  posix-gateway-csi --mode=node --node-id=worker-1 --self-register
+  posix-gateway-csi --mode=controller --provision --base-path=/kubernetes
+
+Flags:
+`
+
 func parse(arguments []string) (config app.Config, showVersion bool, err error) {
 	flags := flag.NewFlagSet("posix-gateway-csi", flag.ContinueOnError)
 	flags.StringVar(&config.Mode, "mode", app.ModeAll, "services to offer: node, controller or all")
@@ -69,7 +80,7 @@ func parse(arguments []string) (config app.Config, showVersion bool, err error) 
 	})
 	flags.Int64Var(&config.MaxVolumes, "max-volumes", 0, "volumes this node may have; 0: no limit")
 	flags.Int64Var(&config.SessionMemoryBytes, "session-memory", keeperapi.DefaultMemoryBytes, "`bytes` of memory shared by the gateways that serve a volume one after the other")
-	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to let go of a volume before it is unmounted by force")
+	flags.DurationVar(&config.ForceAfter, "force-after", 2*time.Minute, "how long a gateway may fail to release a volume before it is unmounted by force")
 	flags.Func("topology", "`key=value` segment of this node; may be repeated; none: topology is off", func(text string) error {
 		key, value, found := strings.Cut(text, "=")
 		if !found || key == "" || value == "" {
@@ -84,6 +95,10 @@ func parse(arguments []string) (config app.Config, showVersion bool, err error) 
 	var level slog.Level
 	flags.TextVar(&level, "log-level", slog.LevelInfo, "`level` of the log: DEBUG, INFO, WARN or ERROR")
 	flags.BoolVar(&showVersion, "version", false, "print the version and end")
+	flags.Usage = func() {
+		_, _ = fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(arguments); err != nil {
 		return config, false, err
 	}

@@ -16,26 +16,29 @@ import (
 	"posixgateway.io/csi/internal/version"
 )
 
+const usage = `Usage: posix-gateway-keeper [FLAG...]
+
+Holds FUSE sessions, so that mounts outlive the gateway that serves them.
+
+Examples:
+  posix-gateway-keeper --socket=/run/posix-gateway/keeper.sock --client-uid=64321
+  posix-gateway-keeper --takeover=/run/posix-gateway/keeper.sock --metrics=:9402
+
+Flags:
+`
+
 func main() {
 	keeper.MaybeHelp()
 	config := keeper.Config{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
-	flag.StringVar(&config.Socket, "socket", keeperapi.DefaultSocket, "Unix `socket` to listen at")
-	flag.StringVar(&config.TakeoverSocket, "takeover", "", "take the sessions of the keeper at this `socket`, if there is one; may be the same as --socket")
-	flag.StringVar(&config.MetricsAddress, "metrics", "", "`host:port` of /metrics and /healthz; empty: none")
-	flag.Func("client-uid", "`uid` of a gateway that may take sessions, besides root and the keeper's own user; may be repeated", func(text string) error {
-		uid, err := strconv.ParseUint(text, 10, 32)
-		config.ClientUIDs = append(config.ClientUIDs, uint32(uid))
-		return err
-	})
-	flag.BoolVar(&config.Linger, "linger", false, "after a handover wait for a signal instead of ending: for process managers that would start this keeper again")
-	showVersion := flag.Bool("version", false, "print the version and end")
-	flag.Parse()
+	flags := commandLine(&config)
+	showVersion := flags.Bool("version", false, "print the version and end")
+	_ = flags.Parse(os.Args[1:]) // it exits itself
 	if *showVersion {
 		fmt.Println(version.Version)
 		return
 	}
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "posix-gateway-keeper: %q is not an option; see --help\n", flag.Arg(0))
+	if flags.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "posix-gateway-keeper: %q is not an option; see --help\n", flags.Arg(0))
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -45,4 +48,23 @@ func main() {
 		fmt.Fprintln(os.Stderr, "posix-gateway-keeper:", err)
 		os.Exit(1)
 	}
+}
+
+func commandLine(config *keeper.Config) *flag.FlagSet {
+	flags := flag.NewFlagSet("posix-gateway-keeper", flag.ExitOnError)
+	flags.StringVar(&config.Socket, "socket", keeperapi.DefaultSocket, "Unix `socket` to listen at")
+	flags.StringVar(&config.TakeoverSocket, "takeover", "", "take the sessions of the keeper at this `socket`, if there is one; may be the same as --socket")
+	flags.StringVar(&config.MetricsAddress, "metrics", "", "`host:port` of /metrics and /healthz; empty: none")
+	flags.BoolVar(&config.OldMetricNames, "old-metric-names", false, "also offer renamed metrics by their earlier names")
+	flags.Func("client-uid", "`uid` of a gateway that may take sessions, besides root and the keeper's own user; may be repeated", func(text string) error {
+		uid, err := strconv.ParseUint(text, 10, 32)
+		config.ClientUIDs = append(config.ClientUIDs, uint32(uid))
+		return err
+	})
+	flags.BoolVar(&config.Linger, "linger", false, "after a handover wait for a signal instead of ending: for process managers that would start this keeper again")
+	flags.Usage = func() {
+		_, _ = fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
+	return flags
 }

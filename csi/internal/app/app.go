@@ -76,15 +76,15 @@ func (c *Config) check() (socket string, err error) {
 		broken bool
 		text   string
 	}{
-		{c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll, "--mode: use node, controller or all"},
-		{!isUnix || !filepath.IsAbs(socket), "--endpoint: use unix:///path/to/csi.sock"},
-		{!attributes.IsPath(c.BasePath), "--base-path: use an absolute Alluxio path, without . and .. in it"},
+		{c.Mode != ModeNode && c.Mode != ModeController && c.Mode != ModeAll, fmt.Sprintf("--mode %q: use node, controller or all", c.Mode)},
+		{!isUnix || !filepath.IsAbs(socket), fmt.Sprintf("--endpoint %q: use unix:///path/to/csi.sock", c.Endpoint)},
+		{!attributes.IsPath(c.BasePath), fmt.Sprintf("--base-path %q: use an absolute Alluxio path, without . and .. in it", c.BasePath)},
 		{c.Mode != ModeController && c.NodeID == "", "--node-id is missing: set it to the node's name"},
 		{c.Mode == ModeController && c.SelfRegister, "--self-register is for nodes: use --mode node or all"},
 		{c.Mode == ModeController && c.StartupTaint != "", "--startup-taint is for nodes: use --mode node or all"},
 		{c.Mode == ModeNode && c.Provision, "--provision is for controllers: use --mode controller or all"},
 		{c.Mode == ModeNode && c.LabelPods != "", "--label-pods is for controllers: use --mode controller or all"},
-		{c.LabelPods != "" && !strings.Contains(c.LabelPods, "/"), "--label-pods: use NAMESPACE/SELECTOR"},
+		{c.LabelPods != "" && !strings.Contains(c.LabelPods, "/"), fmt.Sprintf("--label-pods %q: use NAMESPACE/SELECTOR", c.LabelPods)},
 	} {
 		if rule.broken {
 			return "", errors.New(rule.text)

@@ -22,16 +22,16 @@ func TestCommandLinesThatMakeNoSenseAreRefused(t *testing.T) {
 		t.Fatal(socket, err)
 	}
 	cases := map[string]func(*Config){
-		"--mode":          func(c *Config) { c.Mode = "both" },
-		"--endpoint":      func(c *Config) { c.Endpoint = "tcp://:1" },
-		"--node-id":       func(c *Config) { c.NodeID = "" },
-		"--base-path":     func(c *Config) { c.BasePath = "kubernetes" },
-		"--inline-root":   func(c *Config) { c.Inline.Root = "relative" },
-		"--self-register": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
-		"--startup-taint": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
-		"--provision":     func(c *Config) { c.Mode, c.Provision = ModeNode, true },
-		"--label-pods is": func(c *Config) { c.Mode, c.LabelPods = ModeNode, "storage/app=x" },
-		"--label-pods: ":  func(c *Config) { c.LabelPods = "app=x" },
+		`--mode "both": use node, controller or all`:          func(c *Config) { c.Mode = "both" },
+		`--endpoint "tcp://:1": use unix:///path/to/csi.sock`: func(c *Config) { c.Endpoint = "tcp://:1" },
+		"--node-id is missing: set it":                        func(c *Config) { c.NodeID = "" },
+		`--base-path "kubernetes": use an absolute`:           func(c *Config) { c.BasePath = "kubernetes" },
+		"--inline-root": func(c *Config) { c.Inline.Root = "relative" },
+		"--self-register is for nodes: use --mode node or all": func(c *Config) { c.Mode, c.SelfRegister = ModeController, true },
+		"--startup-taint is for nodes: use --mode node or all": func(c *Config) { c.Mode, c.StartupTaint = ModeController, "key" },
+		"--provision is for controllers: use --mode":           func(c *Config) { c.Mode, c.Provision = ModeNode, true },
+		"--label-pods is for controllers: use --mode":          func(c *Config) { c.Mode, c.LabelPods = ModeNode, "storage/app=x" },
+		`--label-pods "app=x": use NAMESPACE/SELECTOR`:         func(c *Config) { c.LabelPods = "app=x" },
 	}
 	for flag, change := range cases {
 		config := good()

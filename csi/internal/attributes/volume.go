@@ -291,7 +291,7 @@ func (v *Volume) GatewayOptions() map[string]string {
 // directories; nothing is changed in Alluxio.
 func SetGroup(v *Volume, group string) error {
 	if !isID(group) {
-		return fmt.Errorf("the volume mount group %.80q is not a %s", group, idWords)
+		return fmt.Errorf("the volume mount group %.80q is not a %s: correct the pod's fsGroup", group, idWords)
 	}
 	if v.Options[Gid] != "" {
 		return nil

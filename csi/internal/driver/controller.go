@@ -128,7 +128,7 @@ func checkCreate(request *csi.CreateVolumeRequest) error {
 	}
 	required, limit := request.GetCapacityRange().GetRequiredBytes(), request.GetCapacityRange().GetLimitBytes()
 	if required < 0 || limit < 0 || limit > 0 && required > limit {
-		return status.Errorf(codes.OutOfRange, "capacity of at least %d and at most %d bytes cannot be", required, limit)
+		return status.Errorf(codes.OutOfRange, "capacity of at least %d and at most %d bytes cannot be: give a limit of 0 (none), or not below the request", required, limit)
 	}
 	return nil
 }

@@ -225,7 +225,7 @@ func (n *Node) lower(ctx context.Context, id, staging string) error {
 		}
 		force = true
 		n.Metrics.Forced.Inc()
-		n.Log.Error("the gateway does not let go; unmounting by force: writes not yet published stay in its spool folder", "volume", id, "error", err)
+		n.Log.Error("the gateway does not release the volume; unmounting by force: writes not yet uploaded stay in its spool folder", "volume", id, "error", err)
 	}
 	quick, cancel := context.WithTimeout(context.WithoutCancel(ctx), quickCall)
 	defer cancel()

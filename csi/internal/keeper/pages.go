@@ -14,7 +14,13 @@ import (
 const metricsText = `# HELP posix_gateway_keeper_sessions FUSE sessions the keeper holds.
 # TYPE posix_gateway_keeper_sessions gauge
 posix_gateway_keeper_sessions %d
-# HELP posix_gateway_keeper_takes How often gateways took one of the sessions held now.
+# HELP posix_gateway_keeper_attaches How often gateways attached to the sessions held now.
+# TYPE posix_gateway_keeper_attaches gauge
+posix_gateway_keeper_attaches %d
+`
+
+// oldMetricsText has metrics by the names they had before, for --old-metric-names.
+const oldMetricsText = `# HELP posix_gateway_keeper_takes How often gateways attached to the sessions held now.
 # TYPE posix_gateway_keeper_takes gauge
 posix_gateway_keeper_takes %d
 `
@@ -27,7 +33,7 @@ const (
 
 // serveMetrics offers /metrics and /healthz; stop ends it. It speaks only as much HTTP as a scraper and a probe need: Go's
 // own server, with TLS and HTTP/2, would be two thirds of the keeper.
-func serveMetrics(ctx context.Context, address string, keeper *Keeper) (stop func(), err error) {
+func serveMetrics(ctx context.Context, address string, keeper *Keeper, oldNames bool) (stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics at %s: %w", address, err)
@@ -41,7 +47,7 @@ func serveMetrics(ctx context.Context, address string, keeper *Keeper) (stop fun
 			case err != nil: // no descriptor is free now
 				time.Sleep(100 * time.Millisecond)
 			default:
-				go answerPage(client, keeper)
+				go answerPage(client, keeper, oldNames)
 			}
 		}
 	}()
@@ -49,7 +55,7 @@ func serveMetrics(ctx context.Context, address string, keeper *Keeper) (stop fun
 }
 
 // answerPage answers one request and hangs up.
-func answerPage(client net.Conn, keeper *Keeper) {
+func answerPage(client net.Conn, keeper *Keeper, oldNames bool) {
 	defer func() { _ = client.Close() }()
 	_ = client.SetDeadline(time.Now().Add(pageTime))
 	request, path := bufio.NewReader(io.LimitReader(client, pageBytes)), ""
@@ -70,6 +76,9 @@ func answerPage(client net.Conn, keeper *Keeper) {
 	case "/metrics":
 		sessions, takes := keeper.Sessions()
 		status, body = "200 OK", fmt.Sprintf(metricsText, sessions, takes)
+		if oldNames {
+			body += fmt.Sprintf(oldMetricsText, takes)
+		}
 	case "/healthz":
 		status, body = "200 OK", "ok\n"
 	}

@@ -21,6 +21,8 @@ type Config struct {
 	TakeoverSocket string
 	// MetricsAddress is host:port; empty: no metrics.
 	MetricsAddress string
+	// OldMetricNames also offers renamed metrics by their earlier names.
+	OldMetricNames bool
 	ClientUIDs     []uint32
 	// Linger after a handover until the context ends: where a process that ended is started again, as in a DaemonSet, it
 	// would take the sessions back from its successor.
@@ -39,7 +41,7 @@ func Run(ctx context.Context, config Config) error {
 		return err
 	}
 	if config.MetricsAddress != "" {
-		stop, err := serveMetrics(ctx, config.MetricsAddress, server.keeper)
+		stop, err := serveMetrics(ctx, config.MetricsAddress, server.keeper, config.OldMetricNames)
 		if err != nil {
 			server.hangUp()
 			return err

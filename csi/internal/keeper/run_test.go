@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"posixgateway.io/csi/internal/freeport"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // logged collects what is logged.
@@ -76,14 +78,62 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 	}
 }
 
-func TestTheMetricsAreReadable(t *testing.T) {
-	address := freeport.Address(t)
-	stop, err := serveMetrics(t.Context(), address, New("generation"))
+func TestAKeeperThatHoldsNothingLeavesNoFiles(t *testing.T) {
+	folder := t.TempDir()
+	socket := filepath.Join(folder, "keeper.sock")
+	var log logged
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, Config{Socket: socket, Log: slog.New(slog.NewTextHandler(&log, nil))}) }()
+	awaitTrue(t, "the keeper", func() bool { return log.has("keeping sessions") })
+	lock, err := orphans.Lock(socket, "session") // as a session had one that has ended
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
-	get := func(path string) (status int, text string) {
+	_ = lock.Close()
+	if err := orphans.Save(socket, nil); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Fatalf("left: %v, %v", left, err)
+	}
+}
+
+func TestAKeeperKeepsTheRecordsOfWhatAnEarlierOneLeft(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	keeper := New("generation")
+	server, err := NewServer(keeper, socket, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := orphans.Save(socket, []orphans.Record{{ID: "left", Device: "0:1"}}); err != nil {
+		t.Fatal(err)
+	}
+	keeper.left = map[string]orphans.Record{"left": {ID: "left", Device: "0:1"}}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if err := server.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := orphans.Load(socket); err != nil || len(left) != 1 {
+		t.Fatal(left, err)
+	}
+}
+
+// pagesOf serves the pages of a keeper without sessions.
+func pagesOf(t *testing.T, oldNames bool) (get func(path string) (status int, text string)) {
+	t.Helper()
+	address := freeport.Address(t)
+	stop, err := serveMetrics(t.Context(), address, New("generation"), oldNames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return func(path string) (status int, text string) {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
@@ -96,6 +146,22 @@ func TestTheMetricsAreReadable(t *testing.T) {
 		}
 		return response.StatusCode, string(body)
 	}
+}
+
+func TestARenamedMetricHasItsEarlierNameOnlyWhereThatIsWanted(t *testing.T) {
+	for _, oldNames := range []bool{false, true} {
+		_, text := pagesOf(t, oldNames)("/metrics")
+		if !strings.Contains(text, "posix_gateway_keeper_attaches 0\n") {
+			t.Errorf("the new name is missing: %s", text)
+		}
+		if strings.Contains(text, "posix_gateway_keeper_takes 0\n") != oldNames {
+			t.Errorf("with oldNames=%t: %s", oldNames, text)
+		}
+	}
+}
+
+func TestTheMetricsAreReadable(t *testing.T) {
+	get := pagesOf(t, false)
 	if status, text := get("/healthz"); status != http.StatusOK || text != "ok\n" {
 		t.Fatal(status, text)
 	}

@@ -79,7 +79,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	defer s.hangUp()
-	stop := context.AfterFunc(ctx, s.hangUp)
+	stop := context.AfterFunc(ctx, func() {
+		s.tidy()
+		s.hangUp()
+	})
 	defer stop()
 	for {
 		s.mu.Lock()
@@ -117,6 +120,29 @@ func (s *Server) rebound(old *net.UnixListener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listener != old
+}
+
+// tidy removes the files beside the socket, and the socket's own, at a planned end of a keeper that holds nothing. It comes before
+// the listener is closed: as long as somebody listens, no other keeper puts its socket there, but a successor under the gate.
+func (s *Server) tidy() {
+	if !s.keeper.gate.TryRLock() {
+		return // a handover is in flight: the files are the successor's, or the sessions stay here
+	}
+	defer s.keeper.gate.RUnlock()
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	if s.finished() || len(s.keeper.sessions) > 0 || len(s.keeper.left) > 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there, err := os.Lstat(s.socket); err != nil || !os.SameFile(there, s.bound) {
+		return
+	}
+	orphans.Discard(s.socket)
+	if err := os.Remove(s.socket); err != nil {
+		s.log.Warn("the socket stays", "socket", s.socket, "error", err)
+	}
 }
 
 // hangUp ends the listener and all connections. The socket file stays: a successor's may be in its place.

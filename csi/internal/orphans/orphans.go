@@ -171,6 +171,13 @@ func Prune(socket string, held []Record) {
 	}
 }
 
+// Discard removes what a keeper wrote beside its socket, once it holds nothing; best effort.
+func Discard(socket string) {
+	Prune(socket, nil)
+	_ = os.Remove(recordsOf(socket))
+	_ = os.Remove(socket + ".served")
+}
+
 // globbed is a path as a pattern that matches nothing else.
 func globbed(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)

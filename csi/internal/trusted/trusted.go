@@ -82,7 +82,7 @@ func Peer(conn *net.UnixConn) error {
 		return fmt.Errorf("who listens: %w", err)
 	}
 	if !isOwn(peer.Uid) {
-		return fmt.Errorf("a process of user %d listens there (pid %d): only root and user %d are believed; end it and remove the socket",
+		return fmt.Errorf("a process of user %d listens there (pid %d): only root and user %d are trusted; end it and remove the socket",
 			peer.Uid, peer.Pid, self())
 	}
 	return nil
@@ -93,7 +93,7 @@ func check(path string, found *unix.Stat_t, kind uint32) error {
 	case found.Mode&unix.S_IFMT != kind:
 		return fmt.Errorf("%s is of another kind than what belongs there: remove it", path)
 	case !isOwn(found.Uid):
-		return fmt.Errorf("%s belongs to user %d, and only root and user %d are believed: remove it, or give it to root", path, found.Uid, self())
+		return fmt.Errorf("%s belongs to user %d, and only root and user %d are trusted: remove it, or give it to root", path, found.Uid, self())
 	case found.Mode&writableByOthers != 0:
 		return fmt.Errorf("%s has mode %04o, so other users may write to it: chmod go-w %s", path, found.Mode&0o7777, path)
 	}

@@ -99,7 +99,7 @@ public record AdapterOptions(
                             "metadata_ttl",
                             new Option.Time(0, 86_400),
                             "5s",
-                            "How long attributes, names and listings are believed, here and in the kernel."),
+                            "How long attributes, names and listings are valid, here and in the kernel."),
                     new Option(
                             "metadata_ttl_of",
                             new Option.TimesByPath(new Option.Time(0, 86_400), 64),
@@ -110,14 +110,14 @@ public record AdapterOptions(
                             "open_trust",
                             new Option.Time(0, 3600),
                             "1s",
-                            "With close-to-open, how old attributes may be that an open believes without asking Alluxio; 0: each"
-                                    + " open asks."),
+                            "With close-to-open, how old attributes may be that an open trusts without a request to Alluxio;"
+                                    + " 0: each open requests them."),
                     new Option(
                             "negative_ttl",
                             new Option.Time(0, 86_400),
                             "1s",
-                            "How long a name is believed to be missing, metadata_ttl at most. Then it is asked whether its"
-                                    + " directory changed, once for all its names that are missing. Means nothing where"
+                            "How long a name is known to be missing, metadata_ttl at most. Then one request checks whether its"
+                                    + " directory changed, for all its names that are missing. Means nothing where"
                                     + " consistency is immutable."),
                     Option.oneOf(
                             "write_type",
@@ -180,7 +180,7 @@ public record AdapterOptions(
                             "",
                             "Most files and directories of this mount whose metadata is kept; by default as many as the"
                                     + " process has memory for. Files that the kernel knows stay beyond that, but from 2 ×"
-                                    + " cache_entries on it is asked to let go of some."),
+                                    + " cache_entries on it is requested to evict some."),
                     new Option(
                             "cache_size",
                             new Option.Size(1 << 20, 1L << 40),
@@ -200,7 +200,7 @@ public record AdapterOptions(
                             "spool",
                             new Option.Text("a folder"),
                             "",
-                            "Where changed files are kept until they are published; by default"
+                            "Where changed files are kept until they are uploaded; by default"
                                     + " /var/lib/posix-gateway/spool for root, and posix-gateway/spool in XDG_STATE_HOME"
                                     + " (~/.local/state) for others."),
                     new Option(
@@ -221,7 +221,7 @@ public record AdapterOptions(
                             "",
                             "A new file that is written in sequence goes straight to Alluxio, without a spool, once it"
                                     + " is so long (0: never). A file that is being streamed when the gateway is killed is"
-                                    + " lost and its writer told so; hence by default 64M, and never where mounts outlive"
+                                    + " lost and its writer gets EIO; hence by default 64M, and never where mounts outlive"
                                     + " the gateway."),
                     new Option(
                             "uid",
@@ -299,7 +299,7 @@ public record AdapterOptions(
     private static void checkNoOpen(Consistency consistency, String passthrough) {
         if (consistency != Consistency.IMMUTABLE) {
             throw new OptionException(
-                    "option no_open (of a volume: noOpen) needs consistency=immutable: nobody asks at an open whether"
+                    "option no_open (of a volume: noOpen) needs consistency=immutable: an open does not check whether"
                             + " the file changed; add that, or leave no_open out");
         }
         if (passthrough.equals("on")) {

@@ -186,7 +186,8 @@ public final class AlluxioMount {
                         "Alluxio has no path " + alluxio.path()
                                 + "; make it first, or give another (alluxio fs ls / shows what is there)";
                     case Errno.EACCES ->
-                        "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user() + "'; "
+                        "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user()
+                                + "'; grant it there (alluxio fs chmod or chown), or give another --user: "
                                 + failure.getMessage();
                     case Errno.EIO ->
                         "Alluxio's master " + where + " does not answer; is it running, and is the address right? "

@@ -12,6 +12,7 @@ import java.util.Map;
  */
 public record AlluxioOptions(String masters, String path, String user, Map<String, String> properties) {
     private static final String SCHEME = "alluxio://";
+    private static final int MAX_PORT = 65_535;
 
     /**
      * @param uri {@code alluxio://host:port[,host:port…]/path}, or just {@code /path}
@@ -29,12 +30,17 @@ public record AlluxioOptions(String masters, String path, String user, Map<Strin
         int slash = rest.indexOf('/');
         String masters = slash < 0 ? rest : rest.substring(0, slash);
         for (String master : masters.isEmpty() ? new String[0] : masters.split(",", -1)) {
-            if (!master.matches("[^:\\s]+:\\d{1,5}")) {
+            if (!isAddress(master)) {
                 throw new IllegalArgumentException("'" + master + "' in '" + uri
                         + "' is no master address; write HOST:PORT, such as 10.0.0.1:19998");
             }
         }
         return new AlluxioOptions(masters, normal(slash < 0 ? "/" : rest.substring(slash)), "", Map.of());
+    }
+
+    private static boolean isAddress(String master) {
+        return master.matches("([^:\\s\\[\\]]+|\\[[0-9a-fA-F:.]+]):\\d{1,5}")
+                && Integer.parseInt(master.substring(master.lastIndexOf(':') + 1)) <= MAX_PORT;
     }
 
     private static String normal(String path) {

@@ -45,7 +45,7 @@ final class Inspection {
             return new PathFacts.Way("none", "it is a directory");
         }
         if (volume.drafts.has(inode)) {
-            return new PathFacts.Way("spool", "it was changed here and is not published yet");
+            return new PathFacts.Way("spool", "it was changed here and is not uploaded yet");
         }
         if (!facts.raw().complete()) {
             return new PathFacts.Way("none", "it is being written by another client; an open fails with EBUSY");
@@ -72,7 +72,8 @@ final class Inspection {
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
         if (here && !volume.readers.blocks().knowsFolders()) {
             return new PathFacts.Way(
-                    local, "a worker on this host has blocks of it; where it keeps them is asked at the first open");
+                    local,
+                    "a worker on this host has blocks of it; where it keeps them is looked up at the first open");
         }
         return stream(
                 details,

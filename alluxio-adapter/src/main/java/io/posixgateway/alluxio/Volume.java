@@ -163,7 +163,7 @@ final class Volume implements AutoCloseable {
     void resume(boolean goesOn) throws StoreException {
         VolumeFolder folder = kept;
         if (folder == null) {
-            throw new IllegalStateException("the volume was not opened as a kept one");
+            throw new IllegalStateException("the volume was not opened for a persistent session");
         }
         change.inherit(folder, goesOn);
         folder.begin(goesOn);
@@ -248,7 +248,7 @@ final class Volume implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             if (!broke.getAndSet(true)) {
                 LOG.error(
-                        "The recovery of changed files of an earlier process failed unexpectedly, and is tried again;"
+                        "The recovery of changed files of an earlier process failed unexpectedly, and is retried;"
                                 + " calls that need them get EIO",
                         e);
             }

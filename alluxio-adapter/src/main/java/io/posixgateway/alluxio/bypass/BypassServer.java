@@ -92,7 +92,7 @@ public final class BypassServer implements AutoCloseable {
             } else {
                 goesOn = false;
                 if (result != -Errno.ECANCELED) {
-                    LOG.warn("The bypass socket is left: {}", Native.errorText(result));
+                    LOG.warn("The bypass socket is closed: {}", Native.errorText(result));
                 }
             }
         }
@@ -104,7 +104,7 @@ public final class BypassServer implements AutoCloseable {
         try {
             answer(asked);
         } catch (RuntimeException e) {
-            LOG.warn("A question at the bypass socket failed", e);
+            LOG.warn("A request at the bypass socket failed", e);
         }
         Native.close((int) asked[Bypass.CONNECTION]);
         int proof = (int) asked[Bypass.PROOF];
@@ -115,7 +115,7 @@ public final class BypassServer implements AutoCloseable {
             closers.execute(() -> Native.close(proof));
             return true;
         } catch (RejectedExecutionException e) {
-            LOG.warn("The bypass socket is left: files that programs have shown cannot be closed");
+            LOG.warn("The bypass socket is closed: descriptors that programs sent cannot be closed");
             return false;
         }
     }

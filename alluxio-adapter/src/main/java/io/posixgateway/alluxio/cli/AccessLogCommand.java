@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
                 "Switches the access log of a mount on or off while it is in use, or shows requests as they come.",
         footer = {
             "",
-            "on writes lines to a file (64 MiB, one older one is kept) until off; show writes them here until Ctrl-C.",
+            "on writes lines to a file (64 MiB, and one older file) until off; show writes them here until Ctrl-C.",
             "Neither holds up a request: when lines come faster than they are written, some are dropped and counted.",
             "A line: time [uid,gid,pid] operation (node,size,offset,handle or node,name): result <seconds>",
             "",

@@ -65,7 +65,7 @@ final class Background {
         Process child = spawn(logFile);
         Thread ender = new Thread(child::destroyForcibly, "end-child");
         Runtime.getRuntime().addShutdownHook(ender);
-        String line = answer(child);
+        String line = answer(child, logFile);
         if (line != null && line.startsWith(READY)) {
             Runtime.getRuntime().removeShutdownHook(ender);
             return line.substring(READY.length());
@@ -74,7 +74,8 @@ final class Background {
         throw new CommandException(
                 line != null && line.startsWith(FAILED)
                         ? line.substring(FAILED.length())
-                        : "the serving process ended before the mount answered; its log is " + logFile);
+                        : "the serving process ended before the mount answered; see the last lines of its log, "
+                                + logFile);
     }
 
     private static Process spawn(Path logFile) {
@@ -95,7 +96,7 @@ final class Background {
         }
     }
 
-    private static @Nullable String answer(Process child) {
+    private static @Nullable String answer(Process child, Path logFile) {
         CompletableFuture<@Nullable String> line = CompletableFuture.supplyAsync(() -> {
             try (BufferedReader output =
                     new BufferedReader(new InputStreamReader(child.getInputStream(), StandardCharsets.UTF_8))) {
@@ -112,7 +113,8 @@ final class Background {
         } catch (ExecutionException e) {
             return null;
         } catch (TimeoutException e) {
-            return FAILED + "the mount did not answer within " + PATIENCE_SECONDS + " s";
+            return FAILED + "the mount did not answer within " + PATIENCE_SECONDS
+                    + " s; its log says what it waits for: " + logFile;
         }
     }
 

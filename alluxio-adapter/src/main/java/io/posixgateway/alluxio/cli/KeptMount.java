@@ -23,12 +23,16 @@ import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One mount that a keeper holds. This process serves it until somebody unmounts it; when this one ends before, programs on
  * the mount wait for the next that is started with the same command.
  */
 final class KeptMount {
+    private static final Logger LOG = LoggerFactory.getLogger(KeptMount.class);
+
     /** Instead of a socket: a keeper for this mount alone, which ends with it. */
     static final String OWN = "own";
 
@@ -59,10 +63,27 @@ final class KeptMount {
         this.log = log;
         this.id = id(target);
         this.own = where.equals(OWN);
-        this.socket = own
-                ? Path.of("/run/posix-gateway/mount-" + MountSocket.digest(target.toString()) + ".sock")
-                : Path.of(where);
+        this.socket = own ? ownSocket(target) : Path.of(where);
         this.keeper = new KeeperClient(socket, TIMEOUT_MILLIS, Clock.system());
+    }
+
+    private static Path ownSocket(Path target) {
+        return Path.of("/run/posix-gateway/mount-" + MountSocket.digest(target.toString()) + ".sock");
+    }
+
+    /** Ends the keeper of a mount that was unmounted after its gateway was killed: nobody else does. None there is success. */
+    static void endOwnKeeper(Path target) {
+        Path socket = ownSocket(target);
+        if (!Files.exists(socket)) {
+            return;
+        }
+        KeeperClient keeper = new KeeperClient(socket, TIMEOUT_MILLIS, Clock.system());
+        try {
+            keeper.unmount(id(target));
+            ProcessHandle.of(keeper.pid()).ifPresent(ProcessHandle::destroy);
+        } catch (KeeperException e) {
+            LOG.debug("The keeper at {} is left: {}", socket, e.getMessage());
+        }
     }
 
     /**
@@ -110,7 +131,7 @@ final class KeptMount {
         if (Background.isChild()) {
             Background.reportReady(volume.session().line());
         } else {
-            System.out.println("kept by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
+            System.out.println("held by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
             System.out.println(volume.session().line());
         }
         if (steered(volume, volumes) && !leaving) {
@@ -181,12 +202,16 @@ final class KeptMount {
                             log.resolveSibling(log.getFileName() + ".keeper").toFile()))
                     .start();
         } catch (IOException e) {
-            throw new CommandException("the keeper cannot be started: " + e.getMessage(), e);
+            throw new CommandException(
+                    "the keeper cannot be started: " + e.getMessage() + "; name the program in " + PROGRAM_VARIABLE
+                            + ", or give --keeper the socket of one that runs",
+                    e);
         }
         long end = Clock.system().nanos() + BEGIN_NANOS;
         while (!answers()) {
             if (Clock.system().nanos() - end >= 0) {
-                throw new CommandException("the keeper does not answer; its log is " + log + ".keeper");
+                throw new CommandException("the keeper at " + socket
+                        + " does not answer; see the last lines of its log, " + log + ".keeper");
             }
             Clock.system().pause(STEP_NANOS);
         }

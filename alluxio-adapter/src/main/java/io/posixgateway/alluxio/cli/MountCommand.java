@@ -94,6 +94,10 @@ final class MountCommand implements Callable<Integer> {
         if (flags.checkOnly()) {
             return 0;
         }
+        if (!Background.isChild()) { // its parent does so
+            MasterProbe.begin(
+                    place.masters(), Objects.requireNonNull(spec).commandLine().getErr());
+        }
         if (!keeper.isEmpty()) {
             return kept(place, options, name);
         }

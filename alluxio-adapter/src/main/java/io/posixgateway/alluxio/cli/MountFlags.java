@@ -9,10 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
 /** What every mounting command takes. */
 final class MountFlags {
+    private static final Logger LOG = LoggerFactory.getLogger(MountFlags.class);
     private static final String SLOPPY = "sloppy";
 
     @Option(
@@ -69,9 +72,13 @@ final class MountFlags {
         return new BypassEndpoint(bypassSocket == null ? MountSocket.bypass() : bypassSocket, Clock.system());
     }
 
-    /** The options, checked against the table. */
+    /** The options, checked against the table; warns of earlier names. */
     OptionValues read(OptionTable table) {
-        return table.read(given(table));
+        Map<String, String> given = given(table);
+        if (!Background.isChild()) { // its parent has said so already
+            table.renamedIn(given).forEach(LOG::warn);
+        }
+        return table.read(given);
     }
 
     /** The options as they were given; after {@code sloppy} (mount -s) without those that are not known. */

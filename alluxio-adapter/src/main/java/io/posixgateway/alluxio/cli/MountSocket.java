@@ -5,7 +5,11 @@ import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.MountedGateway;
 import io.posixgateway.alluxio.service.Volume;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -40,6 +44,26 @@ final class MountSocket {
     /** @param mountPoint absolute, its folder without symbolic links */
     static Path of(Path mountPoint) {
         return folder().resolve("mount-" + digest(mountPoint.toString()) + ".sock");
+    }
+
+    /**
+     * Removes the socket of a mount whose process was killed.
+     *
+     * @return false when somebody listens there, whose socket it is
+     */
+    static boolean removedIfDead(Path mountPoint) {
+        Path socket = of(mountPoint);
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            return false;
+        } catch (IOException dead) {
+            try {
+                Files.deleteIfExists(socket);
+            } catch (IOException e) {
+                LOG.debug("{} stays: {}", socket, e.toString());
+            }
+            return true;
+        }
     }
 
     private static Path folder() {

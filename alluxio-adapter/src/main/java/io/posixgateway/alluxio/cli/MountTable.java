@@ -38,7 +38,10 @@ final class MountTable {
                     .map(MountTable::parse)
                     .toList();
         } catch (IOException e) {
-            throw new CommandException("/proc/self/mountinfo cannot be read: " + e.getMessage(), e);
+            throw new CommandException(
+                    "/proc/self/mountinfo cannot be read: " + e.getMessage()
+                            + "; mount /proc (mount -t proc proc /proc)",
+                    e);
         }
     }
 

@@ -54,7 +54,8 @@ final class ProfileCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if ((path == null) == (file == null)) {
-            throw new CommandException("give a mount point, or an access log with --file");
+            throw new CommandException((path == null ? "nothing is given" : path + " and --file " + file + " are given")
+                    + "; give one of them: a mount point, or an access log with --file");
         }
         AccessProfile profile = new AccessProfile();
         if (file != null) {
@@ -74,7 +75,9 @@ final class ProfileCommand implements Callable<Integer> {
                 line = lines.readLine();
             }
         } catch (IOException e) {
-            throw new CommandException("the access log " + file + " cannot be read: " + e.getMessage(), e);
+            throw new CommandException(
+                    "the access log " + file + " cannot be read: " + e.getMessage() + "; give --file a readable one",
+                    e);
         }
     }
 

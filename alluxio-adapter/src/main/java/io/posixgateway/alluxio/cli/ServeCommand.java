@@ -100,6 +100,12 @@ final class ServeCommand implements Callable<Integer> {
                     "For a second one behind the same --http: leaves that to the first one until it serves itself.")
     private boolean standby;
 
+    @Option(
+            names = "--old-metric-names",
+            description =
+                    "Also offer renamed metrics by their earlier names, until dashboards and alerts have followed.")
+    private boolean oldMetricNames;
+
     @Option(names = "--rehearse", hidden = true, description = "Load all classes first, for the class-data archive.")
     private boolean rehearse;
 
@@ -110,7 +116,8 @@ final class ServeCommand implements Callable<Integer> {
         }
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
-        try (GatewayService service = GatewayService.start(volumes(), addresses, Main.version(), standby)) {
+        GatewayService.Mode mode = new GatewayService.Mode(standby, oldMetricNames);
+        try (GatewayService service = GatewayService.start(volumes(), addresses, Main.version(), mode)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
             "",
             "ops/s      requests answered a second, and their mean time; what the kernel answers from its caches is not seen",
             "read/write bytes a second given to readers and taken from writers",
-            "hit%%       questions for metadata that were answered from memory",
+            "hit%%       lookups of metadata that were served from memory",
             "rpc/s      calls to Alluxio a second, and their mean time",
             "flight     requests not answered now; queue: of them, those that wait for a thread",
             "",
@@ -56,8 +56,11 @@ final class StatsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        if (interval < 1 || count < 0) {
-            throw new CommandException("--interval takes 1 or more seconds, --count 0 (no end) or more lines");
+        if (interval < 1) {
+            throw new CommandException("--interval " + interval + ": give 1 or more seconds");
+        }
+        if (count < 0) {
+            throw new CommandException("--count " + count + ": give how many lines, or 0 for no end");
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         try (Target.Found found = target.find(path)) {

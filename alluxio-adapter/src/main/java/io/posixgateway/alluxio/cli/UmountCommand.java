@@ -39,9 +39,13 @@ final class UmountCommand implements Callable<Integer> {
                 .orElseThrow(
                         () -> new CommandException("nothing is mounted at " + target + "; see /proc/self/mountinfo"));
         if (!mount.type().startsWith("fuse")) {
-            throw new CommandException(target + " is a mount of type " + mount.type() + ", not one of posix-gateway");
+            throw new CommandException(target + " is a mount of type " + mount.type()
+                    + ", not one of posix-gateway; unmount it with umount");
         }
         unmount(target);
+        if (MountSocket.removedIfDead(target)) {
+            KeptMount.endOwnKeeper(target);
+        }
         return 0;
     }
 
@@ -79,7 +83,8 @@ final class UmountCommand implements Callable<Integer> {
                 return process.waitFor() == 0 ? null : said;
             }
         } catch (IOException e) {
-            return command.get(0) + " cannot be run: " + e.getMessage();
+            return command.get(0) + " cannot be run: " + e.getMessage() + "; install it (Debian: "
+                    + (command.get(0).equals("umount") ? "mount" : "fuse") + ")";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "interrupted";

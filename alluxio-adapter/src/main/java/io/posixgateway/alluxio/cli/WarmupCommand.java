@@ -37,7 +37,7 @@ final class WarmupCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A file or folder in a mount of posix-gateway.")
     private String path = "";
 
-    @Option(names = "--check", description = "Change nothing; tell how much is warm.")
+    @Option(names = "--check", description = "Change nothing; report how much is warm.")
     private boolean check;
 
     @Option(names = "--metadata-only", description = "Leave the data where it is.")
@@ -56,7 +56,7 @@ final class WarmupCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
-        String goesOn = check ? "" : "; what was loaded stays, and the same command goes on from there";
+        String goesOn = check ? "" : "; what was loaded stays, and the same command continues from there";
         try (Target.Found found = target.find(path)) {
             return new StreamedCall(err, () -> line(last) + goesOn).run(found, () -> follow(found, out));
         }

@@ -130,7 +130,10 @@ public final class AlluxioStore implements Store {
                     new AlluxioStore(FileSystemContext.create(subject, configuration), options, clock), clock);
         } catch (RuntimeException e) {
             throw new StoreException(
-                    Errno.EINVAL, "Alluxio's client does not take these properties: " + e.getMessage(), e);
+                    Errno.EINVAL,
+                    "Alluxio's client does not take these properties: " + e.getMessage()
+                            + "; correct them where they are given: --property or alluxio-site.properties",
+                    e);
         }
     }
 

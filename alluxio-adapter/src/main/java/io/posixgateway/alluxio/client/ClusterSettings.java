@@ -101,7 +101,7 @@ final class ClusterSettings {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while Alluxio was asked for its settings", e);
+            throw new StoreException(Errno.EINTR, "Interrupted while requesting Alluxio's settings", e);
         }
     }
 
@@ -117,7 +117,7 @@ final class ClusterSettings {
 
     private static StoreException failure(@Nullable Exception cause) {
         return cause == null
-                ? StoreException.silence("Alluxio's master does not answer a question for its settings")
-                : ErrnoTable.exception("ask Alluxio's master for its settings", cause);
+                ? StoreException.silence("Alluxio's master does not answer a request for its settings")
+                : ErrnoTable.exception("request the settings of Alluxio's master", cause);
     }
 }

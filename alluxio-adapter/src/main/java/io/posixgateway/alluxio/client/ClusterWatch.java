@@ -137,8 +137,8 @@ final class ClusterWatch {
         Consumer<String> listener = hears;
         if (another && listener != null) {
             LOG.error(
-                    "Alluxio was formatted, or restored, or another one answers (cluster {}; it was {}): what is open on this mount is"
-                            + " no more, and answers ESTALE; names are looked up anew",
+                    "Alluxio was formatted, or restored, or another one answers (cluster {}; it was {}): what is open on this mount fails"
+                            + " with ESTALE from now on; names are looked up anew",
                     clusterId,
                     before);
             listener.accept(clusterId);

@@ -104,7 +104,7 @@ final class LocalBlockQuestion {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted", e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("Worker " + worker.getHost() + " does not tell where block " + blockId + " is", e);
+            throw new IOException("Worker " + worker.getHost() + " does not say where block " + blockId + " is", e);
         }
     }
 

@@ -32,7 +32,8 @@ final class ChunkMemory {
                 HotSpotDiagnosticMXBean machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
                 set = Long.parseLong(machine.getVMOption("MaxDirectMemorySize").getValue());
             } catch (RuntimeException e) {
-                org.slf4j.LoggerFactory.getLogger(ChunkMemory.class).debug("The JVM does not tell: {}", e.toString());
+                org.slf4j.LoggerFactory.getLogger(ChunkMemory.class)
+                        .debug("The JVM does not say how much direct memory it may have: {}", e.toString());
             }
             return set == 0 ? Runtime.getRuntime().maxMemory() : set;
         }

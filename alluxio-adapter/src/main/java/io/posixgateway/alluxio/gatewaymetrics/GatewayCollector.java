@@ -10,21 +10,24 @@ import java.util.List;
 /** Gathers the metrics of the service and its volumes at each scrape. */
 final class GatewayCollector implements MultiCollector {
     private final Gateway service;
+    private final boolean oldNames;
 
-    GatewayCollector(Gateway service) {
+    /** @param oldNames also offer each renamed metric by its earlier name */
+    GatewayCollector(Gateway service, boolean oldNames) {
         this.service = service;
+        this.oldNames = oldNames;
     }
 
     @Override
     public MetricSnapshots collect() {
-        Samples samples = new Samples();
+        Samples samples = new Samples(oldNames);
         List<Volume> volumes = service.all();
         samples.add(GatewayMetric.BUILD, 1, List.of(service.version()));
         samples.add(GatewayMetric.READY, service.ready() ? 1 : 0, List.of());
         samples.add(GatewayMetric.VOLUMES, volumes.size(), List.of());
-        samples.add(GatewayMetric.UNKEPT_SESSIONS, service.unkeptSessions(), List.of());
+        samples.add(GatewayMetric.SESSIONS_WITHOUT_KEEPER, service.unkeptSessions(), List.of());
         samples.add(GatewayMetric.REFUSED_SESSIONS, service.refusedSessions(), List.of());
-        samples.add(GatewayMetric.BYPASS_STRANGERS, service.bypassStrangers(), List.of());
+        samples.add(GatewayMetric.BYPASS_REJECTED, service.bypassStrangers(), List.of());
         memory(samples, service.memory());
         for (Volume volume : volumes) {
             new VolumeSamples(volume, samples).collect();

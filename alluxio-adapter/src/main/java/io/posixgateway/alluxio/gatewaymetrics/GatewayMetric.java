@@ -3,19 +3,22 @@ package io.posixgateway.alluxio.gatewaymetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Every metric of the gateway but the JVM's: the table of docs/metrics.md is made from this. */
 @SuppressWarnings("ImmutableEnumChecker") // the lists come from List.of
 public enum GatewayMetric {
     BUILD(Type.INFO, "build", "Always 1; the version is a label.", "version"),
     READY(Type.GAUGE, "ready", "1 when every session of the keeper is served, else 0."),
-    BYPASS_STRANGERS(
+    BYPASS_REJECTED(
             Type.COUNTER,
-            "bypass_strangers",
-            "Questions at the bypass socket about files of no volume with bypass, or more than a program may ask."),
-    UNKEPT_SESSIONS(
+            "bypass_rejected_requests",
+            "Requests at the bypass socket that were rejected: for a file of no volume with bypass, or above the rate that a"
+                    + " program may have."),
+    SESSIONS_WITHOUT_KEEPER(
             Type.GAUGE,
-            "unkept_sessions",
+            "sessions_without_keeper",
             "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
     REFUSED_SESSIONS(
             Type.GAUGE,
@@ -52,12 +55,12 @@ public enum GatewayMetric {
     CAPACITY(
             Type.GAUGE,
             "volume_capacity_bytes",
-            "Room in the Alluxio behind the volume, by the last answer.",
+            "Capacity of the Alluxio behind the volume, by its last response.",
             Scope.VOLUME),
     AVAILABLE(
             Type.GAUGE,
             "volume_available_bytes",
-            "Free room in the Alluxio behind the volume, by the last answer.",
+            "Free space in the Alluxio behind the volume, by its last response.",
             Scope.VOLUME),
     TAKEOVERS(Type.COUNTER, "takeovers", "Processes that served the volume before this one.", Scope.VOLUME),
     TAKEOVER_SECONDS(
@@ -67,9 +70,9 @@ public enum GatewayMetric {
             Scope.VOLUME),
     CACHED_NODES(Type.GAUGE, "cached_nodes", "Files and directories whose metadata is kept.", Scope.VOLUME),
     OPEN_FILES(Type.GAUGE, "open_files", "Files open in the gateway.", Scope.VOLUME),
-    CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet published to Alluxio.", Scope.VOLUME),
-    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Room that changed files take in the spool folder.", Scope.VOLUME),
-    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most room that changed files may take there.", Scope.VOLUME),
+    CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet uploaded to Alluxio.", Scope.VOLUME),
+    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Space that changed files take in the spool folder.", Scope.VOLUME),
+    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most space that changed files may take there.", Scope.VOLUME),
     SPOOL_DISK(
             Type.GAUGE,
             "spool_disk_bytes",
@@ -78,9 +81,9 @@ public enum GatewayMetric {
     SET_ASIDE(
             Type.GAUGE,
             "set_aside_files",
-            "Changed content of ended mounts and nodes that was not published and waits for an operator.",
+            "Changed content of ended mounts and nodes that was not uploaded and waits for an operator.",
             Scope.VOLUME),
-    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Room that such content takes.", Scope.VOLUME),
+    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Space that such content takes.", Scope.VOLUME),
     UNFINISHED_RENAMES(
             Type.GAUGE,
             "unfinished_directory_renames",
@@ -89,13 +92,13 @@ public enum GatewayMetric {
     CACHE_HITS(
             Type.COUNTER,
             "cache_hits",
-            "Questions answered from memory: for attributes, for names, for open block files.",
+            "Lookups served from memory: of attributes, of names, of open block files.",
             Scope.VOLUME,
             "kind"),
     CACHE_MISSES(
             Type.COUNTER,
             "cache_misses",
-            "Questions put to Alluxio, or block files that were opened.",
+            "Lookups that needed a request to Alluxio, or block files that were opened.",
             Scope.VOLUME,
             "kind"),
     CACHE_ENTRIES(
@@ -122,16 +125,16 @@ public enum GatewayMetric {
             "Most memory of entries that nobody uses, shared with other volumes.",
             Scope.VOLUME,
             "kind"),
-    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries dropped to make room.", Scope.VOLUME, "kind"),
+    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to make room.", Scope.VOLUME, "kind"),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(
-            Type.COUNTER, "readahead_wasted_bytes", "Data that streams read ahead and nobody asked for.", Scope.VOLUME),
+            Type.COUNTER, "readahead_wasted_bytes", "Data that streams read ahead and nobody read.", Scope.VOLUME),
     BUFFER_BYTES(Type.GAUGE, "read_buffer_bytes", "Memory that streams hold to read ahead.", Scope.VOLUME),
     BUFFER_LIMIT(Type.GAUGE, "read_buffer_limit_bytes", "Most memory they may hold together.", Scope.VOLUME),
     RPC_DURATION(
             Type.HISTOGRAM,
             "rpc_duration_seconds",
-            "Calls to Alluxio, by what was asked for; retries and waiting for a free connection included.",
+            "Calls to Alluxio, by method; retries and waiting for a free connection included.",
             Scope.VOLUME,
             "method"),
     RPC_ERRORS(
@@ -141,7 +144,7 @@ public enum GatewayMetric {
             Scope.VOLUME,
             "method",
             "errno"),
-    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio that are under way.", Scope.VOLUME),
+    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio that are in flight.", Scope.VOLUME),
     RPCS_LIMIT(
             Type.GAUGE,
             "rpcs_limit",
@@ -186,10 +189,10 @@ public enum GatewayMetric {
             "op",
             "phase"),
     IN_FLIGHT(Type.GAUGE, "requests_in_flight", "Requests received and not yet answered.", Scope.VOLUME),
-    HANDED_OVER(
+    OFFLOADED(
             Type.COUNTER,
-            "requests_handed_over",
-            "Requests that could not be answered from memory and went to the pool.",
+            "requests_offloaded",
+            "Requests that could not be served from memory and were offloaded to the pool.",
             Scope.VOLUME),
     QUEUED(Type.GAUGE, "requests_queued", "Requests that wait for a pool thread.", Scope.VOLUME),
     POOL_LIMIT(Type.GAUGE, "pool_threads_limit", "Most threads of the pool (pool_threads).", Scope.VOLUME),
@@ -262,6 +265,12 @@ public enum GatewayMetric {
 
     private static final String PREFIX = "posix_gateway_";
 
+    /** Names before they were changed; {@code serve --old-metric-names} offers them, too. */
+    private static final Map<GatewayMetric, String> EARLIER_NAMES = Map.of(
+            BYPASS_REJECTED, "bypass_strangers",
+            SESSIONS_WITHOUT_KEEPER, "unkept_sessions",
+            OFFLOADED, "requests_handed_over");
+
     private final Type type;
     private final String name;
     private final String help;
@@ -292,12 +301,23 @@ public enum GatewayMetric {
         return PREFIX + name;
     }
 
+    /** The plain name it had before it was renamed; null: it always had this one. */
+    @Nullable
+    String earlierName() {
+        String earlier = EARLIER_NAMES.get(this);
+        return earlier == null ? null : PREFIX + earlier;
+    }
+
     /** As Prometheus shows it: counters end in _total, infos in _info. */
     public String exposedName() {
+        return exposed(plainName());
+    }
+
+    private String exposed(String plain) {
         return switch (type) {
-            case COUNTER -> plainName() + "_total";
-            case INFO -> plainName() + "_info";
-            case GAUGE, HISTOGRAM -> plainName();
+            case COUNTER -> plain + "_total";
+            case INFO -> plain + "_info";
+            case GAUGE, HISTOGRAM -> plain;
         };
     }
 
@@ -311,11 +331,14 @@ public enum GatewayMetric {
 
     /** The table in Markdown. */
     public static String markdown() {
-        StringBuilder text = new StringBuilder("| metric | type | labels | what it tells |\n|---|---|---|---|\n");
+        StringBuilder text = new StringBuilder("| metric | type | labels | what it measures |\n|---|---|---|---|\n");
         for (GatewayMetric metric : values()) {
             String labels = metric.labels.isEmpty() ? "–" : "`" + String.join("`, `", metric.labels) + "`";
             String type = metric.type.name().toLowerCase(Locale.ROOT);
-            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + " |\n");
+            String earlier = metric.earlierName();
+            String renamed = earlier == null ? "" : " Earlier name: " + metric.exposed(earlier) + ".";
+            text.append("| `" + metric.exposedName() + "` | " + type + " | " + labels + " | " + metric.help + renamed
+                    + " |\n");
         }
         return text.toString();
     }

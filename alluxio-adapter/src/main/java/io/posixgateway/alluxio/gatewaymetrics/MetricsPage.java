@@ -23,9 +23,15 @@ public final class MetricsPage {
             PrometheusTextFormatWriter.builder().build();
     private final PrometheusProtobufWriter protobufWriter = new PrometheusProtobufWriter();
 
+    /** With each metric by its present name alone. */
     public MetricsPage(Gateway service) {
+        this(service, false);
+    }
+
+    /** @param oldNames also offer each renamed metric by its earlier name */
+    public MetricsPage(Gateway service, boolean oldNames) {
         JvmMetrics.builder().register(registry);
-        registry.register(new GatewayCollector(service));
+        registry.register(new GatewayCollector(service, oldNames));
     }
 
     /** All metrics at this moment. */

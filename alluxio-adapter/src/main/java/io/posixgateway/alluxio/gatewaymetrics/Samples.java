@@ -17,15 +17,21 @@ import java.util.Map;
 
 /** The values of one scrape, put together metric by metric. One thread. */
 final class Samples {
-    /** Of the fine buckets of a session, every eighth bound is told: each is four times the one before. */
-    private static final int FINE_PER_TOLD = 8;
+    /** Of the fine buckets of a session, every eighth bound is exported: each is four times the one before. */
+    private static final int FINE_PER_EXPORTED = 8;
 
     private static final double NANOS = 1e9;
 
+    private final boolean oldNames;
     private final Map<GatewayMetric, CounterSnapshot.Builder> counters = new EnumMap<>(GatewayMetric.class);
     private final Map<GatewayMetric, GaugeSnapshot.Builder> gauges = new EnumMap<>(GatewayMetric.class);
     private final Map<GatewayMetric, InfoSnapshot.Builder> infos = new EnumMap<>(GatewayMetric.class);
     private final Map<GatewayMetric, HistogramSnapshot.Builder> histograms = new EnumMap<>(GatewayMetric.class);
+
+    /** @param oldNames also give each renamed metric by its earlier name */
+    Samples(boolean oldNames) {
+        this.oldNames = oldNames;
+    }
 
     /** @param labels values in the order of the metric's label names */
     void add(GatewayMetric metric, long value, List<String> labels) {
@@ -38,7 +44,7 @@ final class Samples {
         }
     }
 
-    /** Of a counter or a gauge that is told in seconds. */
+    /** Of a counter or a gauge that is exported in seconds. */
     void addSeconds(GatewayMetric metric, long nanos, List<String> labels) {
         if (metric.type() == GatewayMetric.Type.COUNTER) {
             counter(metric, nanos / NANOS, named(metric, labels));
@@ -103,7 +109,7 @@ final class Samples {
         for (int i = 0; i < LatencyBuckets.COUNT; i++) {
             count += latencies.countIn(i);
             boolean last = i == LatencyBuckets.COUNT - 1;
-            if (last || i % FINE_PER_TOLD == 0) {
+            if (last || i % FINE_PER_EXPORTED == 0) {
                 buckets.bucket(last ? Double.POSITIVE_INFINITY : LatencyBuckets.upperBoundNanos(i) / NANOS, count);
                 count = 0;
             }
@@ -117,10 +123,19 @@ final class Samples {
 
     MetricSnapshots snapshots() {
         List<MetricSnapshot> all = new ArrayList<>();
-        counters.values().forEach(builder -> all.add(builder.build()));
-        gauges.values().forEach(builder -> all.add(builder.build()));
+        counters.forEach((metric, builder) -> addTo(all, metric, builder));
+        gauges.forEach((metric, builder) -> addTo(all, metric, builder));
         infos.values().forEach(builder -> all.add(builder.build()));
         histograms.values().forEach(builder -> all.add(builder.build()));
         return new MetricSnapshots(all);
+    }
+
+    private void addTo(List<MetricSnapshot> all, GatewayMetric metric, MetricSnapshot.Builder<?> builder) {
+        all.add(builder.build());
+        String earlier = metric.earlierName();
+        if (oldNames && earlier != null) {
+            builder.name(earlier);
+            all.add(builder.build());
+        }
     }
 }

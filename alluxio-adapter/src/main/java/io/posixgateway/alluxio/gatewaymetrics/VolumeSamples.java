@@ -162,7 +162,7 @@ final class VolumeSamples {
         add(GatewayMetric.WORKERS_STARTED, metrics.workersCreated());
         add(GatewayMetric.WORKERS_ENDED, metrics.workersDestroyed());
         add(GatewayMetric.IN_FLIGHT, metrics.inFlight());
-        add(GatewayMetric.HANDED_OVER, metrics.handedOver());
+        add(GatewayMetric.OFFLOADED, metrics.handedOver());
         add(GatewayMetric.QUEUED, metrics.queued());
         add(GatewayMetric.POOL_LIMIT, volume.session().poolThreads());
         add(GatewayMetric.READ_BYTES, metrics.bytesRead());

@@ -16,19 +16,26 @@ public final class OptionTable {
     private final Map<String, Option> options = new LinkedHashMap<>();
     private final Map<String, String> replaced;
     private final Map<String, String> words;
+    private final Map<String, String> renamed;
 
     /** @param replaced names people know from elsewhere, with a sentence of what to do */
     public OptionTable(List<Option> options, Map<String, String> replaced) {
-        this(options, replaced, Map.of());
+        this(options, replaced, Map.of(), Map.of());
     }
 
     /**
      * @param words other ways to write {@code name=value}, such as {@code nosuid} for {@code suid=off}; of nothing: taken and
      *     ignored. One that ends in {@code *} stands for all that begin so
+     * @param renamed earlier names of these options, each with the name it has now; {@link #read} takes them, too
      */
-    public OptionTable(List<Option> options, Map<String, String> replaced, Map<String, String> words) {
+    public OptionTable(
+            List<Option> options,
+            Map<String, String> replaced,
+            Map<String, String> words,
+            Map<String, String> renamed) {
         this.replaced = new LinkedHashMap<>(replaced);
         this.words = new LinkedHashMap<>(words);
+        this.renamed = new LinkedHashMap<>(renamed);
         for (Option option : options) {
             if (this.options.put(option.name(), option) != null) {
                 throw new IllegalStateException("option " + option.name() + " is declared twice");
@@ -44,7 +51,9 @@ public final class OptionTable {
         hints.putAll(other.replaced);
         Map<String, String> both = new LinkedHashMap<>(words);
         both.putAll(other.words);
-        return new OptionTable(all, hints, both);
+        Map<String, String> names = new LinkedHashMap<>(renamed);
+        names.putAll(other.renamed);
+        return new OptionTable(all, hints, both, names);
     }
 
     public List<Option> options() {
@@ -64,6 +73,15 @@ public final class OptionTable {
             }
         });
         return OptionValues.checked(options, values);
+    }
+
+    /** For each option that is given by an earlier name: a sentence with the name it has now. */
+    public List<String> renamedIn(Map<String, String> given) {
+        return given.keySet().stream()
+                .filter(renamed::containsKey)
+                .map(name -> "option '" + name + "' is now called " + renamed.get(name)
+                        + "; use that name, a later version refuses the old one")
+                .toList();
     }
 
     /**
@@ -90,7 +108,7 @@ public final class OptionTable {
     /** Those of the given names that are known, in whatever way. */
     public Map<String, String> known(Map<String, String> given) {
         Map<String, String> known = new LinkedHashMap<>(given);
-        known.keySet().removeIf(name -> word(name) == null && !options.containsKey(name));
+        known.keySet().removeIf(name -> word(name) == null && !options.containsKey(renamed.getOrDefault(name, name)));
         return known;
     }
 
@@ -101,7 +119,7 @@ public final class OptionTable {
     }
 
     private Option named(String name) {
-        Option option = options.get(name);
+        Option option = options.get(renamed.getOrDefault(name, name));
         if (option != null) {
             return option;
         }
@@ -174,9 +192,16 @@ public final class OptionTable {
         for (Option option : options.values()) {
             String byDefault = option.defaultText().isEmpty() ? "–" : "`" + option.defaultText() + "`";
             text.append("| `" + option.name() + "` | " + option.values().allowed() + " | " + byDefault + " | "
-                    + option.doc() + " |\n");
+                    + option.doc() + earlierNames(option) + " |\n");
         }
         return text.toString();
+    }
+
+    private String earlierNames(Option option) {
+        StringBuilder names = new StringBuilder();
+        renamed.forEach(
+                (earlier, name) -> names.append(name.equals(option.name()) ? " Earlier name: `" + earlier + "`." : ""));
+        return names.toString();
     }
 
     /** The words in Markdown. */

@@ -149,7 +149,7 @@ public final class StateFolder {
         }
         if (why != null) {
             throw new IOException(
-                    folder + " " + why + ": what lies there is not believed. Give a folder of this user's own,"
+                    folder + " " + why + ": what lies there is not trusted. Give a folder of this user's own,"
                             + " of mode 0700 (option spool, or --spool), or remove it");
         }
     }

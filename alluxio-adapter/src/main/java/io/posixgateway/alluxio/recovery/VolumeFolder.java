@@ -230,7 +230,7 @@ public final class VolumeFolder implements AutoCloseable {
             if (!kept.isEmpty()) {
                 LOG.warn(
                                 "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
-                                        + " session on this node goes on with them; of a volume that is deleted, copy them to"
+                                        + " session on this node continues with them; of a volume that is deleted, copy them to"
                                         + " where they are wanted, and remove the folder",
                                 path,
                                 kept);

@@ -118,7 +118,11 @@ public final class AccessLog implements AutoCloseable {
                 }
                 writer = new Writer(Writer.open(file));
             } catch (IOException e) {
-                throw new ServiceException(Kind.PRECONDITION, "the access log " + file + " cannot be written: " + e, e);
+                throw new ServiceException(
+                        Kind.PRECONDITION,
+                        "the access log " + file + " cannot be written (" + e
+                                + "); make its folder writable, or give another: --log-file of mount, --access-logs of serve",
+                        e);
             }
         } else if (!on && now != null) {
             writer = null;

@@ -65,7 +65,7 @@ public final class BypassEndpoint implements AutoCloseable {
         long device = volume.session().kernelConnection().number();
         if (device == KernelConnection.UNKNOWN) {
             LOG.warn(
-                    "Volume {} is not bypassed: the keeper does not tell the device of its mount; use the keeper of this version",
+                    "Volume {} is not bypassed: the keeper does not report the device of its mount; use the keeper of this version",
                     volume.name());
             return;
         }

@@ -55,7 +55,7 @@ final class Capacity {
         if (askedAtNanos != NOT_ASKED && now - askedAtNanos > PATIENCE_NANOS) {
             return "Alluxio has not answered for " + (now - askedAtNanos) / 1_000_000_000 + " s";
         }
-        return error == 0 ? "" : "Alluxio failed the last question about its capacity (errno " + error + ")";
+        return error == 0 ? "" : "Alluxio failed the last request for its capacity (errno " + error + ")";
     }
 
     private void ask(long now) {

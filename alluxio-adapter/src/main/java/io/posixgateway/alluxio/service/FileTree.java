@@ -87,7 +87,7 @@ final class FileTree {
     boolean removeDirectory(String path, boolean recursive) throws TreeException {
         List<Name> names = names(path, codec);
         if (names.isEmpty()) {
-            throw new TreeException(Errno.EINVAL, "the root cannot be removed");
+            throw new TreeException(Errno.EINVAL, "path '/': the root cannot be removed; give a path below it");
         }
         try (Held held = new Held()) {
             long parent = held.nodeOf(parents(names), path);
@@ -124,7 +124,7 @@ final class FileTree {
         List<Name> from = names(path, codec);
         List<Name> to = names(newPath, codec);
         if (from.isEmpty() || to.isEmpty()) {
-            throw new TreeException(Errno.EINVAL, "the root cannot be renamed");
+            throw new TreeException(Errno.EINVAL, "path '/': the root cannot be renamed; give a path below it");
         }
         try (Held held = new Held()) {
             long newParent = held.nodeOf(parents(to), newPath);
@@ -226,7 +226,8 @@ final class FileTree {
 
     private static void checkDepth(int depth, String path) throws TreeException {
         if (depth > MOST_DEPTH) {
-            throw new TreeException(Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep");
+            throw new TreeException(
+                    Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete what is below it first");
         }
     }
 
@@ -238,13 +239,13 @@ final class FileTree {
 
     private static String text(int errno) {
         return switch (errno) {
-            case Errno.ENOENT -> "no such file or folder";
-            case Errno.EACCES, Errno.EPERM -> "Alluxio does not permit this";
-            case Errno.EEXIST -> "is there already";
-            case Errno.ENOTDIR -> "is not a folder";
-            case Errno.EISDIR -> "is a folder";
-            case Errno.ENOTEMPTY -> "the folder is not empty";
-            case Errno.EIO -> "Alluxio does not answer, or failed";
+            case Errno.ENOENT -> "no such file or folder; create it first";
+            case Errno.EACCES, Errno.EPERM -> "Alluxio does not permit this; grant it to the gateway's user there";
+            case Errno.EEXIST -> "is there already; delete it first, or give another name";
+            case Errno.ENOTDIR -> "is not a folder; give one";
+            case Errno.EISDIR -> "is a folder; give a file";
+            case Errno.ENOTEMPTY -> "the folder is not empty; empty it first";
+            case Errno.EIO -> "Alluxio does not answer, or failed; its master's log says why";
             default -> "errno " + errno;
         };
     }

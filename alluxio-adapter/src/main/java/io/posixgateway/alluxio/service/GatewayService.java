@@ -48,6 +48,14 @@ public final class GatewayService implements Gateway, AutoCloseable {
             Path accessLogs,
             Path bypassSocket) {}
 
+    /**
+     * How it begins and what its pages offer.
+     *
+     * @param standby the address of the pages is another process's as long as that leads
+     * @param oldMetricNames renamed metrics are offered by their earlier names, too
+     */
+    public record Mode(boolean standby, boolean oldMetricNames) {}
+
     private final ExecutorService background = backgroundPool();
     private final Clock clock;
     private final MemoryWatch memory;
@@ -55,6 +63,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private final Volumes volumes;
     private final Takeover takeover;
     private final String version;
+    private final boolean oldMetricNames;
     private final ControlServer control;
     private final Lead lead;
     private final Addresses addresses;
@@ -69,8 +78,10 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private volatile boolean leads;
     private volatile boolean ending;
 
-    private GatewayService(AlluxioVolumes source, Addresses addresses, String version) throws IOException {
+    private GatewayService(AlluxioVolumes source, Addresses addresses, String version, boolean oldMetricNames)
+            throws IOException {
         this.version = version;
+        this.oldMetricNames = oldMetricNames;
         this.clock = source.clock();
         this.memory = source.memory();
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS, clock);
@@ -88,12 +99,12 @@ public final class GatewayService implements Gateway, AutoCloseable {
      * Begins to serve what an earlier process served, then takes orders; while another process leads it gets ready and waits
      * for that one's end, however it comes.
      *
-     * @param standby the address of the pages is another process's as long as that leads
      * @throws IOException an address is taken
      */
-    public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version, boolean standby)
+    public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version, Mode mode)
             throws IOException {
-        GatewayService service = new GatewayService(source, addresses, version);
+        GatewayService service = new GatewayService(source, addresses, version, mode.oldMetricNames());
+        boolean standby = mode.standby();
         service.watchdog.start();
         try {
             if (service.lead.tryTake()) {
@@ -179,7 +190,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private synchronized MetricsPage metricsPage() {
         MetricsPage page = metrics;
         if (page == null) {
-            page = new MetricsPage(this);
+            page = new MetricsPage(this, oldMetricNames);
             metrics = page;
         }
         return page;

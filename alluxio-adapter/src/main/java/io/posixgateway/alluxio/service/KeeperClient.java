@@ -259,7 +259,7 @@ public final class KeeperClient implements Takeover.Kept {
         checkOwner();
         int connection = Native.connectUnix(Native.pathBytes(socket.toString()), millis);
         if (connection < 0) {
-            throw unavailable("cannot be reached (errno " + -connection + "); start posix-gateway-keeper");
+            throw unavailable("cannot be reached (" + Native.errorText(connection) + "); start posix-gateway-keeper");
         }
         try {
             send(connection, question + "\n", given);
@@ -273,7 +273,9 @@ public final class KeeperClient implements Takeover.Kept {
         } catch (JsonParseException | IllegalStateException | NullPointerException e) {
             closeAll(fds);
             throw new KeeperException(
-                    "failed", "the keeper at " + socket + " answered what is no answer: " + e.getMessage());
+                    "failed",
+                    "the keeper at " + socket + " sent what is no response (" + e.getMessage()
+                            + "); start the posix-gateway-keeper of this version there");
         } catch (KeeperException e) {
             closeAll(fds);
             throw e;
@@ -288,7 +290,7 @@ public final class KeeperClient implements Takeover.Kept {
             throw new KeeperException(
                     "failed",
                     "the socket " + socket + " of the keeper belongs to another user than root and the one of this"
-                            + " process, so it is not believed; remove it and start posix-gateway-keeper");
+                            + " process, so it is not trusted; remove it and start posix-gateway-keeper");
         }
     }
 
@@ -311,7 +313,7 @@ public final class KeeperClient implements Takeover.Kept {
                     ? Native.sendWithFds(connection, chunk, count, given)
                     : Native.send(connection, chunk, count);
             if (result < 0) {
-                throw unavailable("does not take requests (errno " + -result + ")");
+                throw unavailable("does not take requests (" + Native.errorText(result) + "); its log says why");
             }
             at += result > 0 ? result : count; // 0: all were sent
         }
@@ -328,8 +330,8 @@ public final class KeeperClient implements Takeover.Kept {
             if (count <= 0) {
                 throw unavailable(
                         count == 0
-                                ? "closed the connection without an answer"
-                                : "does not answer (errno " + -count + ")");
+                                ? "closed the connection without a response; its log says why"
+                                : "does not answer (" + Native.errorText(count) + "); is it stopped, or overloaded?");
             }
             byte[] bytes = new byte[count];
             chunk.get(0, bytes);
@@ -338,7 +340,7 @@ public final class KeeperClient implements Takeover.Kept {
                 return line.toString(StandardCharsets.UTF_8);
             }
         }
-        throw unavailable("answers without end");
+        throw unavailable("sends a response without end; start the posix-gateway-keeper of this version there");
     }
 
     private KeeperException unavailable(String what) {

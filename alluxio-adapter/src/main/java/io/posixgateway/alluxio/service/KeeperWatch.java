@@ -125,7 +125,7 @@ public final class KeeperWatch implements AutoCloseable {
                     clock.pause(AGAIN_NANOS);
                 }
             } catch (RuntimeException | Error e) {
-                LOG.error("Looking whether the keeper holds all sessions failed; trying again", e);
+                LOG.error("Looking whether the keeper holds all sessions failed; retrying", e);
                 clock.pause(LOOK_NANOS);
             }
         }
@@ -174,7 +174,7 @@ public final class KeeperWatch implements AutoCloseable {
 
     private void complain(String about, String text) {
         if (complained.add(about)) {
-            LOG.error("{}; trying again", text);
+            LOG.error("{}; retrying", text);
         }
     }
 

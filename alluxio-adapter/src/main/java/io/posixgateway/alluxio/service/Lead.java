@@ -42,7 +42,7 @@ final class Lead implements AutoCloseable {
         try {
             file.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(Lead.class).warn("Letting go of the lead failed: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(Lead.class).warn("Releasing the leader lock failed: {}", e.toString());
         }
     }
 }

@@ -92,7 +92,7 @@ final class MasterLoad {
                 return End.LEFT;
             }
             if (isOver(heardNanos, patience.unheard()) || isOver(movedNanos, patience.unmoved())) {
-                LOG.info("Alluxio's load of {} does not go on; it is at {} bytes", path, state.loadedBytes());
+                LOG.info("Alluxio's load of {} makes no progress; it is at {} bytes", path, state.loadedBytes());
                 stop(ours);
                 return End.FAILED;
             }

@@ -168,7 +168,7 @@ final class MemoryWatch {
         }
         refused.incrementAndGet();
         return "this gateway takes no new volume for now: " + words()
-                + ", though it gave its caches back; the attach is tried again. Raise the memory limit"
+                + ", though it gave its caches back; the attach is retried. Raise the memory limit"
                 + " (node.gateway.resources.limits.memory), or let fewer pods with volumes run on this node";
     }
 }

@@ -44,8 +44,8 @@ public final class MountOptions {
                     Option.onOff(
                             "suid",
                             false,
-                            "Set-user-id and set-group-id of programs are heeded. Of a mount that root makes."),
-                    Option.onOff("dev", false, "Devices can be opened. Of a mount that root makes."),
+                            "Set-user-id and set-group-id bits of programs take effect. Only for a mount that root makes."),
+                    Option.onOff("dev", false, "Devices can be opened. Only for a mount that root makes."),
                     Option.onOff("exec", true, "Programs can be run."),
                     Option.onOff("sync", false, "Each write ends as an fsync does: in Alluxio, which is slow."),
                     Option.onOff(
@@ -92,9 +92,9 @@ public final class MountOptions {
                             "0",
                             "Microseconds a uring thread looks for work before it sleeps; 0: never."),
                     Option.onOff(
-                            "stand_back",
+                            "sched_idle",
                             true,
-                            "uring threads let the programs they serve go first (SCHED_IDLE) while requests come in quick"
+                            "uring threads run as SCHED_IDLE, behind the programs they serve, while requests come in quick"
                                     + " succession; needs CAP_SYS_NICE."),
                     Option.onOff(
                             "enable_uring",
@@ -126,7 +126,8 @@ public final class MountOptions {
                             "0",
                             "A request older than this aborts the whole mount: the last resort; 0: never.")),
             replaced(),
-            words());
+            words(),
+            Map.of("stand_back", "sched_idle"));
 
     private MountOptions() {}
 
@@ -148,7 +149,7 @@ public final class MountOptions {
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         if (values.declares("no_open") && values.on("no_open") && !readOnly) {
             throw new OptionException(
-                    "option no_open needs a mount that is read-only: who writes has to be asked at the open; add ro"
+                    "option no_open needs a mount that is read-only: a writer has to be seen at its open; add ro"
                             + " (of a volume: readOnly beside noOpen), or leave no_open out");
         }
         Map<Feature, String> off = new EnumMap<>(SessionOptions.defaults().off());
@@ -158,7 +159,7 @@ public final class MountOptions {
         }
         set(off, Feature.READDIRPLUS, !values.text("readdirplus").equals("off"));
         set(off, Feature.READDIRPLUS_AUTO, values.text("readdirplus").equals("auto"));
-        set(off, Feature.STAND_BACK, values.on("stand_back"));
+        set(off, Feature.STAND_BACK, values.on("sched_idle"));
         set(off, Feature.WRITEBACK_CACHE, values.on("writeback_cache"));
         set(off, Feature.ID_MAP, values.on("id_map"));
         return new SessionOptions(

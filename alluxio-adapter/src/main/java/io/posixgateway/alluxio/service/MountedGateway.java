@@ -78,7 +78,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public Volume named(String name) throws ServiceException {
         if (!name.equals(volume.name())) {
             throw new ServiceException(
-                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'");
+                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'; give that");
         }
         return volume;
     }
@@ -97,7 +97,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public int drain() throws ServiceException {
         throw new ServiceException(
                 Kind.PRECONDITION,
-                ONE + "nobody could go on with it; end it with posix-gateway umount " + volume.name());
+                ONE + "no other process could continue it; end it with posix-gateway umount " + volume.name());
     }
 
     @Override

@@ -214,7 +214,7 @@ final class Takeover implements Runnable {
             } catch (ServiceException e) {
                 complain(id + " refused", "Calls to session " + id + " cannot be answered yet: " + e.getMessage());
             } catch (RuntimeException | Error e) {
-                LOG.error("Calls to session {} cannot be answered; trying again", id, e);
+                LOG.error("Calls to session {} cannot be answered; retrying", id, e);
             }
             return outcome;
         }
@@ -290,7 +290,7 @@ final class Takeover implements Runnable {
         } catch (RuntimeException | Error e) {
             reasons.put(id, "It failed unexpectedly: " + e);
             if (complained.add(id + ' ' + e.getClass().getName())) {
-                LOG.error("Session {} cannot be served, for a reason that nobody expected; trying again", id, e);
+                LOG.error("Session {} cannot be served, for an unexpected reason; retrying", id, e);
             }
             return Outcome.SURPRISE;
         }
@@ -304,7 +304,7 @@ final class Takeover implements Runnable {
 
     private void complain(String about, String text) {
         if (complained.add(about)) {
-            LOG.warn("{}; trying again", text);
+            LOG.warn("{}; retrying", text);
         }
     }
 }

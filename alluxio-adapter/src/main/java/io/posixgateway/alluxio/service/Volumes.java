@@ -86,7 +86,7 @@ public final class Volumes implements Takeover.Server {
     public Volume named(String name) throws ServiceException {
         Volume volume = served.get(name);
         if (volume == null) {
-            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here");
+            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here; attach it first");
         }
         return volume;
     }
@@ -487,6 +487,7 @@ public final class Volumes implements Takeover.Server {
                 options = understood(request.getVolume(), options, source::options);
             } else {
                 AlluxioVolumes.checkProperties(properties);
+                warnOfEarlierNames(request);
             }
             AlluxioOptions place = new AlluxioOptions(
                     request.getCluster().getMasters(),
@@ -499,10 +500,18 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
+    /** Once for each volume: an attach may be repeated. */
+    private void warnOfEarlierNames(AttachRequest request) {
+        AlluxioVolumes.OPTIONS.renamedIn(request.getOptionsMap()).stream()
+                .filter(text -> reported.add(request.getVolume() + ' ' + text))
+                .forEach(text -> LOG.warn("Volume {}: {}", request.getVolume(), text));
+    }
+
     private static void checkName(String name) throws ServiceException {
         if (!NAME.matcher(name).matches()) {
             throw new ServiceException(
-                    Kind.INVALID, "volume name: give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
+                    Kind.INVALID,
+                    "volume name '" + name + "' is not allowed; give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
         }
     }
 
@@ -515,7 +524,7 @@ public final class Volumes implements Takeover.Server {
         try {
             if (!lock.tryLock(LOCK_SECONDS, TimeUnit.SECONDS)) {
                 throw new ServiceException(
-                        Kind.ABORTED, "another call for volume '" + name + "' is under way; try again");
+                        Kind.ABORTED, "another call for volume '" + name + "' is in flight; retry when it has ended");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
     private static final String GONE =
-            "it is gone from Alluxio: another client deleted it, or a worker that stopped undid it, which nobody can tell";
+            "it is gone from Alluxio: another client deleted it, or a worker that stopped undid it; which of the two is not known";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a publication that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -207,11 +207,11 @@ final class Doubtful implements AutoCloseable {
         try {
             boolean safe = metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
             if (safe) {
-                LOG.info("{} was published once more", draft.record.content().path());
+                LOG.info("{} was uploaded once more", draft.record.content().path());
             }
             return safe;
         } catch (StoreException e) {
-            LOG.error("A file could not be published once more yet: {}", e.getMessage());
+            LOG.error("A file could not be uploaded once more yet: {}", e.getMessage());
             return false;
         }
     }
@@ -262,8 +262,8 @@ final class Doubtful implements AutoCloseable {
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
             if (!leaves && kept.record.isStored()) {
                 LOG.warn(
-                        "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount"
-                                + " of the volume here goes on with it",
+                        "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount of"
+                                + " the volume here continues with it",
                         kept.record.content().path(),
                         kept.spool.file());
             }

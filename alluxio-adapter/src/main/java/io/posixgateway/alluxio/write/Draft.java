@@ -122,7 +122,7 @@ final class Draft {
                 locked = lock.tryLock(SPELL_SECONDS, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new StoreException(Errno.EINTR, "Interrupted while the file was being published", e);
+                throw new StoreException(Errno.EINTR, "Interrupted while the file was being uploaded", e);
             } finally {
                 remote.end();
             }
@@ -250,7 +250,7 @@ final class Draft {
         try {
             record.doubt(inode.node(), facts.raw().id(), path);
         } catch (StoreException e) {
-            LOG.warn("The next process will publish {} once more: {}", path, e.getMessage());
+            LOG.warn("The next process will upload {} once more: {}", path, e.getMessage());
         }
     }
 

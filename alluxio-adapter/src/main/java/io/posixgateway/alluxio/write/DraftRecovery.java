@@ -298,7 +298,7 @@ public final class DraftRecovery {
                 nameless.add(draft.inode);
             }
         } catch (StoreException e) {
-            LOG.error("A changed file of an earlier process could not be published: {}", e.getMessage());
+            LOG.error("A changed file of an earlier process could not be uploaded: {}", e.getMessage());
         }
     }
 
@@ -409,7 +409,7 @@ public final class DraftRecovery {
             }
         }
         if (path == null) {
-            LOG.warn("{} is gone from Alluxio; its changed content will be published there", content.path());
+            LOG.warn("{} is gone from Alluxio; its changed content will be uploaded there", content.path());
             table.loose(inode, content.path());
         } else {
             checkSame(record.origin(), inode.fileId(), path);

@@ -390,7 +390,7 @@ public final class Drafts implements AutoCloseable {
             draft.published();
         } catch (StoreException e) {
             draft.failed = e.errno() != Errno.EINTR;
-            LOG.error("Publishing failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
+            LOG.error("Upload failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
             throw e;
         }
     }
@@ -590,7 +590,7 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error("A changed file could not be published at the end: {}", e.getMessage());
+                LOG.error("A changed file could not be uploaded at the end: {}", e.getMessage());
             }
         }
         doubtful.close();

@@ -51,7 +51,7 @@ final class IncompleteFiles {
             }
             return false;
         } catch (StoreException e) {
-            LOG.info("A file left by a failed publication stays for now: {}", e.getMessage());
+            LOG.info("A file left by a failed upload stays for now: {}", e.getMessage());
             return false;
         }
     }

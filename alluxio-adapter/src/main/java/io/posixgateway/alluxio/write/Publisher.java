@@ -110,7 +110,7 @@ public final class Publisher {
                 if (!again) {
                     throw e;
                 }
-                LOG.info("Publishing is tried again: {}", e.getMessage());
+                LOG.info("Retrying an upload: {}", e.getMessage());
             }
         }
     }
@@ -414,7 +414,7 @@ public final class Publisher {
             store.delete(path);
             return true;
         } catch (StoreException e) {
-            LOG.info("A file left by a failed publication stays for now: {}", e.getMessage());
+            LOG.info("A file left by a failed upload stays for now: {}", e.getMessage());
             return false;
         }
     }

@@ -112,7 +112,7 @@ public final class SpoolFolder {
         }
         long bytes = heldBytes(file);
         if (bytes > 0 && count(file, bytes)) {
-            LOG.warn("{} holds {} bytes that an earlier process could not publish: move or delete it", file, bytes);
+            LOG.warn("{} holds {} bytes that an earlier process could not upload: move or delete it", file, bytes);
         }
     }
 
@@ -244,9 +244,8 @@ public final class SpoolFolder {
         if (bytes == 0) {
             return all;
         }
-        String why =
-                all + "; " + bytes + " bytes of that are content that could not be published and was kept, such as "
-                        + some + ": move or delete these files, which the log names";
+        String why = all + "; " + bytes + " bytes of that are content that could not be uploaded and was kept, such as "
+                + some + ": move or delete these files, which the log names";
         if (toldBytes.getAndSet(bytes) != bytes) {
             LOG.warn("{}", why);
         }

@@ -36,7 +36,9 @@ interface Waiter {
                 nextNanos = clock.nanos() + PAUSE_NANOS;
                 if (RemoteCalls.ofThread().callerKilled()) {
                     throw new StoreException(
-                            Errno.EINTR, "The program that waited was killed; its handle's end publishes", null);
+                            Errno.EINTR,
+                            "The program that waited was killed; its content is uploaded when the last handle is closed",
+                            null);
                 }
             }
         };

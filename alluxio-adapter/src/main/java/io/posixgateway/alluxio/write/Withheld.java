@@ -73,7 +73,7 @@ public final class Withheld {
             throw new StoreException(
                     Errno.EIO,
                     "What was written is in " + SpoolFolder.spoolOf(entry.record)
-                            + ", where this process cannot go on with" + " it: " + entry.why,
+                            + ", where this process cannot continue with" + " it: " + entry.why,
                     null);
         }
     }

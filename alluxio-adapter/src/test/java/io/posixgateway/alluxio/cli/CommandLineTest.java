@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.Logging;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -77,6 +78,15 @@ class CommandLineTest {
     void an_option_known_from_elsewhere_is_told_what_replaced_it() {
         assertThat(run("testfs", "memory", "/mnt", "-o", "attr_timeout=10")).isEqualTo(2);
         assertThat(err.toString()).contains("option 'attr_timeout' is replaced by metadata_ttl");
+    }
+
+    @Test
+    void anEarlierNameOfAnOption_isTakenWithOneWarning() {
+        assertThat(run("mount", "alluxio://h:1/", "/mnt", "-o", "ro,stand_back=off", "--check-options"))
+                .isZero();
+        assertThat(Logging.recent().split("The last lines:", -1)[1].lines())
+                .filteredOn(line -> line.contains("option 'stand_back' is now called sched_idle; use that name"))
+                .hasSize(1);
     }
 
     @ParameterizedTest

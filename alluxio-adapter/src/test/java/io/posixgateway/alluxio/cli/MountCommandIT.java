@@ -116,7 +116,9 @@ class MountCommandIT {
                 "--log-file",
                 folder.resolve("log").toString())) {
             assertThat(program.await(LIMIT)).as(program.output()).isEqualTo(1);
-            assertThat(program.output()).contains("127.0.0.1:1 does not answer");
+            assertThat(program.output())
+                    .contains("posix-gateway: waiting for Alluxio's master at 127.0.0.1:1 (Connection refused)")
+                    .contains("127.0.0.1:1 does not answer");
         }
         assertThat(Mounts.isMounted(mount)).isFalse();
     }

@@ -26,14 +26,32 @@ class QuickstartFaultTest {
     /** What "localhost" is for these commands, so that an Alluxio of this machine is left alone. */
     private static final String LOCALHOST = "127.83.19.98";
 
+    private static final String NOTHING_LEFT = "timeout 60 bash -c 'while pgrep -f posix-gateway-keepe[r] || find"
+            + " /run/posix-gateway -name \"mount-*\" | grep .; do sleep 0.1; done' && echo 'nothing is left'";
+
     @TempDir
     private Path folder = Path.of("");
 
+    /** Neither an end as it should be nor one after kill -9 leaves a socket, a record, a lock or a keeper. */
     @Test
-    void quickstart_onHost_readsItsFileThoughTheGatewayIsKilled() throws Exception {
+    void quickstart_onHost_readsItsFileThoughTheGatewayIsKilled_andLeavesNothing() throws Exception {
         Built.keeper();
-        String said = run(commandsOf("docs/quickstart-host.md"));
+        List<String> commands = new ArrayList<>(commandsOf("docs/quickstart-host.md"));
+        commands.add(NOTHING_LEFT);
+        commands.add(only(commands, "posix-gateway mount"));
+        commands.add(only(commands, "kill -9"));
+        commands.add(only(commands, "posix-gateway umount"));
+        commands.add(NOTHING_LEFT);
+        String said = run(commands);
         assertThat(said.lines().filter("hello"::equals)).as(said).hasSize(2);
+        assertThat(said.lines().filter("nothing is left"::equals)).as(said).hasSize(2);
+    }
+
+    private static String only(List<String> commands, String beginning) {
+        return commands.stream()
+                .filter(line -> line.startsWith(beginning))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

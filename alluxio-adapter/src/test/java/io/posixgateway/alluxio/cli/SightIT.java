@@ -208,7 +208,8 @@ class SightIT {
 
         Path one = Files.write(mount.resolve("one"), new byte[MIB]);
         assertThat(told(one, MIB))
-                .contains("read path   local: a worker on this host has blocks of it; where it keeps them is asked");
+                .contains(
+                        "read path   local: a worker on this host has blocks of it; where it keeps them is looked up");
         assertThat(one).hasBinaryContent(new byte[MIB]);
         assertThat(told(one, MIB)).contains("read path   local: each of its 1 blocks is a file of a worker");
 
@@ -255,7 +256,7 @@ class SightIT {
                     .waitFor();
             assertThat(warmup.await(LIMIT)).isEqualTo(128 + 2);
             assertThat(warmup.output())
-                    .contains("posix-gateway: interrupted at 0% of 586K in Alluxio, 3 entries", "goes on from there")
+                    .contains("posix-gateway: interrupted at 0% of 586K in Alluxio, 3 entries", "continues from there")
                     .doesNotContain("\r", "\u001b");
             // Before the worker goes on with what it has been asked for.
             assertThat(run(1, "warmup", "--check", mount.toString())).contains("0% of 586K in Alluxio, 3 entries");

@@ -30,7 +30,7 @@ class SamplesTest {
 
     @Test
     void every_declared_metric_appears_under_its_documented_name_with_its_labels() throws IOException {
-        Samples samples = new Samples();
+        Samples samples = new Samples(false);
         for (GatewayMetric metric : GatewayMetric.values()) {
             if (metric.type() == GatewayMetric.Type.HISTOGRAM) {
                 samples.add(metric, session.latencies(Opcode.READ), someLabels(metric));
@@ -51,10 +51,31 @@ class SamplesTest {
     }
 
     @Test
+    void a_renamed_metric_has_its_earlier_name_too_where_that_is_wanted() throws IOException {
+        for (boolean oldNames : new boolean[] {false, true}) {
+            Samples samples = new Samples(oldNames);
+            samples.add(GatewayMetric.OFFLOADED, 7, someLabels(GatewayMetric.OFFLOADED));
+            samples.add(GatewayMetric.SESSIONS_WITHOUT_KEEPER, 2, List.of());
+            samples.add(GatewayMetric.BYPASS_REJECTED, 3, List.of());
+            String text = text(samples);
+            assertThat(text)
+                    .containsPattern("posix_gateway_requests_offloaded_total\\{[^}]*} 7")
+                    .contains(
+                            "\nposix_gateway_sessions_without_keeper 2",
+                            "\nposix_gateway_bypass_rejected_requests_total 3");
+            assertThat(text.contains("\nposix_gateway_unkept_sessions 2")).isEqualTo(oldNames);
+            assertThat(text.contains("\nposix_gateway_bypass_strangers_total 3"))
+                    .isEqualTo(oldNames);
+            assertThat(text.contains("\nposix_gateway_requests_handed_over_total{"))
+                    .isEqualTo(oldNames);
+        }
+    }
+
+    @Test
     void durations_are_counted_below_their_bound_and_summed_in_seconds() throws IOException {
         session.requestBegan();
         session.requestEnded(Opcode.READ, 0, 3_000_000);
-        Samples samples = new Samples();
+        Samples samples = new Samples(false);
         samples.add(GatewayMetric.DURATION, session.latencies(Opcode.READ), someLabels(GatewayMetric.DURATION));
         assertThat(text(samples))
                 .containsPattern("duration_seconds_bucket\\{[^}]*le=\"0.001048576\"} 0")
@@ -79,7 +100,7 @@ class SamplesTest {
             double upper = Math.pow(2, buckets.getBucketIndex(i) / 4.0);
             assertThat(seconds[i]).isBetween(upper / 1.5, upper * 1.25);
         }
-        Samples samples = new Samples();
+        Samples samples = new Samples(false);
         samples.add(GatewayMetric.DURATION, session.latencies(Opcode.READ), someLabels(GatewayMetric.DURATION));
         assertThat(new PrometheusProtobufWriter().toDebugString(samples.snapshots(), EscapingScheme.DEFAULT))
                 .contains("sample_count: 5", "schema: 2", "zero_count: 1", "positive_span", "cumulative_count");

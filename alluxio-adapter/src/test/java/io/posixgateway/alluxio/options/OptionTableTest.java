@@ -18,7 +18,8 @@ class OptionTableTest {
                     new Option("metadata_ttl", new Option.Time(0, 86_400), "30s", "age"),
                     new Option("ttl_of", new Option.TimesByPath(new Option.Time(0, 3600), 3), "", "age by path")),
             Map.of("attr_timeout", "replaced by metadata_ttl"),
-            Map.of("rw", "ro=off", "defaults", "", "x-*", ""));
+            Map.of("rw", "ro=off", "defaults", "", "x-*", ""),
+            Map.of("lanes", "threads"));
 
     @Test
     void texts_behind_o_are_split_and_the_later_one_wins() {
@@ -71,6 +72,26 @@ class OptionTableTest {
                     .hasMessageStartingWith("option '" + given + "' is not known; known are transport");
         }
         assertThatThrownBy(() -> table.read(Map.of("rw1", ""))).hasMessageEndingWith("or take one of these");
+    }
+
+    @Test
+    void read_ofAnEarlierName_setsTheOptionAndNamesItOnce() {
+        Map<String, String> given = OptionTable.split(List.of("ro,lanes=4"));
+        assertThat(table.read(given).given()).isEqualTo(Map.of("ro", "on", "threads", "4"));
+        assertThat(table.known(given)).isEqualTo(given);
+        assertThat(table.renamedIn(given))
+                .containsExactly(
+                        "option 'lanes' is now called threads; use that name, a later version refuses the old one");
+        assertThat(table.renamedIn(Map.of("threads", "4"))).isEmpty();
+        assertThat(table.markdown()).contains("how many Earlier name: `lanes`.");
+    }
+
+    @Test
+    void read_ofBothNames_takesTheLaterOne() {
+        assertThat(table.read(OptionTable.split(List.of("lanes=4,threads=5"))).number("threads"))
+                .isEqualTo(5);
+        assertThat(table.read(OptionTable.split(List.of("threads=5,lanes=4"))).number("threads"))
+                .isEqualTo(4);
     }
 
     @Test

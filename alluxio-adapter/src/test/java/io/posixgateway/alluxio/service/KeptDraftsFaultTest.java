@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class KeptDraftsFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String RECOVERED = "changed files of an earlier process are recovered";
-    private static final String FAILED = "Publishing failed";
+    private static final String FAILED = "Upload failed";
 
     @TempDir
     private Path folder = Path.of("");

@@ -69,6 +69,12 @@ class MountOptionsTest {
                 .isEqualTo(reason);
     }
 
+    @ParameterizedTest
+    @CsvSource({"sched_idle=off", "stand_back=off"})
+    void schedIdle_isSwitchedOff_alsoByItsEarlierName(String option) {
+        assertThat(MountOptions.mounted(read(option), "source").off()).containsKey(Feature.STAND_BACK);
+    }
+
     @Test
     void keeper_isToldWhatDiffersFromTheSafeFlags() {
         assertThat(MountOptions.keeperWords(read("defaults"))).isEmpty();

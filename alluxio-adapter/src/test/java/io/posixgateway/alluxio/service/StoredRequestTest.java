@@ -95,12 +95,31 @@ class StoredRequestTest {
     }
 
     @Test
-    void it_is_stored_before_the_session_is_taken_and_taken_back_where_that_fails() throws Exception {
+    void attach_withAnEarlierNameOfAnOption_warnsOnceForEachVolume() throws Exception {
+        Logging.setUp("INFO");
+        Volumes volumes = volumes();
+        AttachRequest request =
+                request("now").toBuilder().putOptions("stand_back", "off").build();
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> volumes.attach(request)).isInstanceOf(ServiceException.class);
+        }
+        assertThat(Logging.recent().split("The last lines:", -1)[1].lines())
+                .filteredOn(line -> line.contains("Volume v: option 'stand_back' is now called sched_idle"))
+                .hasSize(1);
+    }
+
+    /** None of them asks Alluxio: the root's id was noted. */
+    private Volumes volumes() throws Exception {
         Path spool = folder.resolve("spool");
         try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
             own.rootIs(0);
         }
-        Volumes volumes = volumes(spool, MemoryGroup.Reading.NONE);
+        return volumes(spool, MemoryGroup.Reading.NONE);
+    }
+
+    @Test
+    void it_is_stored_before_the_session_is_taken_and_taken_back_where_that_fails() throws Exception {
+        Volumes volumes = volumes();
         assertThatThrownBy(() -> volumes.attach(request("now"))).hasMessageContaining("none is left");
         assertThat(asked).containsExactly("record", "record now", "take", "record earlier");
     }

@@ -257,7 +257,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     public void leaveWaiting() {
         leaving = true;
         if (!pool.finish(LEAVING_SECONDS)) {
-            LOG.info("requests under way take long; all others wait now, for them and for the next process");
+            LOG.info("requests in flight take long; all others wait now, for them and for the next process");
         }
     }
 
@@ -273,10 +273,10 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /** As {@link #close()}; requests are interrupted after so many seconds. */
     void close(long seconds) {
         if (!pool.finish(seconds)) {
-            LOG.warn("requests under way for long are interrupted, as the session ends");
+            LOG.warn("requests in flight for long are interrupted, as the session ends");
             waiting.interruptAll();
             if (!pool.finish(FINISH_SECONDS)) {
-                LOG.error("requests under way do not heed their interrupt; their threads are left to them");
+                LOG.error("requests in flight ignore their interrupt; their threads are left to them");
             }
         }
     }

@@ -217,7 +217,8 @@ public final class FuseSession implements AutoCloseable {
         if (servedBefore && kept != null && kept.resends()) {
             int result = kernel.resend();
             if (result < 0) {
-                throw new IOException("asking for the requests under way failed: " + Native.errorText(result));
+                throw new IOException(
+                        "requesting a resend of the requests in flight failed: " + Native.errorText(result));
             }
         }
         begin();

@@ -72,7 +72,7 @@ public final class KernelConnection {
      */
     public void abort() throws IOException {
         if (number == UNKNOWN) {
-            throw new IOException("the kernel does not tell the connection's number; unmount with umount -f");
+            throw new IOException("the kernel does not report the connection's number; unmount with umount -f");
         }
         Path file = folder.resolve("abort");
         try {

@@ -145,7 +145,7 @@ public final class DevFuseTransport implements Transport {
         }
         closed = true;
         stop();
-        if (stopped && Closing.wait("requests handed over", slots::awaitAnswered)) {
+        if (stopped && Closing.wait("offloaded requests", slots::awaitAnswered)) {
             clones.forEach(Native::close);
             slots.unmap();
         }

@@ -152,7 +152,7 @@ final class DeviceReaders {
             return error == -Errno.ENODEV || error == -Errno.ECONNABORTED;
         }
         if (result != -Errno.EINTR && result < 0) {
-            LOG.warn("{}: receiving failed, trying again: {}", name, Native.errorText(result));
+            LOG.warn("{}: receiving failed, retrying: {}", name, Native.errorText(result));
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         return false;

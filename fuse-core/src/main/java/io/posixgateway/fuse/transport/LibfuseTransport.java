@@ -111,7 +111,7 @@ public final class LibfuseTransport implements Transport {
         }
         closed = true;
         stop();
-        if (stopped && Closing.wait("requests handed over", slots::awaitAnswered)) {
+        if (stopped && Closing.wait("offloaded requests", slots::awaitAnswered)) {
             if (handle > 0) {
                 Libfuse.close(handle);
             }

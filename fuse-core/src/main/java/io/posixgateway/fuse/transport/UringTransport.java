@@ -175,7 +175,7 @@ public final class UringTransport implements Transport {
     @Override
     public String geometry() {
         return "queues " + queueCount + " depth " + sizes.queueDepth() + " memory " + (memoryBytes(sizes) >> 20)
-                + " MiB" + " stand_back " + standBack();
+                + " MiB" + " sched_idle " + standBack();
     }
 
     private String standBack() {
@@ -220,7 +220,7 @@ public final class UringTransport implements Transport {
         stop();
         boolean idle = stopped;
         idle &= queues.isEmpty() || Closing.wait("queue threads", this::awaitQueues);
-        idle &= Closing.wait("requests handed over", timeout -> each(UringQueue::answered, timeout));
+        idle &= Closing.wait("offloaded requests", timeout -> each(UringQueue::answered, timeout));
         if (idle && memory.kept()) {
             idle = Closing.wait("threads of queues", timeout -> each(UringQueue::closed, timeout));
         }
