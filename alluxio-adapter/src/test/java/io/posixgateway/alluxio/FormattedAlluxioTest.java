@@ -119,7 +119,8 @@ class FormattedAlluxioTest {
             long node = reader.opened().node().id();
             format(mount);
             before.clock().advance(Duration.ofHours(1)); // nothing that is known is believed any more
-            mount.requests().getattr(node); // as it was known, for who has it open; that its number is another's is noticed
+            mount.requests()
+                    .getattr(node); // as it was known, for who has it open; that its number is another's is noticed
             isStale(() -> mount.requests().getattr(node));
             isStale(reader::readText);
             assertThat(mount.list("/")).containsExactly("innocent");

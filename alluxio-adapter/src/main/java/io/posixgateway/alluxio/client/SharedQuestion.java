@@ -41,7 +41,9 @@ final class SharedQuestion {
             }
             if (interrupted) {
                 throw new StoreException(
-                        tooLong ? Errno.ETIMEDOUT : Errno.EINTR, "Waiting for an answer of Alluxio was interrupted", null);
+                        tooLong ? Errno.ETIMEDOUT : Errno.EINTR,
+                        "Waiting for an answer of Alluxio was interrupted",
+                        null);
             }
             return answered;
         }

@@ -38,6 +38,7 @@ public final class NodeLog {
     private boolean closed;
     /** That a pair is missing is logged. */
     private boolean told;
+
     private final ByteBuffer pair = ByteBuffer.allocate(PAIR_BYTES);
 
     /**
@@ -144,7 +145,9 @@ public final class NodeLog {
             append(node, fileId);
         } catch (IOException e) {
             throw new StoreException(
-                    DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO, "Writing the log of nodes failed: " + e, e);
+                    DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO,
+                    "Writing the log of nodes failed: " + e,
+                    e);
         }
     }
 

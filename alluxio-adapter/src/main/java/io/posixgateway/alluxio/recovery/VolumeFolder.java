@@ -154,8 +154,7 @@ public final class VolumeFolder implements AutoCloseable {
             Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
             return true;
         } catch (IOException e) {
-            LOG.warn(
-                    "The next process will take all nodes of {} for those of another Alluxio: {}", path, e.toString());
+            LOG.warn("The next process will take all nodes of {} for those of another Alluxio: {}", path, e.toString());
             return false;
         }
     }
@@ -229,11 +228,11 @@ public final class VolumeFolder implements AutoCloseable {
             String kept = remove();
             if (!kept.isEmpty()) {
                 LOG.warn(
-                                "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
-                                        + " session on this node continues with them; of a volume that is deleted, copy them to"
-                                        + " where they are wanted, and remove the folder",
-                                path,
-                                kept);
+                        "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
+                                + " session on this node continues with them; of a volume that is deleted, copy them to"
+                                + " where they are wanted, and remove the folder",
+                        path,
+                        kept);
             }
         } catch (IOException e) {
             LOG.warn("Removing {} failed: {}", path, e.toString());

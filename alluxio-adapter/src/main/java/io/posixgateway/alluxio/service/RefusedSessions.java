@@ -62,8 +62,7 @@ final class RefusedSessions {
 
     /** How many are refused now. */
     int count() {
-        return (int) sessions.values().stream()
-                .filter(session -> !session.ended())
-                .count();
+        return (int)
+                sessions.values().stream().filter(session -> !session.ended()).count();
     }
 }

@@ -56,6 +56,7 @@ final class Takeover implements Runnable {
     private final Set<String> complained = ConcurrentHashMap.newKeySet();
     /** Why a session was not served at its last try. */
     private final Map<String, String> reasons = new ConcurrentHashMap<>();
+
     private final CountDownLatch tried = new CountDownLatch(1);
     private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean prepared;
@@ -186,7 +187,8 @@ final class Takeover implements Runnable {
             }
             if (running == null && !succeeded() && clock.nanos() - dueNanos >= 0) {
                 running = CompletableFuture.supplyAsync(
-                        refused && clock.nanos() - refusedNanos >= REFUSED_NANOS ? this::refuse : this::resume, executor);
+                        refused && clock.nanos() - refusedNanos >= REFUSED_NANOS ? this::refuse : this::resume,
+                        executor);
             }
         }
 

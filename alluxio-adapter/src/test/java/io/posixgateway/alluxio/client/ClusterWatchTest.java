@@ -78,10 +78,8 @@ class ClusterWatchTest {
                 threads.add(thread);
                 thread.start();
             }
-            Waiting.until(
-                    "all wait for the master",
-                    LIMIT,
-                    () -> threads.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
+            Waiting.until("all wait for the master", LIMIT, () -> threads.stream()
+                    .allMatch(thread -> thread.getState() == Thread.State.WAITING));
             return tasks;
         }
 

@@ -288,8 +288,8 @@ class VolumeFolderTest {
                 assertThat(folder.passthrough().inherited()).containsExactly(5L);
                 assertThat(folder.passthrough().add(6)).isFalse();
                 assertThatThrownBy(() -> folder.nodes().moved(6, 200))
-                        .isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
-                                .isEqualTo(Errno.EROFS));
+                        .isInstanceOfSatisfying(
+                                StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EROFS));
                 assertThat(run("mount", "-o", "remount,rw", disk.toString())).isZero();
                 folder.nodes().moved(6, 200);
             }

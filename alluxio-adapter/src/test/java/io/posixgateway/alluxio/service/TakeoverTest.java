@@ -44,14 +44,13 @@ class TakeoverTest {
     }
 
     private Takeover start(Fate fate, String... ids) {
-        return started(new Takeover(
-                new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system()));
+        return started(
+                new Takeover(new Keeper(List.of(ids)), new Server(fate), executor, () -> ending, Clock.system()));
     }
 
     /** With tries that take no time, on the thread that looks after them. */
     private Takeover start(Clock clock, Fate fate, String... ids) {
-        return started(
-                new Takeover(new Keeper(List.of(ids)), new Server(fate), Runnable::run, () -> ending, clock));
+        return started(new Takeover(new Keeper(List.of(ids)), new Server(fate), Runnable::run, () -> ending, clock));
     }
 
     private Takeover started(Takeover takeover) {
@@ -136,7 +135,10 @@ class TakeoverTest {
                 "x",
                 "y");
         Waiting.until("the other is served", LIMIT, () -> served.contains("y"));
-        secondsPass(clock, "it was tried again", () -> requireNonNull(tries.get("x")).get() > 3);
+        secondsPass(
+                clock,
+                "it was tried again",
+                () -> requireNonNull(tries.get("x")).get() > 3);
         assertThat(refused).isEmpty();
         assertThat(takeover.done()).isFalse();
         secondsPass(clock, "it is refused", takeover::done);
