@@ -590,7 +590,10 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error("A changed file could not be published at the end: {}", e.getMessage());
+                LOG.error(
+                        "{} could not be published at the end: {}",
+                        draft.record.content().path(),
+                        e.getMessage());
             }
         }
         doubtful.close();
