@@ -93,7 +93,7 @@ final class MeteredStore implements Store {
 
         Timing(Method method) throws StoreException {
             this.method = method;
-            shutdown.began(remote, method == Method.COMPLETE);
+            shutdown.began(remote);
             metrics.began();
             remote.begin();
         }
@@ -111,7 +111,7 @@ final class MeteredStore implements Store {
     /** Can be interrupted as any call, but is not counted: mostly nobody is asked. */
     private <T> T unmeasured(Call<T> call) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
-        shutdown.began(remote, false);
+        shutdown.began(remote);
         remote.begin();
         try {
             return call.run();
@@ -436,7 +436,13 @@ final class MeteredStore implements Store {
 
         @Override
         public void complete() throws StoreException {
-            done(Method.COMPLETE, sink::complete);
+            RemoteCalls remote = RemoteCalls.ofThread();
+            remote.beginUnlimited(); // as long as the worker stores the file, which is asked meanwhile whether it lives
+            try {
+                done(Method.COMPLETE, sink::complete);
+            } finally {
+                remote.endUnlimited();
+            }
         }
 
         @Override

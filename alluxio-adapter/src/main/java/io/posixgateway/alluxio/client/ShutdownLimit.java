@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.client;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +33,8 @@ final class ShutdownLimit implements AutoCloseable {
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Clock clock;
-    /** Those in flight, by their thread's; true: one that may take long without an answer. */
-    private final Map<RemoteCalls, Boolean> inFlight = new ConcurrentHashMap<>();
+    /** Those in flight, by their threads. */
+    private final Set<RemoteCalls> inFlight = ConcurrentHashMap.newKeySet();
 
     private volatile boolean ending;
     private volatile boolean over;
@@ -63,11 +63,10 @@ final class ShutdownLimit implements AutoCloseable {
     /**
      * A call begins, on its thread; {@link #ended} follows unless this throws.
      *
-     * @param isLong may it take long without an answer? So may one that {@link RemoteCalls#isUnlimited}
      * @throws StoreException ETIMEDOUT: it is over
      */
-    void began(RemoteCalls call, boolean isLong) throws StoreException {
-        inFlight.put(call, isLong);
+    void began(RemoteCalls call) throws StoreException {
+        inFlight.add(call);
         if (over) {
             inFlight.remove(call);
             throw new StoreException(
@@ -96,15 +95,13 @@ final class ShutdownLimit implements AutoCloseable {
                 over = true;
             }
             if (over) {
-                inFlight.keySet().forEach(call -> call.interrupt(0));
+                inFlight.forEach(call -> call.interrupt(0));
             }
         }
     }
 
     private long limitNanos() {
-        boolean isLong =
-                inFlight.containsValue(true) || inFlight.keySet().stream().anyMatch(RemoteCalls::isUnlimited);
-        return isLong ? LONG_SILENCE_NANOS : SILENCE_NANOS;
+        return inFlight.stream().anyMatch(RemoteCalls::isUnlimited) ? LONG_SILENCE_NANOS : SILENCE_NANOS;
     }
 
     private synchronized boolean waited() {
