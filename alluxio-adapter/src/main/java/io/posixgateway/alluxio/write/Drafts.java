@@ -590,10 +590,7 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error(
-                        "{} could not be published at the end: {}",
-                        draft.record.content().path(),
-                        e.getMessage());
+                LOG.error("{} could not be published at the end: {}", draft.path(), e.getMessage());
             }
         }
         doubtful.close();
