@@ -180,7 +180,8 @@ stress-alluxio: build
 # Those of writing, renaming, recovery and takeover that find what they stored in a bucket, too. A change of the requests that operations
 # cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
 S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT \
-  PublishingFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest io.posixgateway.alluxio.service.TakeoverFaultTest
+  WriteIT PublishingFaultTest HeldPublicationFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest OpenFilesFaultTest \
+  io.posixgateway.alluxio.service.TakeoverFaultTest
 
 # The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class; of make long:
 # CLASSES=; FILES=1000).

@@ -166,6 +166,12 @@ final class NameOperations {
         return HiddenNames.is(name) ? -hiddenErrno : 0;
     }
 
+    /** The same for a name that is to be made, where waiting is allowed. */
+    private int refuseToMake(Inode directory, Name name) throws StoreException {
+        volume.metadata.locations().findStore(directory, name);
+        return refuse(directory, name, Errno.EPERM);
+    }
+
     /** What is to be made: type and permissions, and what belongs to special types. */
     record Making(int mode, int device, Name target) {
         static final Name NO_TARGET = Name.of(new byte[0]);
@@ -175,7 +181,7 @@ final class NameOperations {
     int make(Request request, Inode directory, Name name, Making making, Entry entry) throws StoreException {
         Inode made = begin(request, directory, name, making, false);
         if (made == null) {
-            return refuse(directory, name, Errno.EPERM);
+            return refuseToMake(directory, name);
         }
         volume.lastWriterClosed(made);
         return volume.enter(request, made, entry);
@@ -188,7 +194,7 @@ final class NameOperations {
      */
     @Nullable
     Inode begin(Request request, Inode directory, Name name, Making making, boolean opened) throws StoreException {
-        if (refuse(directory, name, Errno.EPERM) != 0) {
+        if (refuseToMake(directory, name) != 0) {
             return null;
         }
         FileStatus planned = newFiles.plan(request, directory, making);
@@ -284,12 +290,12 @@ final class NameOperations {
         }
     }
 
-    int refusal(Inode directory, Name name) {
-        return refuse(directory, name, Errno.EPERM);
+    int refusal(Inode directory, Name name) throws StoreException {
+        return refuseToMake(directory, name);
     }
 
     int mkdir(Request request, Inode directory, Name name, int mode, Entry entry) throws StoreException {
-        int refused = refuse(directory, name, Errno.EPERM);
+        int refused = refuseToMake(directory, name);
         if (refused != 0) {
             return refused;
         }
@@ -417,7 +423,7 @@ final class NameOperations {
 
     int rename(Place from, Place to, int flags) throws StoreException {
         int refused = refuse(from.directory, from.name, Errno.ENOENT);
-        refused = refused != 0 ? refused : refuse(to.directory, to.name, Errno.EPERM);
+        refused = refused != 0 ? refused : refuseToMake(to.directory, to.name);
         if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
             return refused != 0 ? refused : -Errno.EINVAL;
         }
@@ -534,14 +540,17 @@ final class NameOperations {
             }
             volume.directoryRename.run(path, newPath);
         } else if (target == null) {
-            volume.drafts.move(child, () -> renameToFree(path, newPath));
+            volume.drafts.move(child, () -> {
+                RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
+                volume.replacer.renameToFree(renaming, factsToCopy(child, newPath));
+            });
         } else {
             replace(child, target, () -> replaceOnce(child, path, target, newPath));
         }
     }
 
     private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
-        Facts renamed = volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
+        Facts renamed = factsToCopy(child, newPath);
         RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
         long fileId = volume.replacer.replace(renaming, renamed, target.facts());
         if (fileId != renaming.fileId()) {
@@ -573,11 +582,8 @@ final class NameOperations {
         volume.table.detach(inode);
     }
 
-    /** To a name that nobody has. */
-    private void renameToFree(String path, String newPath) throws StoreException {
-        Reservations.taking(volume.store, newPath, () -> {
-            volume.store.rename(path, newPath, false);
-            return newPath;
-        });
+    /** What a copy may lose; null: nothing is copied. */
+    private @Nullable Facts factsToCopy(Inode child, String newPath) throws StoreException {
+        return volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
     }
 }

@@ -429,9 +429,14 @@ final class Volume implements AutoCloseable {
         notices.lastWords();
     }
 
+    /**
+     * Publishes what can be published, unless it is left to the next process. Waits as long as Alluxio answers, and about a minute more:
+     * what it does not take stays on this host's disk, and the log says where.
+     */
     @Override
     public void close() {
         closing = true;
+        store.shuttingDown();
         later.shutdown();
         Recovering recovery = recovering;
         try {
@@ -444,47 +449,12 @@ final class Volume implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        Shutdown shutdown = new Shutdown(this, kept);
         if (left) {
-            leave();
-            return;
+            shutdown.leave();
+        } else {
+            shutdown.end(alluxio);
         }
-        orphans.close();
-        drafts.close();
-        metadata.times().close();
-        hiddenCleanup.removeAll(alluxio);
-        hidden.close();
-        replacer.close();
-        unfinished.renames().close();
-        hot.close();
-        ahead.close();
-        notices.close();
-        readers.close();
-        table.close();
-        store.close();
-        if (kept != null) {
-            kept.discard();
-        }
-    }
-
-    /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
-    private void leave() {
-        orphans.leave();
-        drafts.leave();
-        metadata.times().leave();
-        hidden.close();
-        replacer.close();
-        unfinished.renames().close();
-        if (kept != null) {
-            kept.close();
-        }
-        hot.close();
-        ahead.close();
-        notices.close();
-        readers.close();
-        table.close();
-        Thread thread = new Thread(store::close, "client-closing");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** The node; null: answer {@link #absent}. */

@@ -20,12 +20,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the kernel what it must no longer believe, on a thread of its own, because an invalidation may wait for requests of
- * the same node. Nothing is dropped: what waits to be told is not put there again, so there is at most one notice of each
- * file and of each name.
+ * Tells the kernel what it must no longer believe, on threads of its own, because an invalidation may wait for requests of
+ * the same node: as long as a worker takes that answers a read. Some wait at the same time, so that one of them does not keep all
+ * others. They are told in any order. Nothing is dropped: what waits to be told is not put there again, so there is at most one notice
+ * of each file and of each name that waits.
  */
 public final class KernelNotices implements AutoCloseable {
     private static final long LAST_WORDS_MILLIS = 1000;
+    /** So many may be told at the same time. */
+    private static final int MOST_THREADS = 8;
     /** So many files the kernel is to let go of at once, and so long that is not repeated. */
     private static final int MOST_PRUNED = 10_000;
 
@@ -34,8 +37,8 @@ public final class KernelNotices implements AutoCloseable {
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
 
-    /** What is being told; null: nothing. Set before it is taken out of those that wait. */
-    private volatile @Nullable Notice telling;
+    /** What is being told. A notice is put here before it is taken out of those that wait. */
+    private final Set<Notice> telling = ConcurrentHashMap.newKeySet();
 
     private final ThreadPoolExecutor teller;
     private final Clock clock;
@@ -46,8 +49,8 @@ public final class KernelNotices implements AutoCloseable {
         this.clock = clock;
         this.prunedNanos = new AtomicLong(clock.nanos() - PRUNING_NANOS);
         teller = new ThreadPoolExecutor(
-                1,
-                1,
+                MOST_THREADS,
+                MOST_THREADS,
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),
@@ -106,13 +109,24 @@ public final class KernelNotices implements AutoCloseable {
     private void later(Notice notice) {
         Kernel mounted = kernel;
         if (mounted != null && waiting.add(notice)) {
-            teller.execute(() -> {
-                telling = notice;
-                waiting.remove(notice);
-                notice.tell(mounted);
-                telling = null;
-            });
+            teller.execute(() -> tell(notice, mounted));
         }
+    }
+
+    /** One thread at a time tells a notice, and what came meanwhile once more: one that waits long takes one thread. */
+    private void tell(Notice notice, Kernel mounted) {
+        do {
+            if (!telling.add(notice)) {
+                return;
+            }
+            try {
+                while (waiting.remove(notice)) {
+                    notice.tell(mounted);
+                }
+            } finally {
+                telling.remove(notice);
+            }
+        } while (waiting.contains(notice));
     }
 
     /** From now on there is a kernel to tell. */
@@ -141,12 +155,11 @@ public final class KernelNotices implements AutoCloseable {
 
     /** The same where the notice of a change still waits, such as for pages of other files that Alluxio is asked for. */
     public void tellLength(long node) {
-        Notice first = telling;
-        if (first == null && waiting.isEmpty()) {
+        if (telling.isEmpty() && waiting.isEmpty()) {
             return;
         }
         Notice changed = new Changed(node);
-        if ((first != null && first.equals(changed)) || waiting.contains(changed)) {
+        if (telling.contains(changed) || waiting.contains(changed)) {
             lengthChanged(node);
         }
     }

@@ -69,7 +69,7 @@ public final class Locations {
     }
 
     /** Finds out in what a directory is stored, where a name's path depends on it. Waits if so. */
-    void findStore(Inode directory, Name name) throws StoreException {
+    public void findStore(Inode directory, Name name) throws StoreException {
         if (NameCodec.dependsOnStore(name)) {
             names(directory);
         }

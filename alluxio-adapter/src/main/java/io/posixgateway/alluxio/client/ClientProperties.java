@@ -28,7 +28,8 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.data.read.timeout", "20sec"),
             Map.entry("alluxio.user.streaming.data.write.timeout", "30sec"),
             Map.entry("alluxio.user.streaming.reader.close.timeout", "2sec"),
-            Map.entry("alluxio.user.streaming.writer.close.timeout", "30sec"),
+            // A worker may upload all of an object then; whether it lives WorkerWatch finds out.
+            Map.entry("alluxio.user.streaming.writer.close.timeout", "24h"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
             Map.entry("alluxio.user.file.master.client.pool.size.min", "16"),
             Map.entry("alluxio.user.network.rpc.netty.worker.threads", Integer.toString(rpcThreads())),

@@ -12,6 +12,7 @@ import alluxio.exception.FileIncompleteException;
 import alluxio.exception.InvalidFileSizeException;
 import alluxio.exception.InvalidPathException;
 import alluxio.exception.OpenDirectoryException;
+import alluxio.exception.ServiceNotFoundException;
 import alluxio.exception.status.AlluxioStatusException;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.StatusException;
@@ -46,6 +47,9 @@ final class ErrnoTable {
 
     /** The errno, positive, of the first in the chain of causes that the table knows. */
     static int of(Throwable failure) {
+        if (isServiceMissing(failure)) {
+            return Errno.EIO; // the exceptions around it are those of a missing file
+        }
         for (Throwable at = failure; at != null; at = at.getCause()) {
             int errno = ofOne(at);
             if (errno != Errno.EIO) {
@@ -53,6 +57,16 @@ final class ErrnoTable {
             }
         }
         return Errno.EIO;
+    }
+
+    /** Was a server reached that does not have the service, such as a master that is no leader: so nothing was asked? */
+    private static boolean isServiceMissing(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof ServiceNotFoundException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static int ofOne(Throwable failure) {
@@ -96,6 +110,9 @@ final class ErrnoTable {
 
     /** Is this the failure of a call whose server could not be reached, or did not answer in time? */
     static boolean isUnanswered(Throwable failure) {
+        if (isServiceMissing(failure)) {
+            return true;
+        }
         for (Throwable at = failure; at != null; at = at.getCause()) {
             Status.Code code = codeOf(at);
             if (code == Status.Code.UNAVAILABLE
@@ -128,6 +145,10 @@ final class ErrnoTable {
     }
 
     static StoreException exception(String what, Throwable failure) {
-        return new StoreException(of(failure), what + ": " + failure, failure);
+        String advice = isServiceMissing(failure)
+                ? " (what answers there is no leading master or worker of Alluxio: give the addresses of all masters, and look at"
+                        + " their ports)"
+                : "";
+        return new StoreException(of(failure), what + ": " + failure + advice, failure);
     }
 }

@@ -13,14 +13,20 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store whose calls are timed, and each of which may be interrupted through {@link RemoteCalls}: it then fails with
  * ETIMEDOUT.
  */
 final class MeteredStore implements Store {
+    private static final Logger LOG = LoggerFactory.getLogger(MeteredStore.class);
     /** Calls that a worker may answer while the master is away. */
     private static final Set<Method> READING = Set.of(Method.OPEN, Method.READ, Method.READ_ONCE);
+
+    /** Failures that nobody in Alluxio need have told. */
+    private static final Set<Integer> UNANSWERED = Set.of(Errno.EIO, Errno.ETIMEDOUT, Errno.EINTR);
 
     private final Store store;
     private final Clock clock;
@@ -28,12 +34,14 @@ final class MeteredStore implements Store {
     private final RunningListings listings;
     private final RunningListings copies;
     private final ClusterWatch watch;
+    private final ShutdownLimit shutdown;
 
     MeteredStore(Store store, Clock clock) {
         this.store = store;
         this.clock = clock;
         this.listings = new RunningListings(clock);
         this.copies = new RunningListings(clock);
+        this.shutdown = new ShutdownLimit(clock);
         this.watch = new ClusterWatch(() -> measured(Method.CLUSTER_ID, store::clusterId), clock);
     }
 
@@ -83,8 +91,9 @@ final class MeteredStore implements Store {
         private final RemoteCalls remote = RemoteCalls.ofThread();
         private final long beganNanos = clock.nanos();
 
-        Timing(Method method) {
+        Timing(Method method) throws StoreException {
             this.method = method;
+            shutdown.began(remote);
             metrics.began();
             remote.begin();
         }
@@ -94,7 +103,21 @@ final class MeteredStore implements Store {
             boolean interrupted = remote.end();
             int told = interrupted && errno != 0 ? Errno.ETIMEDOUT : errno;
             metrics.ended(method, clock.nanos() - beganNanos, told);
+            shutdown.ended(remote, !UNANSWERED.contains(told));
             return interrupted;
+        }
+    }
+
+    /** Can be interrupted as any call, but is not counted: mostly nobody is asked. */
+    private <T> T unmeasured(Call<T> call) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        shutdown.began(remote);
+        remote.begin();
+        try {
+            return call.run();
+        } finally {
+            remote.end();
+            shutdown.ended(remote, false);
         }
     }
 
@@ -206,7 +229,10 @@ final class MeteredStore implements Store {
 
     @Override
     public void connect(int calls) throws StoreException {
-        store.connect(calls);
+        unmeasured(() -> {
+            store.connect(calls);
+            return calls;
+        });
     }
 
     @Override
@@ -230,17 +256,17 @@ final class MeteredStore implements Store {
 
     @Override
     public boolean copiesOnRename(String path) throws StoreException {
-        return store.copiesOnRename(path);
+        return unmeasured(() -> store.copiesOnRename(path));
     }
 
     @Override
     public boolean deletesToReplace(String path) throws StoreException {
-        return store.deletesToReplace(path);
+        return unmeasured(() -> store.deletesToReplace(path));
     }
 
     @Override
     public boolean crossesMounts(String from, String to) throws StoreException {
-        return store.crossesMounts(from, to);
+        return unmeasured(() -> store.crossesMounts(from, to));
     }
 
     @Override
@@ -271,12 +297,13 @@ final class MeteredStore implements Store {
 
     @Override
     public @Nullable Path localBlockFolder(long blockId) throws StoreException {
-        return store.localBlockFolder(blockId);
+        return unmeasured(() -> Optional.ofNullable(store.localBlockFolder(blockId)))
+                .orElse(null);
     }
 
     @Override
     public int use(List<Long> blocks) throws StoreException {
-        return store.use(blocks);
+        return unmeasured(() -> store.use(blocks));
     }
 
     @Override
@@ -330,7 +357,13 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public void shuttingDown() {
+        shutdown.begin();
+    }
+
+    @Override
     public void close() {
+        shutdown.close();
         store.close();
     }
 
@@ -408,7 +441,13 @@ final class MeteredStore implements Store {
 
         @Override
         public void complete() throws StoreException {
-            done(Method.COMPLETE, sink::complete);
+            RemoteCalls remote = RemoteCalls.ofThread();
+            remote.beginUnlimited(); // as long as the worker stores the file, which is asked meanwhile whether it lives
+            try {
+                done(Method.COMPLETE, sink::complete);
+            } finally {
+                remote.endUnlimited();
+            }
         }
 
         @Override
@@ -416,9 +455,17 @@ final class MeteredStore implements Store {
             return sink.isOver();
         }
 
+        /** Where the volume has given up on Alluxio, the stream ends with the client. */
         @Override
         public void cancel() {
-            sink.cancel();
+            try {
+                unmeasured(() -> {
+                    sink.cancel();
+                    return sink;
+                });
+            } catch (StoreException e) {
+                LOG.debug("A stream is left to the end of the client: {}", e.getMessage());
+            }
         }
     }
 }

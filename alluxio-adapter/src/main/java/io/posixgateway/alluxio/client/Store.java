@@ -224,6 +224,12 @@ public interface Store extends AutoCloseable {
     /** The user in Alluxio who owns what this store makes. */
     String user();
 
+    /**
+     * The volume that uses it ends. From now on calls fail when Alluxio has answered none for a minute (five while it stores a file): those
+     * in flight, on whichever thread, and all that begin later. Never waits.
+     */
+    default void shuttingDown() {}
+
     @Override
     void close();
 }

@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call to workers that is given up, by an interrupt, when one of them does not answer any more and there is another way.
- * Begun and ended on the thread that makes it; given up by any.
+ * A call to workers that is given up, by an interrupt, when one of them does not answer any more: at once where there is another way, else
+ * when it has not answered for long. Begun and ended on the thread that makes it; given up by any.
  */
 final class WorkerCall {
     // Guarded by this.
@@ -12,7 +12,7 @@ final class WorkerCall {
     private boolean movable;
     private boolean givenUp;
 
-    /** @param mayMove is there another way? If not, it is never given up */
+    /** @param mayMove is there another way? If not, the worker is waited for, as it may go on */
     synchronized void begin(boolean mayMove) {
         thread = Thread.currentThread();
         movable = mayMove;
@@ -29,9 +29,10 @@ final class WorkerCall {
         return was;
     }
 
-    synchronized void giveUp() {
+    /** @param gone has the worker not answered for long? */
+    synchronized void giveUp(boolean gone) {
         Thread waiting = thread;
-        if (waiting != null && movable && !givenUp) {
+        if (waiting != null && (movable || gone) && !givenUp) {
             givenUp = true;
             waiting.interrupt();
         }

@@ -27,6 +27,8 @@ final class WorkerWatch {
     static final long CROWD_NANOS = 250_000_000L;
     /** A single call without an answer for so long makes it one that hangs. */
     static final long SILENT_NANOS = 2_000_000_000L;
+    /** After so long without an answer those give up, too, who have no other way. */
+    static final long GONE_NANOS = 30_000_000_000L;
     /** Between two who try whether it answers again, at first and at last. */
     static final long FIRST_TRY_NANOS = 5_000_000_000L;
 
@@ -189,6 +191,7 @@ final class WorkerWatch {
             long before = answers();
             boolean beats = !(doubted || isAnyOverdue()) || pulse.beats(address) || answers() != before;
             List<WorkerCall> stuck = List.of();
+            boolean gone;
             synchronized (this) {
                 looking = false;
                 if (!beats) {
@@ -199,16 +202,19 @@ final class WorkerWatch {
                 if ((doubted && beats) || (lost && pulses == MOST_PULSES)) {
                     answered();
                 }
+                gone = lost && silentNanos() >= GONE_NANOS;
                 planNext(beats);
             }
-            stuck.forEach(WorkerCall::giveUp);
+            stuck.forEach(call -> call.giveUp(gone));
         }
 
         private void planNext(boolean beats) {
             if (suspected && beats) {
                 lookIn(0);
             } else if (lost) {
-                lookIn(Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS)));
+                long pause = Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS));
+                long left = GONE_NANOS - silentNanos();
+                lookIn(left > 0 ? Math.min(pause, left) : pause);
             } else if (!calls.isEmpty()) {
                 lookIn(SILENT_NANOS);
             }

@@ -119,7 +119,7 @@ public final class MountOptions {
                             new Option.Time(0, MOST_SECONDS),
                             "5m",
                             "A single call to Alluxio that takes longer is interrupted, and its request fails with ETIMEDOUT;"
-                                    + " 0: never. Listings take as long as Alluxio needs to load a directory."),
+                                    + " 0: never. Listings, copies and uploads take as long as Alluxio needs."),
                     new Option(
                             "abort_after",
                             new Option.Time(0, MOST_SECONDS),

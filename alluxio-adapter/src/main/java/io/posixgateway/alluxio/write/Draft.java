@@ -254,6 +254,11 @@ final class Draft {
         }
     }
 
+    /** Where it is, or was, in Alluxio, as its record says. */
+    String path() {
+        return record.content().path();
+    }
+
     /** When the content was last written; null: another time was given since. */
     @Nullable
     Instant writtenAt() {

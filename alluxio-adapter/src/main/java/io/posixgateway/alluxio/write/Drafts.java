@@ -590,7 +590,7 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error("A changed file could not be uploaded at the end: {}", e.getMessage());
+                LOG.error("{} could not be uploaded at the end: {}", draft.path(), e.getMessage());
             }
         }
         doubtful.close();

@@ -35,6 +35,7 @@ import org.slf4j.LoggerFactory;
  *   recorded ─► sent ──answered──────────────────────────────► in place
  *                ▲ └─outcome unknown─► new file is there ────► in place
  *                │                 ├─► nothing is there ─────► in place, by a rename to the free name
+ *                │                 ├─► both are gone ────────► failed, for good
  *                │                 ├─► Alluxio is away ──────► unfinished: resolved as above by a thread of its own, or by the next process
  *                │                 └─► both are as before ──┐
  *                └──── after a pause, if nobody answered ───┴► failed, the old file's attributes as they were
@@ -91,7 +92,9 @@ public final class FileReplacer implements AutoCloseable {
         TARGET_STAYS,
         TARGET_MISSING,
         /** The renamed file is gone, or somewhere else: others renamed or deleted it, in Alluxio or in the store. */
-        SOURCE_GONE
+        SOURCE_GONE,
+        /** Neither is in the store any more: what lost both, nobody can tell, and nothing brings them back. */
+        BOTH_GONE
     }
 
     /**
@@ -100,13 +103,17 @@ public final class FileReplacer implements AutoCloseable {
      * @param renamed the file; null: nothing is known of it
      * @param replaced the file there; null: nothing is known of it
      * @return the id that the file has from now on
-     * @throws StoreException EISDIR: another client put a directory there, which stays; EIO if it cannot be recorded, before anything is
-     *     done; else the old file stays, unless {@link #isUnfinished}
+     * @throws StoreException ENOENT: another client removed the file; EISDIR: another client put a directory there, which stays; EIO if
+     *     it cannot be recorded, before anything is done; else the old file stays, unless {@link #isUnfinished}
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
         if (!store.deletesToReplace(renaming.to())) {
             replaceInOneStep(renaming, replaced);
             return renaming.fileId();
+        }
+        if (!HiddenNames.isOf(renaming.from())) {
+            // The master deletes what has the other name before it sees that this one is gone.
+            store.compared(renaming.from());
         }
         record(renaming);
         boolean answered = sent(renaming, replaced);
@@ -167,12 +174,7 @@ public final class FileReplacer implements AutoCloseable {
     private void record(Renaming renaming) throws StoreException {
         if (!log.add(renaming)) {
             log.remove(renaming);
-            throw new StoreException(
-                    Errno.EIO,
-                    renaming.to() + " is not replaced, as that cannot be recorded in " + log.folder()
-                            + " (the log says why): were this host and Alluxio's master to stop meanwhile, the file could be lost."
-                            + " Make room there, or mount with another folder as spool",
-                    null);
+            throw RenameFailures.notRecorded(renaming, log.folder());
         }
     }
 
@@ -191,21 +193,18 @@ public final class FileReplacer implements AutoCloseable {
                 boolean whole = found == Outcome.TARGET_STAYS;
                 if (!whole || !e.isUnanswered() || !pauses.await(beganNanos, waits)) {
                     log.remove(renaming);
-                    throw whole ? notReplaced(renaming, e) : e;
+                    throw failure(renaming, found, e);
                 }
                 LOG.info("{} is as it was, and is replaced again: {}", renaming.to(), e.getMessage());
             }
         }
     }
 
-    private static StoreException notReplaced(Renaming renaming, StoreException failure) {
-        return failure.isUnanswered()
-                ? new StoreException(
-                        Errno.EIO,
-                        renaming.to() + " and " + renaming.from()
-                                + " are as they were; do the same when Alluxio answers: " + failure.getMessage(),
-                        failure)
-                : failure;
+    private static StoreException failure(Renaming renaming, Outcome found, StoreException failure) {
+        if (found == Outcome.BOTH_GONE) {
+            return RenameFailures.bothGone(renaming, failure);
+        }
+        return found == Outcome.TARGET_STAYS ? RenameFailures.asBefore(renaming, failure) : failure;
     }
 
     /**
@@ -232,10 +231,15 @@ public final class FileReplacer implements AutoCloseable {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
             return Outcome.TARGET_STAYS;
         }
+        return answered(renaming, failure, () -> found(renaming, replaced));
+    }
+
+    /** Looks until Alluxio answers. */
+    private Outcome answered(Renaming renaming, StoreException failure, Existing.Question<Outcome> look) throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
-                Outcome found = found(renaming, replaced);
+                Outcome found = look.ask();
                 if (found == Outcome.IN_PLACE) {
                     LOG.info("{} is in place, though that was not answered: {}", renaming.to(), failure.getMessage());
                 }
@@ -249,18 +253,74 @@ public final class FileReplacer implements AutoCloseable {
         }
     }
 
+    /**
+     * Renames a file to a name that nobody has. Waits.
+     *
+     * <p>Where that is a copy, a master that is killed meanwhile may leave the file under either name, or both, and know of none of it. So
+     * after each failure, which may hide such a one, the store is looked at, and Alluxio has both names as they are there.
+     *
+     * @param renamed the file; null: the under file system renames in one step
+     * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
+     *     own name alone, unless {@link #isUnfinished}
+     */
+    public void renameToFree(Renaming renaming, @Nullable Facts renamed) throws StoreException {
+        try {
+            Reservations.taking(store, renaming.to(), () -> {
+                store.rename(renaming.from(), renaming.to(), false);
+                return renaming;
+            });
+        } catch (StoreException e) {
+            boolean unsure = e.isOutcomeUnknown() || e.errno() == Errno.EEXIST;
+            if (renamed == null || !unsure) {
+                throw e;
+            }
+            Outcome found = answered(renaming, e, () -> outcomeOfFree(renaming, renamed));
+            log.remove(renaming);
+            if (found == Outcome.TARGET_STAYS) {
+                throw new StoreException(Errno.EEXIST, renaming.to() + " is there by now: " + e.getMessage(), e);
+            }
+            if (found != Outcome.IN_PLACE) {
+                throw failure(renaming, found, e);
+            }
+        }
+    }
+
+    private Outcome outcomeOfFree(Renaming renaming, Facts renamed) throws StoreException {
+        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+        if (renaming.to().equals(at)) {
+            return Outcome.IN_PLACE;
+        }
+        if (!renaming.from().equals(at)) {
+            return Outcome.SOURCE_GONE;
+        }
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+        boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
+        if (there == null) {
+            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
+        }
+        if (!gone) {
+            return Outcome.TARGET_STAYS;
+        }
+        if (isAlike(renamed.raw(), there) && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, renamed);
+        }
+        return moved(renaming, renamed.raw(), there, null) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+    }
+
     private StoreException unfinished(Renaming renaming, StoreException failure) {
         LOG.error(
                 "{} may be missing in Alluxio, which failed while it replaced it ({}): {} is renamed there when that is possible",
                 renaming.to(),
                 failure.getMessage(),
                 renaming.from());
+        log.add(renaming);
         unfinished.put(renaming.from(), renaming);
         settleLater();
         return new StoreException(
                 failure.errno(),
-                "Whether " + renaming.to() + " was replaced is not known: it may be missing until Alluxio can do it; "
-                        + renaming.from() + " is renamed there then: " + failure.getMessage(),
+                "Whether " + renaming.from() + " was renamed to " + renaming.to()
+                        + " is not known: either may be missing until Alluxio answers; it is renamed then: "
+                        + failure.getMessage(),
                 failure);
     }
 
@@ -287,7 +347,8 @@ public final class FileReplacer implements AutoCloseable {
         // The master may know of a file whose object it has deleted.
         FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
         if (there == null) {
-            return Outcome.TARGET_MISSING;
+            boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
+            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
         }
         if (source == null) {
             return Outcome.SOURCE_GONE;
@@ -467,8 +528,11 @@ public final class FileReplacer implements AutoCloseable {
     private boolean isSettled(Renaming renaming) {
         String from = renaming.from();
         try {
-            boolean inPlace = found(renaming, null) == Outcome.IN_PLACE;
-            if (!inPlace && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
+            Outcome found = found(renaming, null);
+            if (found == Outcome.BOTH_GONE) {
+                LOG.error("{}", RenameFailures.bothGone(renaming));
+            }
+            if (found != Outcome.IN_PLACE && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
                 Existing.orNull(() -> {
                     store.delete(from);
                     return from;

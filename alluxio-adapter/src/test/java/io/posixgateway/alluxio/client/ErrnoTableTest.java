@@ -15,13 +15,16 @@ import alluxio.exception.FileIncompleteException;
 import alluxio.exception.InvalidFileSizeException;
 import alluxio.exception.InvalidPathException;
 import alluxio.exception.OpenDirectoryException;
+import alluxio.exception.ServiceNotFoundException;
 import alluxio.exception.status.AlluxioStatusException;
+import alluxio.exception.status.NotFoundException;
 import alluxio.exception.status.ResourceExhaustedException;
 import alluxio.exception.status.UnavailableException;
 import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +70,21 @@ class ErrnoTableTest {
         AlluxioStatusException refused = AlluxioStatusException.from(Status.fromCode(code));
         UnavailableException failure = new UnavailableException("Failed after 1 attempts", refused);
         assertThat(ErrnoTable.isUnauthenticated(failure)).isEqualTo(code == Status.Code.UNAUTHENTICATED);
+    }
+
+    /** As Alluxio's client says it where it reaches a master that does not lead, or another server: nothing was looked up there. */
+    @Test
+    void serviceThatIsMissing_isNoMissingFile() {
+        AlluxioStatusException missing = new NotFoundException(
+                "Failed after 1 attempts",
+                new ServiceNotFoundException("no FileSystemMasterClient here", new IOException()));
+        Exception failure = missing.toAlluxioException();
+        for (Exception each : List.of(failure, missing)) {
+            StoreException told = ErrnoTable.exception("status /file", each);
+            assertThat(told.errno()).isEqualTo(Errno.EIO);
+            assertThat(told).hasMessageContaining("addresses of all masters");
+            assertThat(ErrnoTable.isUnanswered(each)).isTrue();
+        }
     }
 
     /** No code is forgotten: what stands here is all that is not EIO. */

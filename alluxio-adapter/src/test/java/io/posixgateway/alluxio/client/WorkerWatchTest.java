@@ -168,13 +168,27 @@ class WorkerWatchTest {
         assertThat(fixed.end()).isFalse();
     }
 
+    /** It may go on; but a program does not wait for it for good. */
+    @Test
+    void whoWaitsForOneThatIsLostAndHasNoOtherWayIsInterruptedAfterAWhile() {
+        WorkerCall fixed = new WorkerCall();
+        fixed.begin(false);
+        worker.enter(fixed);
+        live(WorkerWatch.GONE_NANOS - 1);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        assertThat(fixed.end()).isTrue();
+        worker.leave(fixed);
+    }
+
     @Test
     void oneThatIsSlowKeepsItsCalls() {
         beats.set(true);
         WorkerCall call = new WorkerCall();
         call.begin(true);
         worker.enter(call);
-        live(10 * WorkerWatch.SILENT_NANOS);
+        live(100 * WorkerWatch.SILENT_NANOS);
         assertThat(pulses).hasValueGreaterThan(5);
         assertThat(call.end()).isFalse();
         worker.leave(call);

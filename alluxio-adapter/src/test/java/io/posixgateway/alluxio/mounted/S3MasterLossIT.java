@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
@@ -22,7 +23,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -30,12 +33,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Alluxio's master is lost while it replaces an object: in the middle of it, as the S3 server is stopped when it is to work on it. Takes
+ * Alluxio's master is lost while it replaces or renames an object: in the middle of it, as the S3 server is stopped when it is to work on it. Takes
  * a minute: for `make s3-test` alone.
  */
 class S3MasterLossIT {
@@ -91,13 +95,19 @@ class S3MasterLossIT {
         return task;
     }
 
-    /** Who asks for a path that is being replaced waits. */
     private boolean isHeld() throws Exception {
+        return isHeld("/f");
+    }
+
+    /** Who asks for a path that is being given to a file waits. */
+    private boolean isHeld(String path) throws Exception {
         try {
-            started(() -> other.status("/f")).get(HELD_MILLIS, TimeUnit.MILLISECONDS);
+            started(() -> other.status(path)).get(HELD_MILLIS, TimeUnit.MILLISECONDS);
             return false;
         } catch (TimeoutException e) {
             return true;
+        } catch (ExecutionException e) {
+            return false;
         }
     }
 
@@ -161,6 +171,43 @@ class S3MasterLossIT {
             }
         } finally {
             bucket.process().resume();
+        }
+    }
+
+    @Test
+    void a_rename_to_a_free_name_whose_master_is_killed_leaves_one_name() throws Exception {
+        try (MountedFileSystem mounted = mount()) {
+            Path saved = mounted.root().resolve("new");
+            Path free = mounted.root().resolve("free");
+            Files.setPosixFilePermissions(saved, PosixFilePermissions.fromString("rw-r-----"));
+            bucket.process().pause();
+            FutureTask<Path> renaming = started(() -> Files.move(saved, free, StandardCopyOption.ATOMIC_MOVE));
+            Waiting.until("the master works on it", LIMIT, () -> isHeld("/free"));
+            alluxio.master().kill();
+            bucket.process().resume();
+            alluxio.master().start();
+            alluxio.awaitReady();
+            boolean done = isDone(renaming);
+            Waiting.until(
+                    "the file has one name, everywhere",
+                    LIMIT,
+                    () -> names(mounted.root()).equals(bucket.keys(""))
+                            && bucket.keys("").size() == 2);
+            Path now = Files.exists(free) ? free : saved;
+            assertThat(now).isEqualTo(done ? free : now).hasContent("new content");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(now)))
+                    .isEqualTo("rw-r-----");
+            assertThat(other.list("/", "", 10).entries())
+                    .extracting(FileStatus::name)
+                    .containsExactlyElementsOf(bucket.keys(""));
+        } finally {
+            bucket.process().resume();
+        }
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
         }
     }
 

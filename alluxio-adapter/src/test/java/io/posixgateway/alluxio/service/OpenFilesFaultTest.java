@@ -81,7 +81,7 @@ class OpenFilesFaultTest {
         Built.keeper();
         assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
         own = Clusters.directory(Clusters.killable());
-        prepare(own.ufs());
+        prepare(own);
         node = new Node(folder);
         node.awaitReady();
         mount = node.mount("open.files");
@@ -101,13 +101,12 @@ class OpenFilesFaultTest {
         return "devfuse";
     }
 
-    private static void prepare(Path ufs) throws IOException {
+    private static void prepare(TestDirectory own) throws IOException {
         for (String name : List.of("changed", "read", "deleted", "deleted-later", "replaced", "locked")) {
-            Files.write(ufs.resolve(name), content(name.hashCode()));
+            own.store(name, content(name.hashCode()));
         }
-        Path many = Files.createDirectory(ufs.resolve("many"));
         for (int i = 0; i < NAMES; i++) {
-            Files.createFile(many.resolve(String.format("a-file-with-a-long-name-%06d", i)));
+            own.store(String.format("many/a-file-with-a-long-name-%06d", i), new byte[0]);
         }
     }
 
@@ -300,7 +299,8 @@ class OpenFilesFaultTest {
         }
         listing.close();
         Waiting.until("the spool holds no changed files", LIMIT, () -> count(folder.resolve("spool"), "spool-") == 0);
-        Waiting.until("Alluxio holds no hidden files", LIMIT, () -> count(own.ufs(), ".pgw~") == 0);
+        Waiting.until("Alluxio holds no hidden files", LIMIT, () -> own.storedNames("").stream()
+                .noneMatch(name -> name.startsWith(".pgw~")));
     }
 
     private static long count(Path root, String prefix) throws IOException {
@@ -328,7 +328,7 @@ class OpenFilesFaultTest {
     private void assertHolds(String name, byte[]... pieces) throws IOException {
         byte[] expected = join(pieces);
         assertThat(Files.readAllBytes(mount.resolve(name))).isEqualTo(expected);
-        assertThat(Files.readAllBytes(own.ufs().resolve(name))).isEqualTo(expected);
+        assertThat(own.stored(name)).isEqualTo(expected);
     }
 
     private static void write(FileChannel channel, long at, byte[] bytes) throws IOException {

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Stat;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +71,28 @@ class ObjectStoreNamesTest {
             assertThat(after.read("/a\u0001")).isEqualTo("text");
             assertThat(after.list("/")).containsExactly("a\u0001");
         }
+    }
+
+    /** Nothing has been asked of its root yet. */
+    @Test
+    void strictMountThatGoesOn_refusesSuchNamesInItsRoot(@TempDir Path folder) {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        MemoryMount before =
+                MemoryMount.of(cluster.connect()).with("names", "strict").openKept(folder.resolve("1"), null);
+        before.write("/file", "text");
+        before.kill();
+        try (MemoryMount after =
+                MemoryMount.of(cluster.connect()).with("names", "strict").openKept(folder.resolve("2"), before)) {
+            FuseRequests requests = after.requests();
+            for (Runnable making : List.<Runnable>of(
+                    () -> requests.create(FuseRequests.ROOT, "a\u0001", 0644, Stat.O_RDWR | Stat.O_CREAT | Stat.O_EXCL),
+                    () -> requests.mkdir(FuseRequests.ROOT, "b\u0001", 0755))) {
+                assertThatThrownBy(making::run).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                        .isEqualTo(Errno.EINVAL));
+            }
+            assertThat(cluster.ufs().list("/")).containsExactly("file");
+        }
+        before.close();
     }
 
     @Test

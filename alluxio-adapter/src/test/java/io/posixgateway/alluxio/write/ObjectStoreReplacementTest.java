@@ -279,6 +279,45 @@ class ObjectStoreReplacementTest {
         assertThat(hidden()).isEmpty();
     }
 
+    /** Another client removed it in the bucket, of which Alluxio knows nothing: the old file is not given up for it. */
+    @Test
+    void replacement_byFileWhoseObjectIsGone_isRefused() throws StoreException {
+        mount.write("/dir/temporary", NEW);
+        cluster.ufs().delete("/dir/temporary");
+        fails(Errno.ENOENT, () -> mount.rename("/dir/temporary", "/dir/file"));
+        assertHolds(OLD);
+        assertThat(mount.faults().count(StoreCall.RENAME)).isZero();
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** Neither can be brought back, which is told once; what was written here is in the spool, and takes the name with the last close. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void replacement_whoseObjectsAreBothGone_fails(Way way) throws Exception {
+        mount.faults()
+                .on(StoreCall.RENAME)
+                .after(() ->
+                        cluster.ufs().list("/dir").forEach(name -> cluster.ufs().delete("/dir/" + name)))
+                .dieInTheCopy(true);
+        fails(Errno.EIO, () -> way.replace(mount));
+        int renames = mount.faults().count(StoreCall.RENAME);
+        assertThat(renames).isEqualTo(way == Way.WRITE ? 2 : 1);
+        for (int i = 0; i < 10; i++) {
+            cluster.clock().advance(Duration.ofSeconds(1));
+        }
+        mount.dropCaches();
+        cluster.clock().advance(Duration.ofMinutes(1));
+        if (way == Way.WRITE) {
+            assertHolds(NEW);
+        } else {
+            assertThat(mount.list("/dir")).isEmpty();
+        }
+        assertThat(mount.faults().count(StoreCall.RENAME))
+                .as("nothing is tried for ever")
+                .isEqualTo(renames);
+        assertThat(hidden()).isEmpty();
+    }
+
     /** Longer than a program waits: it hears of a failure, and the name comes back with the master. */
     @ParameterizedTest
     @EnumSource(Way.class)

@@ -1,0 +1,122 @@
+package io.posixgateway.alluxio.client;
+
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Bounds all calls of a volume that shuts down, whichever thread makes them: a server that hangs, but lives, holds none of them for good.
+ *
+ * <pre>
+ *   open ──begin──► ending ──nothing answered for SILENCE──► over
+ *                    ▲  └─answered─┐
+ *                    └─────────────┘
+ * </pre>
+ *
+ * <p>An upload of any length is finished as long as Alluxio answers meanwhile. When it is over no call begins, and those in flight are
+ * interrupted, again and again, as Alluxio's client may send by itself what was interrupted. Any thread; has one of its own from begin
+ * to close.
+ */
+final class ShutdownLimit implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ShutdownLimit.class);
+
+    static final long SILENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
+    /** While an under file system stores, or copies, a whole file within one call. */
+    static final long LONG_SILENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Clock clock;
+    /** Those in flight, by their threads. */
+    private final Set<RemoteCalls> inFlight = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean ending;
+    private volatile boolean over;
+    private volatile long answeredNanos;
+    private volatile boolean closed;
+    // Guarded by this.
+    private @Nullable Thread thread;
+
+    ShutdownLimit(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** From now on silence counts. Idempotent. */
+    synchronized void begin() {
+        if (thread != null || closed) {
+            return;
+        }
+        answeredNanos = clock.nanos();
+        ending = true;
+        Thread started = new Thread(this::run, "shutdown-limit");
+        started.setDaemon(true);
+        started.start();
+        thread = started;
+    }
+
+    /**
+     * A call begins, on its thread; {@link #ended} follows unless this throws.
+     *
+     * @throws StoreException ETIMEDOUT: it is over
+     */
+    void began(RemoteCalls call) throws StoreException {
+        inFlight.add(call);
+        if (over) {
+            inFlight.remove(call);
+            throw new StoreException(
+                    Errno.ETIMEDOUT,
+                    "Alluxio had stopped to answer when the mount ended, and is not asked any more",
+                    null);
+        }
+    }
+
+    /** @param answered by Alluxio, be it with a refusal */
+    void ended(RemoteCalls call, boolean answered) {
+        if (answered && ending) {
+            answeredNanos = clock.nanos();
+        }
+        inFlight.remove(call);
+    }
+
+    private void run() {
+        while (waited()) {
+            long silentNanos = clock.nanos() - answeredNanos;
+            if (!over && silentNanos >= limitNanos()) {
+                LOG.error(
+                        "Alluxio has answered nothing for {} s while the mount ends, and is not asked any more; what could not be"
+                                + " uploaded stays in the files that this log names",
+                        TimeUnit.NANOSECONDS.toSeconds(silentNanos));
+                over = true;
+            }
+            if (over) {
+                inFlight.forEach(call -> call.interrupt(0));
+            }
+        }
+    }
+
+    private long limitNanos() {
+        return inFlight.stream().anyMatch(RemoteCalls::isUnlimited) ? LONG_SILENCE_NANOS : SILENCE_NANOS;
+    }
+
+    private synchronized boolean waited() {
+        try {
+            clock.waitOn(this, LOOK_NANOS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return !closed && !Thread.currentThread().isInterrupted();
+    }
+
+    /** The volume has shut down. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        notifyAll();
+    }
+}
