@@ -235,7 +235,8 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /** Looks until Alluxio answers. */
-    private Outcome answered(Renaming renaming, StoreException failure, Existing.Question<Outcome> look) throws StoreException {
+    private Outcome answered(Renaming renaming, StoreException failure, Existing.Question<Outcome> look)
+            throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
