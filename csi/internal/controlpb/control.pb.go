@@ -966,8 +966,10 @@ type PathInfoReply struct {
 	Copies []*PathInfoReply_Listing `protobuf:"bytes,20,rep,name=copies,proto3" json:"copies,omitempty"`
 	// Renames of directories of this volume that have not ended, and what to do, a sentence for each.
 	UnfinishedRenames []string `protobuf:"bytes,21,rep,name=unfinished_renames,json=unfinishedRenames,proto3" json:"unfinished_renames,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// What the volume takes of what it shares with others, a line for each.
+	Budgets       []string `protobuf:"bytes,22,rep,name=budgets,proto3" json:"budgets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PathInfoReply) Reset() {
@@ -1143,6 +1145,13 @@ func (x *PathInfoReply) GetCopies() []*PathInfoReply_Listing {
 func (x *PathInfoReply) GetUnfinishedRenames() []string {
 	if x != nil {
 		return x.UnfinishedRenames
+	}
+	return nil
+}
+
+func (x *PathInfoReply) GetBudgets() []string {
+	if x != nil {
+		return x.Budgets
 	}
 	return nil
 }
@@ -2476,7 +2485,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
-	"\x04path\x18\x02 \x01(\tR\x04path\"\xa5\b\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\"\xbf\b\n" +
 	"\rPathInfoReply\x12!\n" +
 	"\falluxio_path\x18\x01 \x01(\tR\valluxioPath\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\x03R\x04node\x12\x17\n" +
@@ -2501,7 +2510,8 @@ const file_control_proto_rawDesc = "" +
 	"\tset_aside\x18\x12 \x03(\v2/.posixgateway.control.v1.PathInfoReply.SetAsideR\bsetAside\x12J\n" +
 	"\blistings\x18\x13 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\blistings\x12F\n" +
 	"\x06copies\x18\x14 \x03(\v2..posixgateway.control.v1.PathInfoReply.ListingR\x06copies\x12-\n" +
-	"\x12unfinished_renames\x18\x15 \x03(\tR\x11unfinishedRenames\x1aT\n" +
+	"\x12unfinished_renames\x18\x15 \x03(\tR\x11unfinishedRenames\x12\x18\n" +
+	"\abudgets\x18\x16 \x03(\tR\abudgets\x1aT\n" +
 	"\x05Block\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x03R\vlengthBytes\x12\x18\n" +
