@@ -11,6 +11,8 @@ import (
 // not answer. Its methods may be called from any goroutine.
 type children struct {
 	turns chan struct{}
+	// rest is how long a child without work stays.
+	rest time.Duration
 
 	mu sync.Mutex
 	// resting has the one that has rested longest first; guarded by mu.
@@ -29,7 +31,7 @@ const (
 )
 
 func newChildren() *children {
-	return &children{turns: make(chan struct{}, maxWorking)}
+	return &children{turns: make(chan struct{}, maxWorking), rest: restLimit}
 }
 
 // turn waits for one and returns what gives it back, which may be called again.

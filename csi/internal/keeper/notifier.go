@@ -126,7 +126,7 @@ func (n *notifier) start(all *children, connection *os.File) error {
 		return errors.Join(fmt.Errorf("a process that writes notices: %w", err), socket.Close())
 	}
 	child := &notifierChild{all: all, command: command, socket: socket, waiting: map[uint64]chan<- notifierReply{}}
-	child.rest = time.AfterFunc(restLimit, func() { n.rested(child) })
+	child.rest = time.AfterFunc(all.rest, func() { n.rested(child) })
 	n.child = child
 	go n.listen(child)
 	return nil
@@ -147,7 +147,7 @@ func (n *notifier) listen(child *notifierChild) {
 		}
 		rests := len(child.waiting) == 0
 		if rests {
-			child.rest.Reset(restLimit)
+			child.rest.Reset(child.all.rest)
 			n.release(child)
 		}
 		n.mu.Unlock()
