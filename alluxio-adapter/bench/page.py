@@ -27,7 +27,7 @@ TABLES = {
     "scaling": r"heap of each of (10,000|1,000,000).*|million: .*"
     r"|small files by .*|(1|50) volumes(, .*)?: resident memory|master: .*, 8 callers",
     "s3": r"S3: [^:]*",
-    "latency": r"(near: small file|far: (under file system: )?\w+ file), first, (0|20) ms",
+    "latency": r"(near: small file|far: (under file system: )?\w+ file), first, 20 ms",
     "bypass": r"(2 GiB|blocks of 64 MiB), (4|64|1024) KiB, 1 thread",
 }
 PLOTS = {
