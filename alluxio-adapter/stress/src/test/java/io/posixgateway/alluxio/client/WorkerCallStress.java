@@ -31,7 +31,7 @@ public final class WorkerCallStress {
 
         @Actor
         public void giveUp() {
-            call.giveUp();
+            call.giveUp(false);
         }
     }
 }
