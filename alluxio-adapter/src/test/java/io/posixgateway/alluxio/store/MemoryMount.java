@@ -533,7 +533,7 @@ public final class MemoryMount implements AutoCloseable {
                 Files.move(
                         list,
                         list.resolveSibling(
-                                list.getFileName().toString().replaceFirst("^([a-z]+-[0-9a-f]+-)", "$1killed.")));
+                                list.getFileName().toString().replaceFirst("^([a-z]+-[0-9a-f]+-(?:[0-9a-f]{64}-)?)", "$1killed.")));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
