@@ -31,6 +31,9 @@ final class Remains {
     String clear() throws IOException {
         SortedMap<String, Long> kept = new TreeMap<>();
         for (Path file : list(folder)) {
+            if (file.endsWith(VolumeFolder.LOCK)) {
+                continue; // the caller's
+            }
             if (!file.endsWith(SetAside.FOLDER) && isOfNoUse(file)) {
                 Files.deleteIfExists(file);
             } else if (Files.isRegularFile(file)) {

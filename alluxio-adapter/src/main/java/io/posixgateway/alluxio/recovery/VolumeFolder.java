@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /** The folder of one kept volume, held by one process at a time. */
 public final class VolumeFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeFolder.class);
-    private static final String LOCK = "lock";
+    static final String LOCK = "lock";
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
     private static final String PASSTHROUGH = "passthrough";
@@ -242,13 +242,14 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** What stays, in words. */
     private String remove() throws IOException {
-        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
+        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
             Files.deleteIfExists(path.resolve(own));
         }
         if (!hasRecords()) {
             Files.deleteIfExists(path.resolve(VOLUME));
         }
         String kept = new Remains(path).clear();
+        Files.deleteIfExists(path.resolve(LOCK)); // from here on the next session's files may be in the folder
         if (kept.isEmpty()) {
             Files.deleteIfExists(path);
         }

@@ -72,6 +72,16 @@ class VolumeFolderTest {
         }
     }
 
+    /** Whoever finds no lock has the folder, and files in it that are not to be taken for what was left. */
+    @Test
+    void the_lock_goes_when_nothing_else_will(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        Files.createDirectories(root.resolve("spool-12.draft.new").resolve("cannot be removed"));
+        folder.discard();
+        assertThat(root.resolve("lock")).exists();
+    }
+
     private static void leaveContent(Path root) throws IOException {
         Files.createFile(root.resolve("spool-11")); // an empty file that is not in Alluxio yet
         Files.writeString(root.resolve("spool-11.draft"), "record");
