@@ -88,9 +88,12 @@ final class IdleNodes implements CacheBudget.Member {
         return dropped;
     }
 
+    /** Names that are missing, and attributes, came without a node: they are told here. */
     @Override
     public long bytes() {
-        return bytes.sum(nodes.size());
+        int size = nodes.size();
+        bytes.tell(size);
+        return bytes.sum(size);
     }
 
     @Override

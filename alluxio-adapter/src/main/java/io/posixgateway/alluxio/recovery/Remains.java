@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -22,15 +23,27 @@ final class Remains {
     private static final int MOST_NAMED = 3;
 
     private final Path folder;
+    private final Set<String> others;
 
-    Remains(Path folder) {
+    /** @param others names of files that are the caller's to remove, and are no remains */
+    Remains(Path folder, Set<String> others) {
         this.folder = folder;
+        this.others = others;
+    }
+
+    /** Does the next session act by this file? It is of one Alluxio alone, then. */
+    static boolean isRecord(Path file) {
+        String name = file.getFileName().toString();
+        return name.endsWith(RECORD) || LIST.matcher(name).matches();
     }
 
     /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
     String clear() throws IOException {
         SortedMap<String, Long> kept = new TreeMap<>();
         for (Path file : list(folder)) {
+            if (others.contains(file.getFileName().toString())) {
+                continue;
+            }
             if (!file.endsWith(SetAside.FOLDER) && isOfNoUse(file)) {
                 Files.deleteIfExists(file);
             } else if (Files.isRegularFile(file)) {

@@ -9,6 +9,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -242,13 +243,14 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** What stays, in words. */
     private String remove() throws IOException {
-        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN, LOCK)) {
+        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
             Files.deleteIfExists(path.resolve(own));
         }
+        String kept = new Remains(path, Set.of(VOLUME, LOCK)).clear();
         if (!hasRecords()) {
             Files.deleteIfExists(path.resolve(VOLUME));
         }
-        String kept = new Remains(path).clear();
+        Files.deleteIfExists(path.resolve(LOCK)); // from here on the next session's files may be in the folder
         if (kept.isEmpty()) {
             Files.deleteIfExists(path);
         }
@@ -257,7 +259,7 @@ public final class VolumeFolder implements AutoCloseable {
 
     private boolean hasRecords() throws IOException {
         try (Stream<Path> files = Files.list(path)) {
-            return files.anyMatch(file -> file.toString().endsWith(".draft"));
+            return files.anyMatch(Remains::isRecord);
         }
     }
 

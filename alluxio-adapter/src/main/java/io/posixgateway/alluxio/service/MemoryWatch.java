@@ -76,10 +76,9 @@ final class MemoryWatch {
         return new MemoryWatch(group::read, MemoryWatch::heapNow, cache, MemoryWatch::giveBack);
     }
 
-    /** What the collector frees, beside programs (ExplicitGCInvokesConcurrent), goes back to the system. */
     private static void giveBack() {
         BufferBudget.giveBackUnused();
-        System.gc();
+        SpareHeap.giveBack();
     }
 
     /** The generation in which nearly all that lives is. */

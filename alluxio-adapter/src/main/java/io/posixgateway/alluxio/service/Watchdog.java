@@ -6,7 +6,10 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks after the memory and all volumes of a process, once a second, on a thread of its own that no request and no page can hold up. */
+/**
+ * Looks after the memory and all volumes of a process, once a second, on threads that no request and no page can hold up: the collector
+ * holds up the one that looks after the memory.
+ */
 final class Watchdog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Watchdog.class);
     private static final long PAUSE_NANOS = 1_000_000_000L;
@@ -14,36 +17,41 @@ final class Watchdog implements AutoCloseable {
     private final Supplier<List<Volume>> volumes;
     private final MemoryWatch memory;
     private final Clock clock;
-    private final Thread thread = new Thread(this::run, "watchdog");
+    private final List<Thread> threads = List.of(
+            new Thread(() -> run(this::lookAtMemory), "memory-watch"),
+            new Thread(() -> run(this::lookAtVolumes), "watchdog"));
 
     Watchdog(Supplier<List<Volume>> volumes, MemoryWatch memory, Clock clock) {
         this.clock = clock;
         this.memory = memory;
         this.volumes = volumes;
-        thread.setDaemon(true);
+        threads.forEach(thread -> thread.setDaemon(true));
     }
 
     void start() {
-        thread.start();
+        threads.forEach(Thread::start);
     }
 
-    private void run() {
+    private void run(Runnable look) {
         try {
-            while (!thread.isInterrupted()) {
+            while (!Thread.currentThread().isInterrupted()) {
                 clock.sleep(PAUSE_NANOS);
-                lookAtAll();
+                look.run();
             }
         } catch (InterruptedException e) {
             LOG.debug("The watchdog ends");
         }
     }
 
-    private void lookAtAll() {
+    private void lookAtMemory() {
         try {
             memory.look();
         } catch (RuntimeException e) {
             LOG.error("Looking after the memory failed", e);
         }
+    }
+
+    private void lookAtVolumes() {
         for (Volume volume : volumes.get()) {
             try {
                 volume.watch().look();
@@ -55,6 +63,6 @@ final class Watchdog implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.interrupt();
+        threads.forEach(Thread::interrupt);
     }
 }

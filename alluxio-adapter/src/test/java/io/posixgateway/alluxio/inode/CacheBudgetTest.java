@@ -137,6 +137,18 @@ class CacheBudgetTest {
         assertThat(hog.estimatedBytes()).isGreaterThan(LIMIT_BYTES / 2);
     }
 
+    /** They come without a node. */
+    @Test
+    void balance_countsNamesThatAreMissing() {
+        InodeTable table = table();
+        for (int i = 0; i < FEW - 1; i++) {
+            table.missing(table.root(), Name.of("missing-" + i), clock.nanos());
+        }
+        assertThat(table.estimatedBytes()).isGreaterThan(SLACK_BYTES);
+        budget.balance();
+        assertThat(table.estimatedBytes() - budget.usedBytes()).isLessThan(CacheBytes.STEP_BYTES);
+    }
+
     @Test
     void close_ofAVolume_leavesItsMemoryToTheOthers() {
         InodeTable first = table();

@@ -21,6 +21,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -65,11 +66,35 @@ class VolumeFolderTest {
         leaveContent(root);
         folder.discard();
         assertThat(root.resolve("spool-13")).doesNotExist();
-        assertThat(new Remains(root).clear())
+        assertThat(new Remains(root, Set.of()).clear())
                 .isEqualTo("5 files with 25 bytes (aside/spool-14, renames-1-2.3-1, spool-11, …)");
         for (String name : List.of("spool-11", "spool-11.draft", "spool-12", "renames-1-2.3-1", "aside/spool-14")) {
             assertThat(root.resolve(name)).exists();
         }
+    }
+
+    /** Whoever finds no lock has the folder, and files in it that are not to be taken for what was left. */
+    @Test
+    void the_lock_goes_when_nothing_else_will(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        Files.createDirectories(root.resolve("spool-12.draft.new").resolve("cannot be removed"));
+        folder.discard();
+        assertThat(root.resolve("lock")).exists();
+    }
+
+    /** Another Alluxio must not be changed by it. */
+    @Test
+    void what_is_left_to_do_keeps_the_name_of_its_alluxio(@TempDir Path parent) throws Exception {
+        Path root = parent.resolve("volume");
+        VolumeFolder folder = VolumeFolder.open(root);
+        folder.identityIs(new VolumeIdentity("cluster", "master:19998", "/"));
+        Files.writeString(root.resolve("hidden-1-2.3-1"), "entry");
+        folder.discard();
+        assertThat(root.resolve("volume")).exists();
+        Files.delete(root.resolve("hidden-1-2.3-1"));
+        VolumeFolder.open(root).discard();
+        assertThat(root).doesNotExist();
     }
 
     private static void leaveContent(Path root) throws IOException {
