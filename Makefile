@@ -146,12 +146,13 @@ fault: build
 
 # To earlier versions and back, by plan and by kills, under writers whose files stay open (COMMITS='30d27dac …', built once in the
 # cache, or VERSIONS=built trees; TURNS=2).
-COMMITS ?= 30d27dac 076605e3 5dc77cf2 789fac56
+COMMITS ?= 30d27dac 076605e3 789fac56
 
 .PHONY: versions
 versions: build
-	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=VersionsFaultTest -Dsurefire.failIfNoSpecifiedTests=false \
-	  -Dpgw.versions=$(or $(VERSIONS),$$(.ci/versions $(COMMITS))) -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
+	@versions=$(or $(VERSIONS),$$(.ci/versions $(COMMITS))) && \
+	  $(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=VersionsFaultTest -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.versions="$$versions" -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/versions-*.json"
 
 LONG := fault versions stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz

@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class AlluxioFileSystem implements FileSystem {
     /** Of so many files that are renamed while their directories are listed it is known that they were shown: about 10 MB. */
     private static final int MOST_LISTED = 100_000;
+    /** So many names of pages that open directories have passed are remembered, with their files: some 30 MB. */
+    private static final int MOST_PASSED = 200_000;
 
     final Volume volume;
     private final Failures failures;
@@ -45,6 +47,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private final AttributeOperations attributes;
     private final LongTable<DirectoryHandle> directories = new LongTable<>();
     private final ListingPass.Room listingRoom = new ListingPass.Room(MOST_LISTED);
+    private final PassedPages.Room passedRoom = new PassedPages.Room(MOST_PASSED);
     private final HandleNumbers directoryNumbers = new HandleNumbers();
 
     AlluxioFileSystem(Volume volume, String rootPath, Clock clock) {
@@ -308,7 +311,7 @@ public final class AlluxioFileSystem implements FileSystem {
                 return -Errno.ENOTDIR;
             }
             reply.handle = directoryNumbers.next();
-            directories.put(reply.handle, new DirectoryHandle(volume, inode, listingRoom));
+            directories.put(reply.handle, new DirectoryHandle(volume, inode, listingRoom, passedRoom));
             if (volume.freshness.immutable()) {
                 reply.flags = OpenReply.CACHE_DIR | OpenReply.KEEP_CACHE;
             }
@@ -342,7 +345,7 @@ public final class AlluxioFileSystem implements FileSystem {
         if (inode == null || !inode.isDirectory()) {
             return null;
         }
-        DirectoryHandle resumed = new DirectoryHandle(volume, inode, listingRoom);
+        DirectoryHandle resumed = new DirectoryHandle(volume, inode, listingRoom, passedRoom);
         DirectoryHandle other = directories.putIfAbsent(handle, resumed);
         return other == null ? resumed : other;
     }

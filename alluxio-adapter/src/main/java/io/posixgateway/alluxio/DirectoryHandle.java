@@ -45,7 +45,7 @@ final class DirectoryHandle {
 
     private Metadata.@Nullable Listed pageBefore;
     /** Those before. */
-    private final PassedPages passed = new PassedPages();
+    private final PassedPages passed;
     /** The page behind the one at hand, when there is one and the listing goes on. */
     private ListingAhead.@Nullable Part ahead;
 
@@ -66,11 +66,15 @@ final class DirectoryHandle {
     /** {@link Dentries#drops} before it was listed; -1: the directory is to be asked for first. */
     private long drops;
 
-    /** @param room of all open directories of the volume */
-    DirectoryHandle(Volume volume, Inode directory, ListingPass.Room room) {
+    /**
+     * @param room of all open directories of the volume
+     * @param passedRoom likewise
+     */
+    DirectoryHandle(Volume volume, Inode directory, ListingPass.Room room, PassedPages.Room passedRoom) {
         this.volume = volume;
         this.directory = directory;
         this.room = room;
+        this.passed = new PassedPages(passedRoom);
     }
 
     private static Metadata.Listed begin() {
@@ -265,6 +269,7 @@ final class DirectoryHandle {
     synchronized void close() {
         closed = true;
         endPass();
+        passed.close();
     }
 
     /** Was it, by a name that it had before, and has it this one still? */

@@ -20,8 +20,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,7 +74,10 @@ final class KeptMount {
         return Path.of("/run/posix-gateway/mount-" + MountSocket.digest(target.toString()) + ".sock");
     }
 
-    /** Ends the keeper of a mount that was unmounted after its gateway was killed: nobody else does. None there is success. */
+    /**
+     * Ends the keeper of a mount that was unmounted after its gateway was killed: nobody else does. None there is success. Waits for its
+     * end, so that who mounts there next does not find one that is about to end.
+     */
     static void endOwnKeeper(Path target) {
         Path socket = ownSocket(target);
         if (!Files.exists(socket)) {
@@ -80,9 +86,18 @@ final class KeptMount {
         KeeperClient keeper = new KeeperClient(socket, TIMEOUT_MILLIS, Clock.system());
         try {
             keeper.unmount(id(target));
-            ProcessHandle.of(keeper.pid()).ifPresent(ProcessHandle::destroy);
-        } catch (KeeperException e) {
+            if (!keeper.list().isEmpty()) {
+                return; // somebody has put another mount with it
+            }
+            Optional<ProcessHandle> process = ProcessHandle.of(keeper.pid());
+            process.ifPresent(ProcessHandle::destroy);
+            if (process.isPresent()) {
+                process.get().onExit().get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (KeeperException | ExecutionException | TimeoutException e) {
             LOG.debug("The keeper at {} is left: {}", socket, e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -136,11 +151,23 @@ final class KeptMount {
         }
         if (steered(volume, volumes) && !leaving) {
             Runtime.getRuntime().removeShutdownHook(atExit);
+            end(volumes);
+        }
+    }
+
+    /** The mount has ended. Who unmounted it may have ended its own keeper, too: {@link #endOwnKeeper}. */
+    private void end(Volumes volumes) throws ServiceException, KeeperException {
+        try {
             volumes.detach(id);
             keeper.unmount(id);
             if (own) {
                 ProcessHandle.of(keeper.pid()).ifPresent(ProcessHandle::destroy);
             }
+        } catch (ServiceException | KeeperException e) {
+            if (!own || answers()) {
+                throw e;
+            }
+            LOG.debug("The keeper at {} has ended already: {}", socket, e.getMessage());
         }
     }
 

@@ -38,15 +38,21 @@ final class UmountCommand implements Callable<Integer> {
         MountTable.Mount mount = MountTable.at(target)
                 .orElseThrow(
                         () -> new CommandException("nothing is mounted at " + target + "; see /proc/self/mountinfo"));
-        if (!mount.type().startsWith("fuse")) {
+        if (!isFuse(mount)) {
             throw new CommandException(target + " is a mount of type " + mount.type()
                     + ", not one of posix-gateway; unmount it with umount");
         }
         unmount(target);
-        if (MountSocket.removedIfDead(target)) {
+        // Sockets go by the path: where one of ours lay below, they may be its.
+        boolean another = MountTable.at(target).filter(UmountCommand::isFuse).isPresent();
+        if (!another && MountSocket.removedIfDead(target)) {
             KeptMount.endOwnKeeper(target);
         }
         return 0;
+    }
+
+    private static boolean isFuse(MountTable.Mount mount) {
+        return mount.type().startsWith("fuse");
     }
 
     private void unmount(Path target) {

@@ -24,11 +24,13 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** When an attach stores its request with the keeper, which may be gone the moment after. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -97,13 +99,15 @@ class StoredRequestTest {
     @Test
     void attach_withAnEarlierNameOfAnOption_warnsOnceForEachVolume() throws Exception {
         Logging.setUp("INFO");
+        String begin = "begin " + UUID.randomUUID(); // this test may run again in this JVM
+        LoggerFactory.getLogger(StoredRequestTest.class).info(begin);
         Volumes volumes = volumes();
         AttachRequest request =
                 request("now").toBuilder().putOptions("stand_back", "off").build();
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> volumes.attach(request)).isInstanceOf(ServiceException.class);
         }
-        assertThat(Logging.recent().split("The last lines:", -1)[1].lines())
+        assertThat(Logging.recent().split(begin, -1)[1].lines())
                 .filteredOn(line -> line.contains("Volume v: option 'stand_back' is now called sched_idle"))
                 .hasSize(1);
     }
