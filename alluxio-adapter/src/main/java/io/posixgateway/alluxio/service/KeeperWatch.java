@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +30,7 @@ public final class KeeperWatch implements AutoCloseable {
     private volatile int unkept;
     private volatile boolean closed;
 
-    /** A session that this process serves. */
+    /** A session that this process serves, or refuses. */
     interface Served {
         String name();
 
@@ -70,7 +71,7 @@ public final class KeeperWatch implements AutoCloseable {
         return watch;
     }
 
-    /** Of the volumes that are served here. */
+    /** Of the volumes that are served, or refused, here. */
     public static KeeperWatch start(KeeperClient keeper, Volumes volumes, Clock clock) {
         return start(
                 new Keeper() {
@@ -88,9 +89,10 @@ public final class KeeperWatch implements AutoCloseable {
 
                     @Override
                     public List<Served> served() {
-                        return volumes.all().stream()
+                        Stream<Served> served = volumes.all().stream()
                                 .filter(volume -> !volume.session().ended())
-                                .<Served>map(volume -> new ServedVolume(keeper, volume))
+                                .map(volume -> new ServedVolume(keeper, volume));
+                        return Stream.concat(served, volumes.refusedSessions().stream())
                                 .toList();
                     }
                 },

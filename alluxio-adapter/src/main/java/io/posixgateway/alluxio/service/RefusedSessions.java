@@ -5,36 +5,68 @@ import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Sessions of the keeper that cannot be served, though programs use them: each of their calls is answered with EIO, for a call that
  * waits for nobody could not even be killed. The mount stays; an attach, or the next process, serves it as soon as that is possible.
- * Called under the lock of the volume; {@link #count} by any thread.
+ * Called under the lock of the volume; {@link #count} and {@link #served} by any thread.
  */
 final class RefusedSessions {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedSessions.class);
 
     private final KeeperClient keeper;
     private final Clock clock;
-    private final Map<String, FuseSession> sessions = new ConcurrentHashMap<>();
+    private final Map<String, Refused> sessions = new ConcurrentHashMap<>();
+
+    /** One of them, which the next keeper gets as any other. */
+    private final class Refused implements KeeperWatch.Served {
+        private final String name;
+        private final FuseSession session;
+        private final byte[] record;
+
+        Refused(String name, FuseSession session, byte[] record) {
+            this.name = name;
+            this.session = session;
+            this.record = record;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public boolean give() throws KeeperException {
+            return session.lend(kept -> keeper.adopt(name, kept, record));
+        }
+    }
 
     RefusedSessions(KeeperClient keeper, Clock clock) {
         this.keeper = keeper;
         this.clock = clock;
     }
 
-    /** @param why in a sentence that says what to do */
-    void refuse(String name, SessionOptions options, String why) throws KeeperException, MountException {
-        FuseSession there = sessions.get(name);
-        if (there != null && !there.ended()) {
+    /**
+     * Answers its calls so from now on.
+     *
+     * @param record what is stored with the session
+     * @param why in a sentence that says what to do
+     */
+    void refuse(String name, byte[] record, SessionOptions options, String why)
+            throws KeeperException, MountException {
+        if (record(name) != null) {
             return;
         }
+        end(name); // one whose mount is gone
         KeptSession kept = keeper.take(name);
-        sessions.put(name, FuseSession.serve(RefusingFileSystem.make(), kept, options, clock));
+        FuseSession session = FuseSession.serve(RefusingFileSystem.make(), kept, options, clock);
+        sessions.put(name, new Refused(name, session, record));
         LOG.error(
                 "Session {} at {} cannot be served: its programs get EIO from now on. {}. Attach it with what is wrong mended, or unmount it",
                 name,
@@ -42,16 +74,25 @@ final class RefusedSessions {
                 why);
     }
 
-    /** True if calls to this session are answered so. */
-    boolean has(String name) {
-        return sessions.containsKey(name);
+    /** What was stored with this session; null: its calls are not answered so. */
+    byte @Nullable [] record(String name) {
+        Refused there = sessions.get(name);
+        return there == null || there.session.ended() ? null : there.record;
+    }
+
+    /** Those whose mounts hang on this process where no keeper holds them. */
+    List<KeeperWatch.Served> served() {
+        return sessions.values().stream()
+                .filter(one -> !one.session.ended())
+                .<KeeperWatch.Served>map(one -> one)
+                .toList();
     }
 
     /** It is to be served, or left to the next process. */
     void end(String name) {
-        FuseSession there = sessions.remove(name);
+        Refused there = sessions.remove(name);
         if (there != null) {
-            there.close();
+            there.session.close();
         }
     }
 
@@ -62,7 +103,6 @@ final class RefusedSessions {
 
     /** How many are refused now. */
     int count() {
-        return (int)
-                sessions.values().stream().filter(session -> !session.ended()).count();
+        return served().size();
     }
 }

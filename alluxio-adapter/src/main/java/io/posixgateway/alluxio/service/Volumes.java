@@ -185,15 +185,15 @@ public final class Volumes implements Takeover.Server {
     public void refuse(String name, String why) throws ServiceException {
         locked(name, () -> {
             if (!served.containsKey(name)) {
-                refuseUnserved(name, why);
+                refuseUnserved(name, recorded(name), why);
             }
             return name;
         });
     }
 
-    private void refuseUnserved(String name, String why) throws ServiceException {
+    private void refuseUnserved(String name, byte[] record, String why) throws ServiceException {
         try {
-            refused.refuse(name, MountOptions.kept(source.options(Map.of()), name, false), why);
+            refused.refuse(name, record, MountOptions.kept(source.options(Map.of()), name, false), why);
         } catch (KeeperException e) {
             throw refusal(e);
         } catch (MountException e) {
@@ -201,7 +201,12 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
-    /** How many sessions answer EIO, as they cannot be served. */
+    /** Sessions that answer EIO, as they cannot be served. */
+    List<KeeperWatch.Served> refusedSessions() {
+        return refused.served();
+    }
+
+    /** How many these are. */
     int refused() {
         return refused.count();
     }
@@ -338,12 +343,12 @@ public final class Volumes implements Takeover.Server {
     private Volume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
             throws ServiceException {
         String name = request.getVolume();
-        boolean wasRefused = refused.has(name);
+        byte[] refusedBefore = refused.record(name);
         try {
             return serveNow(request, target, goesOn, before);
         } catch (ServiceException e) {
-            if (wasRefused && !refused.has(name)) {
-                refuseUnserved(name, String.valueOf(e.getMessage()));
+            if (refusedBefore != null && refused.record(name) == null) {
+                refuseUnserved(name, refusedBefore, String.valueOf(e.getMessage()));
             }
             throw e;
         }
@@ -391,10 +396,12 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
+    /** Taken first: were the keeper to end meanwhile, nobody else would hold the mount of a session that is refused. */
     private KeptSession taken(String name, KeeperStep before) throws KeeperException {
         before.run();
+        KeptSession kept = keeper.take(name);
         refused.end(name);
-        return keeper.take(name);
+        return kept;
     }
 
     private static KeptSession resumed(AlluxioFileSystem files, KeptSession kept) throws StoreException {
