@@ -53,11 +53,17 @@ final class VolumeLock implements Closeable {
             reads = true;
             channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
         }
-        VolumeLock taken = new VolumeLock(channel);
-        if (locked(file, channel, reads)) {
-            return taken;
+        boolean taken = false;
+        try {
+            taken = locked(file, channel, reads);
+        } finally {
+            if (!taken) {
+                channel.close();
+            }
         }
-        taken.close();
+        if (taken) {
+            return new VolumeLock(channel);
+        }
         throw new StoreException(
                 Errno.EBUSY, "Another process serves the volume of " + file.getParent() + "; end it first", null);
     }
