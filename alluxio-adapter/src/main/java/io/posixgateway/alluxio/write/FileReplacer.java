@@ -329,8 +329,8 @@ public final class FileReplacer implements AutoCloseable {
     private Outcome found(Renaming renaming, @Nullable Facts replaced) throws StoreException {
         Outcome outcome = outcome(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
-            LOG.warn("{} was lost while it was replaced; {} takes its name", renaming.to(), renaming.from());
             store.rename(renaming.from(), renaming.to(), false);
+            LOG.warn("{} was lost while it was replaced; {} took its name", renaming.to(), renaming.from());
             return Outcome.IN_PLACE;
         }
         return outcome;
