@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Alluxio's input stream, which reads from no worker that hangs when there is another way. For one thread at a time. */
 final class WatchedStream extends AlluxioFileInStream {
-    /** The last of them is not given up. */
+    /** The last of them is given up only where nothing is known of the worker any more, and is the last all the same. */
     private static final int MOST_TRIES = 3;
 
     private final Status status;
@@ -133,7 +133,7 @@ final class WatchedStream extends AlluxioFileInStream {
             } catch (IOException
                     | RuntimeException
                     | LinkageError e) { // Alluxio logs some with a class that is not there
-                if (!choice.takeGivenUp()) {
+                if (!choice.takeGivenUp() || tries >= MOST_TRIES) {
                     throw e;
                 }
                 into.limit(limit).position(start);
@@ -169,7 +169,7 @@ final class WatchedStream extends AlluxioFileInStream {
             try {
                 return readApart(apart, tries < MOST_TRIES, offset, into, from, count);
             } catch (IOException | RuntimeException | LinkageError e) { // as above
-                if (!apart.takeGivenUp()) {
+                if (!apart.takeGivenUp() || tries >= MOST_TRIES) {
                     throw e;
                 }
             }
