@@ -155,11 +155,12 @@ public final class KernelNotices implements AutoCloseable {
 
     /** The same where the notice of a change still waits, such as for pages of other files that Alluxio is asked for. */
     public void tellLength(long node) {
-        if (telling.isEmpty() && waiting.isEmpty()) {
+        // In this order, which is that in which a notice goes through them: else one between them would be missed.
+        if (waiting.isEmpty() && telling.isEmpty()) {
             return;
         }
         Notice changed = new Changed(node);
-        if (telling.contains(changed) || waiting.contains(changed)) {
+        if (waiting.contains(changed) || telling.contains(changed)) {
             lengthChanged(node);
         }
     }
