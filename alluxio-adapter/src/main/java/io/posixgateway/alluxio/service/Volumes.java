@@ -194,6 +194,9 @@ public final class Volumes implements Takeover.Server {
     private void refuseUnserved(String name, byte[] record, String why) throws ServiceException {
         try {
             refused.refuse(name, record, MountOptions.kept(source.options(Map.of()), name, false), why);
+            if (draining) {
+                refused.end(name); // the next process may serve it already
+            }
         } catch (KeeperException e) {
             throw refusal(e);
         } catch (MountException e) {
