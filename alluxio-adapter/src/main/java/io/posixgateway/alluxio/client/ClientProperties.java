@@ -28,7 +28,8 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.data.read.timeout", "20sec"),
             Map.entry("alluxio.user.streaming.data.write.timeout", "30sec"),
             Map.entry("alluxio.user.streaming.reader.close.timeout", "2sec"),
-            // A worker may upload all of an object then; whether it lives WorkerWatch finds out, and whether the connection does, this.
+            // A worker may upload all of an object then; whether it lives WorkerWatch finds out, and whether the
+            // connection does, this.
             Map.entry("alluxio.user.streaming.writer.close.timeout", "24h"),
             Map.entry("alluxio.user.network.streaming.keepalive.time", "1min"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),

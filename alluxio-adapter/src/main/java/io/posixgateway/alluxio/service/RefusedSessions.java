@@ -58,8 +58,7 @@ final class RefusedSessions {
      * @param record what is stored with the session
      * @param why in a sentence that says what to do
      */
-    void refuse(String name, byte[] record, SessionOptions options, String why)
-            throws KeeperException, MountException {
+    void refuse(String name, byte[] record, SessionOptions options, String why) throws KeeperException, MountException {
         if (record(name) != null) {
             return;
         }

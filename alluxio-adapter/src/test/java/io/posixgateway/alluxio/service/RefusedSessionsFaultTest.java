@@ -34,8 +34,7 @@ class RefusedSessionsFaultTest {
     }
 
     private Program startKeeper() throws Exception {
-        Program started =
-                Program.start(folder, List.of(Built.keeper().toString(), "--socket", socket.toString()));
+        Program started = Program.start(folder, List.of(Built.keeper().toString(), "--socket", socket.toString()));
         Waiting.until("the keeper answers", LIMIT, () -> {
             try {
                 return keeper.pid() == started.pid();
@@ -59,7 +58,10 @@ class RefusedSessionsFaultTest {
         Program first = startKeeper();
         keeper.mount(new KeeperClient.Mount("vol", mountPoint.toString(), "test", false, false, true, List.of()));
         refused.refuse(
-                "vol", RECORD, MountOptions.kept(AlluxioVolumes.OPTIONS.read(Map.of()), "vol", false), "A test says so");
+                "vol",
+                RECORD,
+                MountOptions.kept(AlluxioVolumes.OPTIONS.read(Map.of()), "vol", false),
+                "A test says so");
         isRefused(mountPoint);
         first.kill();
         try (Program second = startKeeper()) {

@@ -532,8 +532,9 @@ public final class MemoryMount implements AutoCloseable {
             for (Path list : files.filter(MemoryMount::isList).toList()) {
                 Files.move(
                         list,
-                        list.resolveSibling(
-                                list.getFileName().toString().replaceFirst("^([a-z]+-[0-9a-f]+-(?:[0-9a-f]{64}-)?)", "$1killed.")));
+                        list.resolveSibling(list.getFileName()
+                                .toString()
+                                .replaceFirst("^([a-z]+-[0-9a-f]+-(?:[0-9a-f]{64}-)?)", "$1killed.")));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
