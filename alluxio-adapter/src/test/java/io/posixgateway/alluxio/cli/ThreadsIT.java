@@ -14,7 +14,6 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -134,8 +133,8 @@ class ThreadsIT {
                 try {
                     String name = Files.readString(task.resolve("comm")).strip();
                     found.merge(name.replaceAll("[0-9]+", "#"), 1, Integer::sum);
-                } catch (NoSuchFileException e) {
-                    // It has ended.
+                } catch (IOException e) {
+                    // It has ended: before the file was opened, or while it was read (ESRCH).
                 }
             }
         }
