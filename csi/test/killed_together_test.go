@@ -38,27 +38,24 @@ func invalidate(name string) []byte {
 	return notice
 }
 
-// inD are the tasks of this mount namespace that no kill ends and that wait for a gateway.
+// inD are the tasks of this test and its processes that no kill ends and that wait for a gateway. They share a session, which other
+// tests that run beside this one do not.
 func inD(t testing.TB) (found []string) {
 	t.Helper()
-	here, err := os.Readlink("/proc/self/ns/mnt")
+	session, err := unix.Getsid(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*")
-	for _, process := range processes {
-		space, err := os.Readlink(process + "/ns/mnt") // gone where a process is ending
-		name, _ := os.ReadFile(process + "/comm")
-		if err == nil && space != here {
+	stats, _ := filepath.Glob("/proc/[0-9]*/task/*/stat")
+	for _, stat := range stats {
+		text, _ := os.ReadFile(stat)
+		name, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest) // state, parent, group, session, …
+		if len(fields) < 4 || fields[0] != "D" || fields[3] != strconv.Itoa(session) {
 			continue
 		}
-		stats, _ := filepath.Glob(process + "/task/*/stat")
-		for _, stat := range stats {
-			text, _ := os.ReadFile(stat)
-			waits, _ := os.ReadFile(filepath.Join(filepath.Dir(stat), "wchan"))
-			if _, state, ok := strings.Cut(string(text), ") "); ok && state[0] == 'D' && gatewayWait.Match(waits) {
-				found = append(found, fmt.Sprintf("%s %s: %s", process, strings.TrimSpace(string(name)), waits))
-			}
+		if waits, _ := os.ReadFile(filepath.Join(filepath.Dir(stat), "wchan")); gatewayWait.Match(waits) {
+			found = append(found, fmt.Sprintf("%s): %s", name, waits))
 		}
 	}
 	return found
