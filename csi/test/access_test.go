@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,20 +24,6 @@ import (
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/mounts"
 )
-
-// as lets work be done by a user without privileges, as far as files are concerned. The thread does not end with it: it may
-// be the one that started the rig's processes, which die with that.
-func as(uid, gid int, work func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	_, _ = unix.SetfsgidRetGid(gid)
-	_, _ = unix.SetfsuidRetUid(uid)
-	defer func() {
-		_, _ = unix.SetfsuidRetUid(0)
-		_, _ = unix.SetfsgidRetGid(0)
-	}()
-	return work()
-}
 
 // root opens the root of a published volume; what leads there is open to kubelet only.
 func (v *volume) root(pod string) *os.Root {
@@ -76,7 +61,7 @@ func TestTheUserOfTheSecretOwnsAndMayWhatAlluxioSays(t *testing.T) {
 		}
 		first, second := theirs("first", "daemon"), theirs("second", "carol-4711")
 		inFirst, inSecond, inPlain := first.root("pod"), second.root("pod"), plain.root("pod")
-		if err := as(daemon, daemon, func() error {
+		if err := fusetest.As(daemon, daemon, func() error {
 			return errors.Join(inFirst.WriteFile("file", []byte("text"), 0o600), inFirst.Mkdir("folder", 0o700), inFirst.WriteFile("folder/file", nil, 0o600))
 		}); err != nil {
 			t.Fatal(err)
@@ -104,7 +89,7 @@ func TestTheUserOfTheSecretOwnsAndMayWhatAlluxioSays(t *testing.T) {
 		if err := inSecond.WriteFile("mine", []byte("text"), 0o600); err != nil {
 			t.Error(err)
 		}
-		if err := as(daemon, daemon, func() error { return inFirst.WriteFile("after", nil, 0o600) }); err != nil {
+		if err := fusetest.As(daemon, daemon, func() error { return inFirst.WriteFile("after", nil, 0o600) }); err != nil {
 			t.Error("after the death of driver and gateway:", err)
 		}
 		r.nowhere("carol-4711")
@@ -173,7 +158,7 @@ func TestAGatewayWithoutPrivilegesServes(t *testing.T) {
 	fusetest.RequireFuse(t)
 	program, lacking := realProgram()
 	if lacking == "" {
-		if err := as(nobody, nobody, func() error { _, err := os.ReadFile(program); return err }); err != nil {
+		if err := fusetest.As(nobody, nobody, func() error { _, err := os.ReadFile(program); return err }); err != nil {
 			lacking = "nobody may not read the gateway: " + err.Error()
 		}
 	}
@@ -192,7 +177,7 @@ func TestAGatewayWithoutPrivilegesServes(t *testing.T) {
 	r.until("publishing", func(ctx context.Context) error { return v.publish(ctx, "pod", false) })
 	root := v.root("pod")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 128<<10)
-	if err := as(user, user, func() error { return root.WriteFile("file", data, 0o600) }); err != nil {
+	if err := fusetest.As(user, user, func() error { return root.WriteFile("file", data, 0o600) }); err != nil {
 		t.Fatal(err)
 	}
 	list, err := r.gateway.List(t.Context(), &controlpb.ListRequest{})
@@ -204,10 +189,10 @@ func TestAGatewayWithoutPrivilegesServes(t *testing.T) {
 	if text, err := root.ReadFile("file"); err != nil || !bytes.Equal(text, data) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	if err := as(user, user, func() error { return errors.Join(root.Rename("file", "moved"), root.WriteFile("after", data, 0o600)) }); err != nil {
+	if err := fusetest.As(user, user, func() error { return errors.Join(root.Rename("file", "moved"), root.WriteFile("after", data, 0o600)) }); err != nil {
 		t.Error(err)
 	}
-	if err := as(user+1, user+1, func() error { _, err := root.ReadFile("moved"); return err }); !errors.Is(err, fs.ErrPermission) {
+	if err := fusetest.As(user+1, user+1, func() error { _, err := root.ReadFile("moved"); return err }); !errors.Is(err, fs.ErrPermission) {
 		t.Error("another user reads:", err)
 	}
 	_ = root.Close()
@@ -224,7 +209,7 @@ func TestTheGroupOfThePodMayAndOthersMayNot(t *testing.T) {
 		r.until("staging", v.stage)
 		r.until("publishing", func(ctx context.Context) error { return v.publish(ctx, "pod", false) })
 		root := v.root("pod")
-		if err := as(user, group, func() error { return root.WriteFile("file", []byte("text"), 0o640) }); err != nil {
+		if err := fusetest.As(user, group, func() error { return root.WriteFile("file", []byte("text"), 0o640) }); err != nil {
 			t.Error(err)
 		}
 		for _, name := range []string{".", "file"} {
@@ -236,10 +221,10 @@ func TestTheGroupOfThePodMayAndOthersMayNot(t *testing.T) {
 				t.Errorf("%s belongs to the group %d", name, gid)
 			}
 		}
-		if err := as(user+1, group, func() error { _, err := root.ReadFile("file"); return err }); err != nil {
+		if err := fusetest.As(user+1, group, func() error { _, err := root.ReadFile("file"); return err }); err != nil {
 			t.Error("another of the group:", err)
 		}
-		if err := as(user+1, otherGroup, func() error { _, err := root.ReadFile("file"); return err }); !errors.Is(err, fs.ErrPermission) {
+		if err := fusetest.As(user+1, otherGroup, func() error { _, err := root.ReadFile("file"); return err }); !errors.Is(err, fs.ErrPermission) {
 			t.Error("one of another group:", err)
 		}
 		_ = root.Close()
@@ -281,25 +266,25 @@ func TestTheGroupsOfTwoPodsAreEachShownTheirOwn(t *testing.T) {
 			}
 		}
 		check(".")
-		if err := as(user, first, func() error { return inFirst.WriteFile("by-first", []byte("1"), 0o660) }); err != nil {
+		if err := fusetest.As(user, first, func() error { return inFirst.WriteFile("by-first", []byte("1"), 0o660) }); err != nil {
 			t.Error(err)
 		}
-		if err := as(user, second, func() error { return inSecond.WriteFile("by-second", []byte("2"), 0o660) }); err != nil {
+		if err := fusetest.As(user, second, func() error { return inSecond.WriteFile("by-second", []byte("2"), 0o660) }); err != nil {
 			t.Error(err)
 		}
 		for _, name := range []string{"by-first", "by-second"} {
 			check(name)
-			if err := as(user+1, second, func() error { _, err := inSecond.ReadFile(name); return err }); err != nil {
+			if err := fusetest.As(user+1, second, func() error { _, err := inSecond.ReadFile(name); return err }); err != nil {
 				t.Error("the second pod's group:", err)
 			}
-			if err := as(user+1, first, func() error { _, err := inSecond.ReadFile(name); return err }); !errors.Is(err, fs.ErrPermission) {
+			if err := fusetest.As(user+1, first, func() error { _, err := inSecond.ReadFile(name); return err }); !errors.Is(err, fs.ErrPermission) {
 				t.Error("the first pod's group in the second pod:", err)
 			}
 		}
 		insideAUserNamespace(t, v.target("pod"), filepath.Join(r.dir, "inside"), user, first)
 		r.kill("gateway")
 		r.start("gateway")
-		if err := as(user, second, func() error { return inSecond.Rename("by-second", "renamed") }); err != nil {
+		if err := fusetest.As(user, second, func() error { return inSecond.Rename("by-second", "renamed") }); err != nil {
 			t.Error(err)
 		}
 		check("renamed")
@@ -328,7 +313,7 @@ func insideAUserNamespace(t *testing.T, published, inside string, user, group in
 		t.Fatal(err)
 	}
 	defer func() { _ = errors.Join(outer.Close(), inner.Close()) }()
-	if err := as(shift+user, shift+group, func() error { return inner.WriteFile("by-inside", nil, 0o660) }); err != nil {
+	if err := fusetest.As(shift+user, shift+group, func() error { return inner.WriteFile("by-inside", nil, 0o660) }); err != nil {
 		t.Error(err)
 	}
 	for added, in := range map[int]*os.Root{0: outer, shift: inner} {

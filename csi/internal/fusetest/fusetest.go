@@ -54,6 +54,20 @@ func Read(target string) error {
 	return nil
 }
 
+// As works as a user without privileges, as far as files are concerned. The thread does not end with it: it may be the one that
+// started processes which die with that.
+func As(uid, gid int, work func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, _ = unix.SetfsgidRetGid(gid)
+	_, _ = unix.SetfsuidRetUid(uid)
+	defer func() {
+		_, _ = unix.SetfsuidRetUid(0)
+		_, _ = unix.SetfsgidRetGid(0)
+	}()
+	return work()
+}
+
 // Main runs a package's tests in a mount namespace of their own, so that no mount outlives them, however they end.
 func Main(m *testing.M) {
 	const inside = "PGW_TEST_IN_NAMESPACE"

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 
@@ -69,19 +68,6 @@ func wantOwner(t *testing.T, path string, uid, gid uint32) {
 	}
 }
 
-// as works as a user without privileges.
-func as(uid, gid int, work func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	_, _ = unix.SetfsgidRetGid(gid)
-	_, _ = unix.SetfsuidRetUid(uid)
-	defer func() {
-		_, _ = unix.SetfsuidRetUid(0)
-		_, _ = unix.SetfsgidRetGid(0)
-	}()
-	return work()
-}
-
 func TestAGroupIsShownAndReachedAsAnother(t *testing.T) {
 	const shown, user = 2000, 1000
 	source, target := sourceAndTarget(t)
@@ -94,12 +80,12 @@ func TestAGroupIsShownAndReachedAsAnother(t *testing.T) {
 	wantOwner(t, filepath.Join(target, "of the shown"), 7, group)
 	root := rootOf(t, target)
 	for gid, may := range map[int]bool{shown: true, group: false} {
-		err := as(user, gid, func() error { _, err := root.ReadFile("of the group"); return err })
+		err := fusetest.As(user, gid, func() error { _, err := root.ReadFile("of the group"); return err })
 		if may && err != nil || !may && !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("one of the group %d reads: %v", gid, err)
 		}
 	}
-	if err := as(user, shown, func() error { return root.WriteFile("new", nil, 0o600) }); err != nil {
+	if err := fusetest.As(user, shown, func() error { return root.WriteFile("new", nil, 0o600) }); err != nil {
 		t.Fatal(err)
 	}
 	wantOwner(t, filepath.Join(source, "new"), user, group)
@@ -136,7 +122,7 @@ func TestOwnersAreShownInsideAPodsUserNamespaceAsTheyAreOutside(t *testing.T) {
 	orSkip(t, BindMapped(source, target, false, shifted, shifted))
 	wantOwner(t, filepath.Join(target, "root's"), first, first)
 	root := rootOf(t, target)
-	if err := as(first+7, first+8, func() error { return root.WriteFile("new", nil, 0o600) }); err != nil {
+	if err := fusetest.As(first+7, first+8, func() error { return root.WriteFile("new", nil, 0o600) }); err != nil {
 		t.Fatal(err)
 	}
 	wantOwner(t, filepath.Join(source, "new"), 7, 8)
