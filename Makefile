@@ -71,7 +71,9 @@ MOUNTED_FAULT_TESTS := **/alluxio/mounted/*FaultTest.java
 MOUNTED_TESTS := **/alluxio/mounted/*Test.java,**/alluxio/mounted/*IT.java
 # These are of Maven itself, which has nothing to compile, and lives for seconds.
 SHORT_MVN := MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $$MAVEN_OPTS" $(MVN) -Dquick
-MVN_TEST := $(SHORT_MVN) -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
+# On a tree that is built, Maven makes nothing: lanes share its target folders, and what one makes anew the other may be reading.
+COMPILED := -Dprotoc.skip -Dexec.skip -Dmaven.resources.skip -Dmaven.main.skip -Dpgw.tests.compiled=true
+MVN_TEST := $(SHORT_MVN) $(if $(BUILT),,$(COMPILED)) -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
   $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) test
 CORE := -pl fuse-core
 ADAPTER := -Dpgw.skip.core=true
