@@ -9,6 +9,7 @@ import io.posixgateway.fuse.jni.FreeThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -175,7 +176,8 @@ public final class HotDirectories implements AutoCloseable {
         Facts before = pulse.seen;
         if (before == null || !before.sameContent(now)) {
             pulse.seen = now;
-            pulse.sinceNanos = askedNanos;
+            // A slow answer says how it was at an unknown moment before it came.
+            pulse.sinceNanos = metadata.nowNanos();
             directory.dentries().stand(null);
             return false;
         }
@@ -202,6 +204,13 @@ public final class HotDirectories implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** Waits until what was asked for so far is listed: what a test looks at next does not change by itself. */
+    public void settle() throws InterruptedException {
+        CountDownLatch reached = new CountDownLatch(1);
+        lister.execute(reached::countDown);
+        reached.await();
     }
 
     @Override
