@@ -29,7 +29,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-memory
+.PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-fairness bench-memory
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -229,7 +229,7 @@ BENCH := alluxio-adapter/bench
 
 ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling s3 latency bypass
 
-bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, memory, s3, requests, start… (ARGS=--quick)
+bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, memory, fairness, s3, requests, start… (ARGS=--quick)
 	@$(MAKE) -s --no-print-directory bench-$(or $(TEST),all)
 
 # Continues where it was stopped (ARGS=--minutes 5), and writes docs/benchmarks.md in the end.
@@ -239,10 +239,16 @@ bench-all: bench-peers
 $(addprefix bench-,$(ALLUXIO_BENCHES)): bench-peers
 	@$(VENV)/python $(BENCH)/bench_alluxio.py --group $(@:bench-%=%) $(ARGS)
 
-# Memory of one process with 1, 10 and 50 volumes, idle and with their names listed: parts of bench-scaling.
-bench-memory: bench-peers
-	@$(VENV)/python $(BENCH)/bench_alluxio.py --group scaling --parts volumes,known --contenders gateway \
-	  --out $(BENCH)/target/results/memory $(ARGS)
+# Memory of a gateway with the chart's limit: 1, 10 and 50 volumes, idle, with their files known, and under 64 readers (SECONDS=60, or
+# 900; FILES=20000 of each volume).
+bench-memory: build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=VolumesBench -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.seconds=$(or $(SECONDS),60) -Dpgw.files=$(or $(FILES),20000) $(ARGS)
+
+# What 64 readers of one volume that wait for a slow worker cost the reader of another (ROUNDS=10).
+bench-fairness: build
+	@$(MAKE) -s -C $(BENCH) target/delay
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=FairnessBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),10) $(ARGS)
 
 bench-peers: setup setup-train build
 	@echo "==> building the loads, the floors and the peers"

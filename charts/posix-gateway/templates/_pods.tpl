@@ -169,6 +169,12 @@ said here. Takes (list . name port resources).
     {{- with $gateway.spoolFree }}
     - --spool-free={{ . }}
     {{- end }}
+    {{- with $gateway.maxBytesPerSecond }}
+    - --max-bytes-per-second={{ . }}
+    {{- end }}
+    {{- with $gateway.maxRequestsPerSecond }}
+    - --max-requests-per-second={{ int . }}
+    {{- end }}
     {{- with concat $root.Values.alluxio.workerBlockDirs $gateway.blockDirs }}
     - --block-folders={{ join ":" . }}
     {{- end }}

@@ -89,6 +89,26 @@ func TestNumbersOfUsersHaveThirtyTwoBits(t *testing.T) {
 	}
 }
 
+func TestLimitsOfRatesLetSomethingThrough(t *testing.T) {
+	for _, said := range []map[string]string{
+		{"bytesPerSecond": "1M"}, {"bytesPerSecond": "1048576"}, {"bytesPerSecond": "1024K"}, {"bytesPerSecond": "2G"}, {"requestsPerSecond": "1"},
+	} {
+		said[AlluxioPath] = "/a"
+		if _, err := Parse(said, nil, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, said := range []map[string]string{
+		{"bytesPerSecond": "0"}, {"bytesPerSecond": "0M"}, {"bytesPerSecond": "1048575"}, {"bytesPerSecond": "1023K"}, {"bytesPerSecond": "-1M"},
+		{"bytesPerSecond": ""}, {"bytesPerSecond": "M"}, {"requestsPerSecond": "0"}, {"requestsPerSecond": "000"}, {"requestsPerSecond": "1M"},
+	} {
+		said[AlluxioPath] = "/a"
+		if _, err := Parse(said, nil, nil); err == nil || !strings.Contains(err.Error(), "at least 1") {
+			t.Errorf("%v: got %v", said, err)
+		}
+	}
+}
+
 func TestMastersMayHaveAddressesOfIPv6(t *testing.T) {
 	for _, masters := range []string{"[::1]:19998", "a:1,[2001:db8::7]:19998", "10.0.0.1:19998"} {
 		if _, err := Parse(map[string]string{AlluxioPath: "/a", Masters: masters}, nil, nil); err != nil {

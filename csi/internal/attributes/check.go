@@ -34,6 +34,20 @@ func isSize(value string) bool     { return sizePattern.MatchString(value) }
 func isNumber(value string) bool   { return numberPattern.MatchString(value) }
 func isOctal(value string) bool    { return octalPattern.MatchString(value) }
 
+// isPositive accepts a number of requests.
+func isPositive(value string) bool { return isNumber(value) && strings.Trim(value, "0") != "" }
+
+// isRate accepts bytes in a second: a MiB at least, as one request may move as much.
+func isRate(value string) bool {
+	if !isSize(value) {
+		return false
+	}
+	digits := strings.TrimRight(value, "KMGT")
+	number, err := strconv.ParseUint(digits, 10, 64)
+	least := map[string]uint64{"": 1 << 20, "K": 1 << 10, "M": 1, "G": 1, "T": 1}[value[len(digits):]]
+	return err == nil && number >= least
+}
+
 // isID accepts the number of a user or a group: all of 32 bits but the last, which means none.
 func isID(value string) bool {
 	id, err := strconv.ParseUint(value, 10, 32)

@@ -120,6 +120,10 @@ var Declarations = []Declaration{
 	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings bring attributes with them."},
 	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Threads that receive this volume's requests on devfuse."},
 	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
+	{Name: "bytesPerSecond", Option: "bytes_per_second", Allowed: sizeWords + "; at least 1M", Default: "no limit, or the chart's", check: isRate,
+		Doc: "Most that is read, written and copied on one node in a second; what comes sooner waits and never fails. Files are then neither passed through nor bypassed. The chart's node.gateway.maxBytesPerSecond is a ceiling of every volume."},
+	{Name: "requestsPerSecond", Option: "requests_per_second", Allowed: "number, at least 1", Default: "no limit, or the chart's", check: isPositive,
+		Doc: "Most requests on one node in a second; what comes sooner waits and never fails. The chart's node.gateway.maxRequestsPerSecond is a ceiling of every volume."},
 
 	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: IsPath,
 		Doc: "Folder below which provisioned volumes lie."},

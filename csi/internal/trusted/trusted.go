@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,8 +26,8 @@ var self = os.Geteuid
 // isOwn says whether a user may say what this process does: root, and its own.
 func isOwn(uid uint32) bool { return uid == 0 || uid == uint32(self()) }
 
-// Folder makes a folder and those above it where they are missing, and refuses one that another user owns, may write to, or has put a
-// symbolic link for. The error says what to do.
+// Folder makes a folder and those above it where they are missing, and refuses one that another user owns, may write to, could replace,
+// or has put a symbolic link for. The error says what to do.
 func Folder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(path, mode); err != nil {
 		return err
@@ -38,7 +39,46 @@ func Folder(path string, mode fs.FileMode) error {
 	if entry.Mode&unix.S_IFMT == unix.S_IFLNK && !isOwn(entry.Uid) {
 		return fmt.Errorf("%s is a link that user %d made: remove it", path, entry.Uid)
 	}
-	return check(path, &folder, unix.S_IFDIR)
+	return errors.Join(check(path, &folder, unix.S_IFDIR), above(path))
+}
+
+// above refuses a folder that another user could put another one in the place of: by a link on the way there, or from a folder above it.
+func above(path string) error {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	resolved, err := filepath.EvalSymlinks(whole)
+	if err != nil {
+		return err
+	}
+	for _, way := range []string{whole, resolved} {
+		for at := filepath.Dir(way); ; at = filepath.Dir(at) {
+			if err := step(path, at); err != nil {
+				return err
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// step looks at one of the names that lead to path. A group of root's may write above it, as on Debian, and anybody where names can be
+// changed by their owners only.
+func step(path, at string) error {
+	var found unix.Stat_t
+	if err := unix.Lstat(at, &found); err != nil {
+		return fmt.Errorf("folder %s: %w", at, err)
+	}
+	switch isFolder := found.Mode&unix.S_IFMT == unix.S_IFDIR; {
+	case !isOwn(found.Uid):
+		return fmt.Errorf("%s lies in %s of user %d, who could replace it: move it, or give that to root", path, at, found.Uid)
+	case isFolder && found.Mode&unix.S_IWOTH != 0 && found.Mode&unix.S_ISVTX == 0:
+		return fmt.Errorf("%s lies in %s, where every user could replace it: move it, or chmod o-w %s", path, at, at)
+	}
+	return nil
 }
 
 // ReadFile reads a whole file that lies in a folder which Folder has accepted. It refuses what is no regular file, has another name

@@ -45,6 +45,27 @@ func TestAFolderIsMadeOnceAndBelieved(t *testing.T) {
 	}
 }
 
+func TestFoldersThatOthersCouldReplaceAreRefused(t *testing.T) {
+	needRoot(t)
+	parent := filepath.Join(t.TempDir(), "parent")
+	path := filepath.Join(parent, "a", "f")
+	must(t, os.MkdirAll(path, 0o755))
+	must(t, Folder(path, 0o700))
+	must(t, os.Chmod(parent, 0o777))
+	refused(t, Folder(path, 0o700), "every user could replace it")
+	must(t, os.Chmod(parent, 0o777|os.ModeSticky))
+	must(t, Folder(path, 0o700))
+	must(t, os.Chmod(parent, 0o755))
+	must(t, os.Chown(parent, stranger, stranger))
+	refused(t, Folder(path, 0o700), "of user 54321, who could replace it")
+	must(t, os.Chown(parent, 0, 0))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(parent, link))
+	must(t, Folder(filepath.Join(link, "a", "f"), 0o700))
+	must(t, os.Lchown(link, stranger, stranger))
+	refused(t, Folder(filepath.Join(link, "a", "f"), 0o700), "of user 54321, who could replace it")
+}
+
 func TestFoldersThatOthersCouldFillAreRefused(t *testing.T) {
 	needRoot(t)
 	parent := t.TempDir()

@@ -263,8 +263,8 @@ public record AdapterOptions(
                 values.millis("negative_ttl") * 1_000_000L,
                 values.text("write_type"),
                 values.on("short_circuit"),
-                noOpen ? 0 : ownReads(values.text("passthrough")),
-                ownReads(values.text("bypass")),
+                noOpen ? 0 : ownReads(values, "passthrough"),
+                ownReads(values, "bypass"),
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
@@ -328,9 +328,12 @@ public record AdapterOptions(
                 consistency, metadataTtlNanos, metadataTtlNanosByPath, openTrustNanos, negativeTtlNanos, clock);
     }
 
-    /** Of whoever reads block files beside this process. */
-    private static long ownReads(String choice) {
-        return switch (choice) {
+    /** Of whoever reads block files beside this process, which could not limit that. */
+    private static long ownReads(OptionValues values, String name) {
+        if (values.declares("bytes_per_second") && values.given("bytes_per_second")) {
+            return 0;
+        }
+        return switch (values.text(name)) {
             case "on" -> 1;
             case "auto" -> OWN_READS_AUTO_BYTES;
             default -> 0;

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.GatewayService;
+import io.posixgateway.alluxio.service.RateCeilings;
 import io.posixgateway.alluxio.service.Rehearsal;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.time.Clock;
@@ -80,6 +81,22 @@ final class ServeCommand implements Callable<Integer> {
     private String spoolFree = "";
 
     @Option(
+            names = "--max-bytes-per-second",
+            paramLabel = "SIZE",
+            description =
+                    "Most that each volume may read, write and copy in a second, as its option bytes_per_second says;"
+                            + " default: no limit.")
+    private String maxBytesPerSecond = "";
+
+    @Option(
+            names = "--max-requests-per-second",
+            paramLabel = "N",
+            description =
+                    "Most requests of each volume in a second, as its option requests_per_second says; default: no"
+                            + " limit.")
+    private String maxRequestsPerSecond = "";
+
+    @Option(
             names = "--block-folders",
             paramLabel = "[MASTERS=]DIR[:DIR...]",
             description = {
@@ -129,7 +146,7 @@ final class ServeCommand implements Callable<Integer> {
     private AlluxioVolumes volumes() throws ServiceException {
         try {
             BlockFolderRules rules = BlockFolderRules.of(blockFolders);
-            return new AlluxioVolumes(siteProperties, spool, spoolFree, rules, Clock.system());
+            return new AlluxioVolumes(siteProperties, spool, spoolFree, rules, ceilings(), Clock.system());
         } catch (OptionException e) {
             throw new CommandException("--spool-free: " + e.getMessage(), e);
         } catch (IllegalArgumentException e) {
@@ -137,6 +154,14 @@ final class ServeCommand implements Callable<Integer> {
                     "--block-folders: " + e.getMessage()
                             + "; give DIR[:DIR...] or MASTERS=DIR[:DIR...], each DIR absolute",
                     e);
+        }
+    }
+
+    private RateCeilings ceilings() {
+        try {
+            return RateCeilings.of(maxBytesPerSecond, maxRequestsPerSecond);
+        } catch (OptionException e) {
+            throw new CommandException("--max-bytes-per-second, --max-requests-per-second: " + e.getMessage(), e);
         }
     }
 

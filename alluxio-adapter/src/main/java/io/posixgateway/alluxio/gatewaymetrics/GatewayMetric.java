@@ -195,6 +195,14 @@ public enum GatewayMetric {
             "Requests that could not be served from memory and were offloaded to the pool.",
             Scope.VOLUME),
     QUEUED(Type.GAUGE, "requests_queued", "Requests that wait for a pool thread.", Scope.VOLUME),
+    DELAYED(
+            Type.GAUGE,
+            "requests_delayed",
+            "Requests that bytes_per_second or requests_per_second holds up; durations leave that time out.",
+            Scope.VOLUME),
+    DELAYS(Type.COUNTER, "requests_limited", "Requests that these limits have held up.", Scope.VOLUME),
+    DELAY_SECONDS(
+            Type.COUNTER, "limit_delay_seconds", "For how long these limits held requests up, together.", Scope.VOLUME),
     POOL_LIMIT(Type.GAUGE, "pool_threads_limit", "Most threads of the pool (pool_threads).", Scope.VOLUME),
     KERNEL_WAITING(
             Type.GAUGE,

@@ -164,12 +164,22 @@ final class VolumeSamples {
         add(GatewayMetric.IN_FLIGHT, metrics.inFlight());
         add(GatewayMetric.OFFLOADED, metrics.handedOver());
         add(GatewayMetric.QUEUED, metrics.queued());
+        limits(metrics);
         add(GatewayMetric.POOL_LIMIT, volume.session().poolThreads());
         add(GatewayMetric.READ_BYTES, metrics.bytesRead());
         add(GatewayMetric.WRITTEN_BYTES, metrics.bytesWritten());
         long waiting = volume.session().kernelConnection().waiting();
         if (waiting >= 0) {
             add(GatewayMetric.KERNEL_WAITING, waiting);
+        }
+    }
+
+    /** Left out where nothing was ever held up. */
+    private void limits(SessionMetrics metrics) {
+        if (metrics.delays() > 0) {
+            add(GatewayMetric.DELAYED, metrics.delayed());
+            add(GatewayMetric.DELAYS, metrics.delays());
+            samples.addSeconds(GatewayMetric.DELAY_SECONDS, metrics.delayedNanos(), with());
         }
     }
 

@@ -53,6 +53,7 @@ public final class AlluxioVolumes {
     private final Map<String, String> own;
 
     private final BlockFolderRules blockFolders;
+    private final RateCeilings ceilings;
     private final AlluxioMount.Shared shared;
     private final MemoryWatch memory;
 
@@ -69,11 +70,12 @@ public final class AlluxioVolumes {
     public AlluxioVolumes(
             @Nullable Path siteProperties, @Nullable Path spool, BlockFolderRules blockFolders, Clock clock)
             throws ServiceException {
-        this(siteProperties, spool, "", blockFolders, clock);
+        this(siteProperties, spool, "", blockFolders, RateCeilings.NONE, clock);
     }
 
     /**
      * @param spoolFree what stays free on the spool's disk, as the option spool_free says it; empty: as is usual
+     * @param ceilings of what each volume may ask for in a second
      * @throws OptionException that is no size
      */
     public AlluxioVolumes(
@@ -81,9 +83,16 @@ public final class AlluxioVolumes {
             @Nullable Path spool,
             String spoolFree,
             BlockFolderRules blockFolders,
+            RateCeilings ceilings,
             Clock clock)
             throws ServiceException {
-        this(siteProperties, ownOptions(spool, spoolFree), blockFolders, AlluxioMount.Shared.ofOne(clock), null);
+        this(
+                siteProperties,
+                ownOptions(spool, spoolFree),
+                blockFolders,
+                ceilings,
+                AlluxioMount.Shared.ofOne(clock),
+                null);
     }
 
     /** @param memory of the process; null: as it is */
@@ -94,6 +103,18 @@ public final class AlluxioVolumes {
             AlluxioMount.Shared shared,
             @Nullable MemoryWatch memory)
             throws ServiceException {
+        this(siteProperties, own, blockFolders, RateCeilings.NONE, shared, memory);
+    }
+
+    private AlluxioVolumes(
+            @Nullable Path siteProperties,
+            Map<String, String> own,
+            BlockFolderRules blockFolders,
+            RateCeilings ceilings,
+            AlluxioMount.Shared shared,
+            @Nullable MemoryWatch memory)
+            throws ServiceException {
+        this.ceilings = ceilings;
         this.shared = shared;
         this.memory = memory == null ? MemoryWatch.ofProcess(shared.cache()) : memory;
         this.blockFolders = blockFolders;
@@ -157,7 +178,7 @@ public final class AlluxioVolumes {
                         "option '" + name + "' is the gateway's own; it is set by " + flag + " of posix-gateway serve");
             }
         });
-        return OPTIONS.read(given);
+        return ceilings.over(OPTIONS.read(given));
     }
 
     /**

@@ -142,7 +142,10 @@ public final class Diagnosis {
     private static String requests(List<Volume> volumes) {
         StringBuilder text = new StringBuilder("Requests that are not answered, by volume.\n");
         for (Volume volume : volumes) {
-            text.append(volume.name()).append('\n');
+            text.append(volume.name())
+                    .append(", beside ")
+                    .append(volume.session().metrics().delayed())
+                    .append(" that its limits delay\n");
             for (RequestUnderWay request : volume.session().underWay(0)) {
                 text.append("  ").append(request).append('\n');
             }

@@ -17,25 +17,28 @@ import org.slf4j.LoggerFactory;
  * second; any thread may ask.
  *
  * <pre>
- *         85 %                93 %, or no cache is left
- *  CALM ────────▶ NEAR ─────────────────────────────────▶ SHORT
- *    ▲  below 80 %  │ ▲            below 85 %               │
- *    └──────────────┘ └─────────────────────────────────────┘
+ *         85 %                  90 %
+ *  CALM ────────▶ NEAR ───────────────────▶ SHORT
+ *    ▲  below 80 %  │ ▲      below 88 %       │
+ *    └──────────────┘ └───────────────────────┘
  * </pre>
  *
  * Beyond 85 % a quarter of the cached metadata goes, and all other caches, again after each {@value #SETTLE_LOOKS} looks: it
- * takes the collector a while to give memory back. In SHORT no new volume is taken, besides. In CALM the caches may grow
- * again, a sixteenth with each look.
+ * takes the collector a while to give memory back. When no cache is left, each try costs as much and brings little: the next one
+ * comes after twice the time, {@value #MAX_SETTLE_LOOKS} looks at most, until the process is calm, or gets short anew. In SHORT no new
+ * volume is taken, besides. In CALM the caches may grow again, a sixteenth with each look.
  */
 final class MemoryWatch {
     private static final Logger LOG = LoggerFactory.getLogger(MemoryWatch.class);
     private static final double CALM = 0.80;
     private static final double NEAR = 0.85;
-    private static final double SHORT = 0.93;
+    private static final double SHORT = 0.90;
+    private static final double SHORT_NO_MORE = 0.88;
     /** All tasks waited for memory in so much of the last ten seconds: that is near, however much is left. */
     private static final double STALLED_PERCENT = 20;
 
     private static final int SETTLE_LOOKS = 10;
+    private static final int MAX_SETTLE_LOOKS = 640;
 
     private final Supplier<MemoryGroup.Reading> group;
     private final Supplier<MemoryGroup.Reading> heap;
@@ -47,6 +50,8 @@ final class MemoryWatch {
     private final AtomicLong refused = new AtomicLong();
     /** Since caches were given back; of the one thread that looks. */
     private int looks = SETTLE_LOOKS;
+    /** So many before it is tried again; of the same thread. */
+    private int settleLooks = SETTLE_LOOKS;
 
     /** How near the process is. */
     enum State {
@@ -107,19 +112,28 @@ final class MemoryWatch {
         if (now != before) {
             log(before, now);
         }
+        boolean worse = now == State.SHORT && before != State.SHORT;
+        if (now == State.CALM || worse) {
+            settleLooks = SETTLE_LOOKS;
+        }
         looks++;
-        if (near && looks > SETTLE_LOOKS) {
-            looks = 0;
-            cache.shrink();
-            otherCaches.run();
+        if (near && looks > settleLooks) {
+            giveBackAll();
         } else if (now == State.CALM) {
             cache.grow();
         }
         cache.balance();
     }
 
-    private State next(State before, boolean near, double part) {
-        if (part >= SHORT || (part >= NEAR && cache.isSpent())) {
+    private void giveBackAll() {
+        looks = 0;
+        settleLooks = cache.isSpent() ? Math.min(2 * settleLooks, MAX_SETTLE_LOOKS) : SETTLE_LOOKS;
+        cache.shrink();
+        otherCaches.run();
+    }
+
+    private static State next(State before, boolean near, double part) {
+        if (part >= SHORT || (part >= SHORT_NO_MORE && before == State.SHORT)) {
             return State.SHORT;
         }
         return near || (part >= CALM && before != State.CALM) ? State.NEAR : State.CALM;

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
+import io.posixgateway.fuse.dispatch.RateLimit;
 import io.posixgateway.fuse.session.MountFlag;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.session.SessionOptions.Feature;
@@ -20,6 +21,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The options of a session with the kernel, whatever the file system: declared, and turned into {@link SessionOptions}. */
 public final class MountOptions {
+    /** Options that limit what a session may ask for. */
+    static final String BYTES_PER_SECOND = "bytes_per_second";
+
+    static final String REQUESTS_PER_SECOND = "requests_per_second";
+
     private static final long MOST_SECONDS = 604_800;
 
     private static final int LEAST_POOL_THREADS = 16;
@@ -81,6 +87,19 @@ public final class MountOptions {
                             "0",
                             "Most requests of this mount that wait for Alluxio at the same time; 0: two per CPU, at least 16"
                                     + " and at most 64."),
+                    new Option(
+                            BYTES_PER_SECOND,
+                            new Option.Size(1 << 20, 1L << 40),
+                            "",
+                            "Most that is read, written and copied through this mount in a second, what the kernel has in its"
+                                    + " page cache left out; by default as much as there is. What comes sooner waits and"
+                                    + " never fails. Files are then neither passed through nor bypassed."),
+                    new Option(
+                            REQUESTS_PER_SECOND,
+                            new Option.Whole(1, 10_000_000),
+                            "",
+                            "Most requests of the kernel in a second; by default as many as come. What comes sooner waits"
+                                    + " and never fails."),
                     new Option(
                             "queue_depth",
                             new Option.Whole(0, 1024),
@@ -176,7 +195,14 @@ public final class MountOptions {
                 (int) values.number("spin"),
                 values.on("enable_uring"),
                 guard,
-                off);
+                off,
+                limit(values));
+    }
+
+    private static RateLimit limit(OptionValues values) {
+        return new RateLimit(
+                values.given(BYTES_PER_SECOND) ? values.bytes(BYTES_PER_SECOND) : 0,
+                values.given(REQUESTS_PER_SECOND) ? values.number(REQUESTS_PER_SECOND) : 0);
     }
 
     /** Flags of mount(2) that were asked for. */
@@ -235,6 +261,9 @@ public final class MountOptions {
         }
         if (values.text("passthrough").equals("off")) {
             return SessionOptions.SWITCHED_OFF;
+        }
+        if (values.given(BYTES_PER_SECOND)) {
+            return "bytes_per_second limits it";
         }
         boolean changes = !readOnly && !values.text("consistency").equals("immutable");
         return changes ? "only with ro or consistency=immutable" : null;

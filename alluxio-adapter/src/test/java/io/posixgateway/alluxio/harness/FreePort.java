@@ -6,7 +6,7 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** A port for a program under test that may be started more than once. */
-final class FreePort {
+public final class FreePort {
     /** Below those of embedded Alluxios, and of outgoing connections, one of which may take a port between two starts. */
     private static final int FIRST = 12_000;
 
@@ -16,7 +16,7 @@ final class FreePort {
     private FreePort() {}
 
     /** Nobody listens on it now. */
-    static int find() throws IOException {
+    public static int find() throws IOException {
         IOException taken = new IOException();
         for (int tries = 0; tries < MOST_TRIES; tries++) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, END);

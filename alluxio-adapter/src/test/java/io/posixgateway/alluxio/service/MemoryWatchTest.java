@@ -42,22 +42,12 @@ class MemoryWatchTest {
     }
 
     @Test
-    void look_whenCachesWereGivenBackAndItIsStillNear_refusesVolumesUntilItIsNot() {
-        heap = percent(86);
-        look(1);
-        assertThat(watch.refuse()).isNull();
+    void look_nearAlthoughAllCachesWereGivenBack_takesVolumes() {
+        heap = percent(89);
         look(200);
         assertThat(cache.isSpent()).isTrue();
-        assertThat(watch.refuse())
-                .contains("860 of 1000 MiB")
-                .contains("POSIX_GATEWAY_HEAP")
-                .contains("node.gateway.resources.limits.memory");
-        assertThat(watch.counts().refused()).isEqualTo(1);
-        heap = percent(82);
-        look(1);
         assertThat(watch.state()).isEqualTo(State.NEAR);
         assertThat(watch.refuse()).isNull();
-        assertThat(cache.isSpent()).as("it does not grow yet").isTrue();
         heap = percent(60);
         look(20);
         assertThat(watch.state()).isEqualTo(State.CALM);
@@ -65,10 +55,56 @@ class MemoryWatchTest {
     }
 
     @Test
-    void look_veryNearTheLimit_refusesAtOnce() {
+    void look_shortOfMemory_refusesVolumesUntilItIsNot() {
+        heap = percent(90);
+        look(1);
+        assertThat(givenBack).as("caches go first").isEqualTo(1);
+        assertThat(watch.refuse())
+                .contains("900 of 1000 MiB")
+                .contains("POSIX_GATEWAY_HEAP")
+                .contains("node.gateway.resources.limits.memory");
+        assertThat(watch.counts().refused()).isEqualTo(1);
+        heap = percent(89);
+        look(1);
+        assertThat(watch.state()).as("it is not refused and taken by turns").isEqualTo(State.SHORT);
+        heap = percent(87);
+        look(1);
+        assertThat(watch.state()).isEqualTo(State.NEAR);
+        assertThat(watch.refuse()).isNull();
+        heap = percent(82);
+        look(300);
+        assertThat(watch.state()).isEqualTo(State.NEAR);
+        assertThat(cache.limitBytes()).as("it does not grow yet").isLessThan(CACHE_BYTES);
+    }
+
+    @Test
+    void look_veryNearTheLimitOfTheGroup_refusesAtOnce() {
         group = percent(94);
         look(1);
         assertThat(watch.refuse()).contains("940 of 1000 MiB").contains("control group");
+    }
+
+    /** Each try has the collector work; a process that just needs so much is left in peace. */
+    @Test
+    void look_nearForLongWithNothingLeftToGiveBack_triesLessAndLessOften() {
+        heap = percent(87);
+        look(1);
+        while (!cache.isSpent()) {
+            look(1);
+        }
+        int before = givenBack;
+        look(3600);
+        assertThat(givenBack - before).isBetween(5, 12);
+        heap = percent(91);
+        before = givenBack;
+        look(12);
+        assertThat(givenBack - before).as("once it gets short").isEqualTo(1);
+        heap = percent(50);
+        look(20);
+        heap = percent(87);
+        before = givenBack;
+        look(12);
+        assertThat(givenBack - before).as("once it was calm").isBetween(1, 2);
     }
 
     /** It may take the collector seconds to give anything back. */

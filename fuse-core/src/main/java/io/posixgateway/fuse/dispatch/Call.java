@@ -54,6 +54,13 @@ final class Call implements Request {
     long beganNanos = IDLE;
     volatile boolean interrupted;
 
+    /** A limit holds it up; set to false after {@link #beganNanos} was moved on by that time. */
+    volatile boolean delayed;
+    /** Since when, by the clock. */
+    long delayedSinceNanos;
+    /** Tokens that it took, where there is a limit. */
+    long reservedBytes;
+
     /**
      * Who works on it; null: nobody. Written plainly, as {@link #beganNanos} and {@link #opcode} are: whoever looks from outside
      * may see them a little late, and looks twice.

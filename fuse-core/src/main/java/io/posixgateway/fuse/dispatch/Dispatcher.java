@@ -35,6 +35,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     private static final long FINISH_SECONDS = 8;
     private static final long LEAVING_SECONDS = 2;
+    /** How often a delayed request that no slot is free for looks for one. */
+    private static final long SLOT_NANOS = 20_000_000L;
 
     private final Operations operations;
     private final SessionMetrics metrics;
@@ -42,16 +44,31 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private final String name;
     private final HandoverPool pool;
     private final WaitingCalls waiting = new WaitingCalls();
+    /** Null: nothing is limited. */
+    private final @Nullable DelayedCalls delayed;
+
     private final Failures failures = new Failures();
     private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Consumer<RequestRecord> listener;
     private volatile boolean leaving;
+    private volatile boolean closing;
 
     public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
+        this(fileSystem, init, metrics, options, HandoverPool.later());
+    }
+
+    /** @param later looks after threads that are stuck, and ends delays */
+    Dispatcher(
+            FileSystem fileSystem,
+            InitHandler init,
+            SessionMetrics metrics,
+            DispatchOptions options,
+            HandoverPool.Later later) {
         this.metrics = metrics;
         this.readOnly = options.readOnly();
         this.name = options.name();
-        this.pool = new HandoverPool(options.poolThreads(), metrics);
+        this.pool = new HandoverPool(options.poolThreads(), metrics, later);
+        this.delayed = DelayedCalls.of(options.limit(), metrics, later);
         Operations.Builder table = new Operations.Builder()
                 .on(Opcode.INIT, call -> init.init(call.exchange()))
                 .on(Opcode.DESTROY, call -> 0)
@@ -59,7 +76,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
                 .on(Opcode.NOTIFY_REPLY, call -> 0);
         new NodeOperations(fileSystem).define(table);
         new NameOperations(fileSystem).define(table);
-        new FileOperations(fileSystem, metrics, readOnly).define(table);
+        new FileOperations(fileSystem, metrics, options).define(table);
         new DirectoryOperations(fileSystem).define(table);
         new AttributeOperations(fileSystem).define(table);
         this.operations = table.build();
@@ -70,6 +87,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         metrics.requestBegan();
         Call call = callOf(exchange);
         call.begin(metrics.nanos());
+        if (delayed != null) {
+            long delayNanos = delayed.reserve(call);
+            if (delayNanos > 0) {
+                delay(call, delayed, delayNanos);
+                return;
+            }
+        }
         int result = execute(call);
         if (result == FileSystem.WOULD_WAIT) {
             handOver(call);
@@ -117,17 +141,65 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             leave(call);
             return;
         }
+        if (letWait(call, call.exchange().handOver())) {
+            toPool(call);
+        } else {
+            finishWaiting(call);
+        }
+    }
+
+    /**
+     * A limit holds it up. Where no slot is free, so does it hold up the transport's thread: what comes next stays with the kernel,
+     * where its programs can be killed.
+     */
+    private void delay(Call call, DelayedCalls limit, long delayNanos) {
+        long dueNanos = metrics.clock().nanos() + delayNanos;
+        limit.begin(call);
+        Exchange to = call.exchange().handOver();
+        while (to == null && !leaving && !closing && dueNanos - metrics.clock().nanos() > 0) {
+            metrics.clock().pause(SLOT_NANOS);
+            to = call.exchange().handOver();
+        }
+        if (to == null) {
+            limit.end(call);
+            handOver(call);
+        } else {
+            letWait(call, to);
+            call.rest();
+            limit.add(call, dueNanos, this::toPool);
+            endDelays();
+        }
+    }
+
+    /** When the session ends, or is left to the next process, no limit holds anything up. */
+    private void endDelays() {
+        if (delayed != null && leaving) {
+            delayed.endAll(call -> {
+                waiting.remove(call);
+                leave(call);
+            });
+        } else if (delayed != null && closing) {
+            delayed.endAll(this::toPool);
+        }
+    }
+
+    /**
+     * From now on it may wait, and be interrupted.
+     *
+     * @param to the exchange in which it goes on; null: in that of the transport's thread, on which it stays
+     * @return has it left that thread?
+     */
+    private boolean letWait(Call call, @Nullable Exchange to) {
         Exchange from = call.exchange();
-        Exchange to = from.handOver();
         call.mayWait = true;
         waiting.add(call);
-        if (to == null) {
-            finishWaiting(call);
-            return;
-        }
-        if (to != from) {
+        if (to != null && to != from) {
             move(call, from, to);
         }
+        return to != null;
+    }
+
+    private void toPool(Call call) {
         metrics.requestHandedOver();
         call.rest();
         if (!pool.execute(() -> runOnPool(call))) {
@@ -181,6 +253,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     private void finish(Call call, int result) {
+        if (delayed != null) {
+            delayed.executed(call, result);
+        }
         Exchange exchange = call.exchange();
         int error = result >= 0 ? 0 : result < LOWEST_ERROR ? -Errno.EIO : result;
         long nanos = metrics.nanos() - call.beganNanos;
@@ -207,13 +282,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         listener = told;
     }
 
-    /** The requests that came at least so long ago and are not answered. Any thread. */
+    /** The requests that came at least so long ago and are not answered; time that a limit took is none of theirs. Any thread. */
     public List<RequestUnderWay> underWay(long atLeastNanos) {
         List<RequestUnderWay> found = new ArrayList<>();
         long now = metrics.nanos();
         for (Call call : calls) {
             long began = call.beganNanos;
-            if (began != Call.IDLE && now - began >= atLeastNanos) {
+            if (began != Call.IDLE && !call.delayed && now - began >= atLeastNanos) {
                 RemoteCalls remote = call.remote;
                 RequestUnderWay seen = new RequestUnderWay(
                         call.unique(),
@@ -245,7 +320,11 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     private int interrupt(Call call) {
         // The kernel names a request as it sent it last, with the resend bit where it did so again.
-        waiting.interrupt(call.int64(Layouts.INTERRUPT_IN_UNIQUE) & ~Layouts.UNIQUE_RESEND);
+        long unique = call.int64(Layouts.INTERRUPT_IN_UNIQUE) & ~Layouts.UNIQUE_RESEND;
+        waiting.interrupt(unique);
+        if (delayed != null) {
+            delayed.interrupt(unique);
+        }
         return 0;
     }
 
@@ -256,6 +335,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
      */
     public void leaveWaiting() {
         leaving = true;
+        endDelays();
         if (!pool.finish(LEAVING_SECONDS)) {
             LOG.info("requests in flight take long; all others wait now, for them and for the next process");
         }
@@ -272,6 +352,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     /** As {@link #close()}; requests are interrupted after so many seconds. */
     void close(long seconds) {
+        closing = true;
+        endDelays();
         if (!pool.finish(seconds)) {
             LOG.warn("requests in flight for long are interrupted, as the session ends");
             waiting.interruptAll();

@@ -13,15 +13,27 @@ import java.nio.ByteBuffer;
 final class FileOperations {
     /** The largest count that a 32-bit answer carries. */
     private static final int MAX_COPY_BYTES = 0x7fff_f000;
+    /** A copy that is limited to less than this a second still gets so far each time. */
+    private static final int MIN_COPY_BYTES = 1 << 20;
 
     private final FileSystem fileSystem;
     private final SessionMetrics metrics;
     private final boolean readOnly;
+    private final long maxCopyBytes;
 
-    FileOperations(FileSystem fileSystem, SessionMetrics metrics, boolean readOnly) {
+    FileOperations(FileSystem fileSystem, SessionMetrics metrics, DispatchOptions options) {
         this.fileSystem = fileSystem;
         this.metrics = metrics;
-        this.readOnly = readOnly;
+        this.readOnly = options.readOnly();
+        this.maxCopyBytes = maxCopyBytes(options.limit());
+    }
+
+    /** What a second allows, so that no other request waits much longer than that for a copy; callers go on after a short one. */
+    static long maxCopyBytes(RateLimit limit) {
+        long bytesPerSecond = limit.bytesPerSecond();
+        return bytesPerSecond == 0
+                ? MAX_COPY_BYTES
+                : Math.min(MAX_COPY_BYTES, Math.max(MIN_COPY_BYTES, bytesPerSecond));
     }
 
     void define(Operations.Builder table) {
@@ -150,7 +162,7 @@ final class FileOperations {
         range.toNode = call.int64(Layouts.COPY_FILE_RANGE_IN_NODEID_OUT);
         range.toHandle = call.int64(Layouts.COPY_FILE_RANGE_IN_FH_OUT);
         range.toOffset = call.int64(Layouts.COPY_FILE_RANGE_IN_OFF_OUT);
-        range.lengthBytes = Math.min(call.int64(Layouts.COPY_FILE_RANGE_IN_LEN), MAX_COPY_BYTES);
+        range.lengthBytes = Math.min(call.int64(Layouts.COPY_FILE_RANGE_IN_LEN), maxCopyBytes);
         if (range.offset < 0 || range.toOffset < 0 || range.lengthBytes < 0) {
             return -Errno.EINVAL;
         }

@@ -48,9 +48,10 @@ final class HandoverPool {
         void run(Runnable work, long delayNanos);
     }
 
+    /** On a thread that all pools share. */
     @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
-    HandoverPool(int threads, SessionMetrics metrics) {
-        this(threads, metrics, (work, delayNanos) -> RELIEF.schedule(work, delayNanos, TimeUnit.NANOSECONDS));
+    static Later later() {
+        return (work, delayNanos) -> RELIEF.schedule(work, delayNanos, TimeUnit.NANOSECONDS);
     }
 
     /** @param later looks after threads that are stuck */

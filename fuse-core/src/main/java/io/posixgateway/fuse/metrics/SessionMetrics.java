@@ -40,6 +40,9 @@ public final class SessionMetrics {
     private final AtomicLongArray errors = new AtomicLongArray(Opcode.CODES * (MAX_ERRNO + 1));
     private final LongAdder workersCreated = new LongAdder();
     private final LongAdder workersDestroyed = new LongAdder();
+    private final LongAdder delays = new LongAdder();
+    private final LongAdder delaysEnded = new LongAdder();
+    private final LongAdder delayedNanos = new LongAdder();
 
     /** Counters for as many threads as this machine runs at once. */
     public SessionMetrics(Clock clock) {
@@ -95,6 +98,17 @@ public final class SessionMetrics {
     /** A thread of the pool takes it up. */
     public void requestResumed() {
         stripe().incrementAndGet(RESUMED);
+    }
+
+    /** A limit of the session holds a request up. */
+    public void delayBegan() {
+        delays.increment();
+    }
+
+    /** It does so no longer. */
+    public void delayEnded(long nanos) {
+        delayedNanos.add(nanos);
+        delaysEnded.increment();
     }
 
     /**
@@ -161,7 +175,23 @@ public final class SessionMetrics {
     /** Worker threads that handle a request at this moment. */
     public long workersBusy() {
         long resumed = sum(RESUMED);
-        return Math.max(0, inFlight() - (sum(HANDED_OVER) - resumed));
+        return Math.max(0, inFlight() - (sum(HANDED_OVER) - resumed) - delayed());
+    }
+
+    /** Requests that a limit of the session holds up at this moment. */
+    public long delayed() {
+        long ended = delaysEnded.sum();
+        return Math.max(0, delays.sum() - ended);
+    }
+
+    /** Requests that a limit of the session held up so far. */
+    public long delays() {
+        return delays.sum();
+    }
+
+    /** For how long that was, together, once each was over. */
+    public long delayedNanos() {
+        return delayedNanos.sum();
     }
 
     /** Requests that came and are not answered, those that wait for a pool thread included. */

@@ -66,7 +66,7 @@ public final class FuseSession implements AutoCloseable {
                 fileSystem,
                 handshake,
                 metrics,
-                new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName()));
+                new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName(), options.limit()));
         kernel.connect(transport, connection.fd());
         kernelConnection = KernelConnection.of(connection);
     }

@@ -1,5 +1,6 @@
 package io.posixgateway.fuse.session;
 
+import io.posixgateway.fuse.dispatch.RateLimit;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param enableUring may the kernel's enable_uring be switched on (changes the whole machine)?
  * @param guard a small process unmounts when this one dies without having done so
  * @param off features that are not to be used, and why not: a few words for the session's line
+ * @param limit of what requests may ask for
  */
 public record SessionOptions(
         TransportChoice transport,
@@ -36,7 +38,62 @@ public record SessionOptions(
         int spinMicros,
         boolean enableUring,
         boolean guard,
-        Map<Feature, String> off) {
+        Map<Feature, String> off,
+        RateLimit limit) {
+    /** Without a limit of what requests may ask for. */
+    public SessionOptions(
+            TransportChoice transport,
+            String sourceName,
+            boolean readOnly,
+            boolean allowOther,
+            boolean defaultPermissions,
+            Set<MountFlag> flags,
+            int maxWriteBytes,
+            int threads,
+            int queueDepth,
+            int poolThreads,
+            int spinMicros,
+            boolean enableUring,
+            boolean guard,
+            Map<Feature, String> off) {
+        this(
+                transport,
+                sourceName,
+                readOnly,
+                allowOther,
+                defaultPermissions,
+                flags,
+                maxWriteBytes,
+                threads,
+                queueDepth,
+                poolThreads,
+                spinMicros,
+                enableUring,
+                guard,
+                off,
+                RateLimit.NONE);
+    }
+
+    /** The same with another limit. */
+    public SessionOptions within(RateLimit other) {
+        return new SessionOptions(
+                transport,
+                sourceName,
+                readOnly,
+                allowOther,
+                defaultPermissions,
+                flags,
+                maxWriteBytes,
+                threads,
+                queueDepth,
+                poolThreads,
+                spinMicros,
+                enableUring,
+                guard,
+                off,
+                other);
+    }
+
     /** Why a feature is off that the options leave out. */
     public static final String SWITCHED_OFF = "switched off";
 
@@ -83,7 +140,8 @@ public record SessionOptions(
                 spinMicros,
                 enableUring,
                 guard,
-                off);
+                off,
+                limit);
     }
 
     /** Names the first value that is out of its range, in an IllegalArgumentException. */

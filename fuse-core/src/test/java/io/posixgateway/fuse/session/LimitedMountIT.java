@@ -1,0 +1,65 @@
+package io.posixgateway.fuse.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.fuse.conformance.Command;
+import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.UringSupport;
+import io.posixgateway.fuse.dispatch.RateLimit;
+import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.testing.NullFileSystem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A mount whose bytes are limited: a program that a limit holds up can be killed, on each transport. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LimitedMountIT {
+    private static final int MIB = 1 << 20;
+    private static final int READERS = 40;
+    /** Far less than the last reader is to wait: a second for each. */
+    private static final int SOON_SECONDS = 15;
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportChoice.class,
+            names = {"DEVFUSE", "URING"})
+    void readers_thatALimitHoldsUp_canBeKilled(TransportChoice transport, @TempDir Path folder) throws Exception {
+        try (FuseSession session = mount(folder, transport)) {
+            List<Command> readers = new ArrayList<>();
+            try {
+                for (int i = 0; i < READERS; i++) {
+                    readers.add(new Command(
+                            "dd", "if=" + folder.resolve("f" + i), "of=/dev/null", "bs=1M", "count=1", "iflag=direct"));
+                }
+                Eventually.holds("readers wait", () -> session.metrics().delayed() > 2);
+            } finally {
+                for (Command reader : readers) {
+                    reader.close();
+                }
+            }
+            for (Command reader : readers) {
+                reader.await(SOON_SECONDS);
+            }
+            assertThat(session.ended()).isFalse();
+        }
+    }
+
+    private static FuseSession mount(Path folder, TransportChoice transport) throws IOException {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
+        if (transport == TransportChoice.URING) {
+            UringSupport.assume();
+        }
+        return FuseSession.mount(
+                new NullFileSystem(READERS, MIB),
+                folder,
+                Sessions.options(transport).within(new RateLimit(MIB, 0)));
+    }
+}
