@@ -117,7 +117,7 @@ final class ClusterSettings {
 
     private static StoreException failure(@Nullable Exception cause) {
         return cause == null
-                ? StoreException.silence("Alluxio's master does not answer a request for its settings")
+                ? StoreException.silence("Alluxio's master does not answer a request for its settings", null)
                 : ErrnoTable.exception("request the settings of Alluxio's master", cause);
     }
 }

@@ -149,6 +149,20 @@ final class ErrnoTable {
                 ? " (what answers there is no leading master or worker of Alluxio: give the addresses of all masters, and look at"
                         + " their ports)"
                 : "";
-        return new StoreException(of(failure), what + ": " + failure + advice, failure);
+        String text = what + ": " + failure + advice;
+        int errno = of(failure);
+        return errno == Errno.EIO && isSlow(failure)
+                ? StoreException.silence(text, failure)
+                : new StoreException(errno, text, failure);
+    }
+
+    /** Was a server reached that had not answered when the time of the call was over? */
+    private static boolean isSlow(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (codeOf(at) == Status.Code.DEADLINE_EXCEEDED) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -25,6 +25,15 @@ final class MeteredStore implements Store {
     /** Calls that a worker may answer while the master is away. */
     private static final Set<Method> READING = Set.of(Method.OPEN, Method.READ, Method.READ_ONCE);
 
+    private static final Set<Method> CHANGING = Set.of(
+            Method.CREATE,
+            Method.MAKE_DIRECTORY,
+            Method.DELETE,
+            Method.RENAME,
+            Method.CHANGE,
+            Method.WRITE,
+            Method.COMPLETE);
+
     /** Failures that nobody in Alluxio need have told. */
     private static final Set<Integer> UNANSWERED = Set.of(Errno.EIO, Errno.ETIMEDOUT, Errno.EINTR);
 
@@ -103,7 +112,7 @@ final class MeteredStore implements Store {
             boolean interrupted = remote.end();
             int told = interrupted && errno != 0 ? Errno.ETIMEDOUT : errno;
             metrics.ended(method, clock.nanos() - beganNanos, told);
-            shutdown.ended(remote, !UNANSWERED.contains(told));
+            shutdown.ended(remote, !UNANSWERED.contains(told), told == 0 && CHANGING.contains(method));
             return interrupted;
         }
     }
@@ -117,7 +126,7 @@ final class MeteredStore implements Store {
             return call.run();
         } finally {
             remote.end();
-            shutdown.ended(remote, false);
+            shutdown.ended(remote, false, false);
         }
     }
 

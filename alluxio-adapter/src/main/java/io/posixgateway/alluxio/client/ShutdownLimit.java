@@ -11,15 +11,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds all calls of a volume that shuts down, whichever thread makes them: a server that hangs, but lives, holds none of them for good.
+ * Bounds all calls of a volume that shuts down, whichever thread makes them: a server that hangs, but lives, holds none of them for good,
+ * nor does one that answers now and then, while nothing comes of it.
  *
  * <pre>
- *   open ──begin──► ending ──nothing answered for SILENCE──► over
- *                    ▲  └─answered─┐
- *                    └─────────────┘
+ *   open ──begin──► ending ──nothing answered for SILENCE, or nothing changed for STANDSTILL──► over
+ *                    ▲  └─answered, changed─┐
+ *                    └──────────────────────┘
  * </pre>
  *
- * <p>An upload of any length is finished as long as Alluxio answers meanwhile. When it is over no call begins, and those in flight are
+ * <p>An upload of any length is finished as long as bytes are taken meanwhile. When it is over no call begins, and those in flight are
  * interrupted, again and again, as Alluxio's client may send by itself what was interrupted. Any thread; has one of its own from begin
  * to close.
  */
@@ -30,6 +31,9 @@ final class ShutdownLimit implements AutoCloseable {
     /** While an under file system stores, or copies, a whole file within one call. */
     static final long LONG_SILENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
+    /** Without a change in Alluxio, such as bytes that were taken. */
+    static final long STANDSTILL_NANOS = TimeUnit.MINUTES.toNanos(30);
+
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Clock clock;
@@ -39,6 +43,7 @@ final class ShutdownLimit implements AutoCloseable {
     private volatile boolean ending;
     private volatile boolean over;
     private volatile long answeredNanos;
+    private volatile long changedNanos;
     private volatile boolean closed;
     // Guarded by this.
     private @Nullable Thread thread;
@@ -53,6 +58,7 @@ final class ShutdownLimit implements AutoCloseable {
             return;
         }
         answeredNanos = clock.nanos();
+        changedNanos = answeredNanos;
         ending = true;
         Thread started = new Thread(this::run, "shutdown-limit");
         started.setDaemon(true);
@@ -76,28 +82,41 @@ final class ShutdownLimit implements AutoCloseable {
         }
     }
 
-    /** @param answered by Alluxio, be it with a refusal */
-    void ended(RemoteCalls call, boolean answered) {
+    /**
+     * @param answered by Alluxio, be it with a refusal
+     * @param changed Alluxio has done what it was asked to, and that was a change
+     */
+    void ended(RemoteCalls call, boolean answered, boolean changed) {
         if (answered && ending) {
             answeredNanos = clock.nanos();
+            changedNanos = changed ? answeredNanos : changedNanos;
         }
         inFlight.remove(call);
     }
 
     private void run() {
         while (waited()) {
-            long silentNanos = clock.nanos() - answeredNanos;
-            if (!over && silentNanos >= limitNanos()) {
-                LOG.error(
-                        "Alluxio has answered nothing for {} s while the mount ends, and is not asked any more; what could not be"
-                                + " uploaded stays in the files that this log names",
-                        TimeUnit.NANOSECONDS.toSeconds(silentNanos));
-                over = true;
+            long now = clock.nanos();
+            if (now - answeredNanos >= limitNanos()) {
+                end("answered", now - answeredNanos);
+            } else if (now - changedNanos >= STANDSTILL_NANOS) {
+                end("changed", now - changedNanos);
             }
             if (over) {
                 inFlight.forEach(call -> call.interrupt(0));
             }
         }
+    }
+
+    private void end(String lacking, long nanos) {
+        if (!over) {
+            LOG.error(
+                    "Alluxio has {} nothing for {} s while the mount ends, and is not asked any more; what could not be uploaded"
+                            + " stays in the files that this log names",
+                    lacking,
+                    TimeUnit.NANOSECONDS.toSeconds(nanos));
+        }
+        over = true;
     }
 
     private long limitNanos() {

@@ -33,8 +33,8 @@ public final class StoreException extends Exception {
     }
 
     /** EIO: who was asked has not answered yet, and may only be slow. */
-    static StoreException silence(String message) {
-        return new StoreException(Errno.EIO, message, null, Kind.SILENCE);
+    static StoreException silence(String message, @Nullable Throwable cause) {
+        return new StoreException(Errno.EIO, message, cause, Kind.SILENCE);
     }
 
     /** Did somebody not answer in time, who may only be slow? */

@@ -24,6 +24,15 @@ public final class StateFolder {
 
     private StateFolder() {}
 
+    /** What lies in a folder is not believed, until an operator has looked at it. */
+    static final class NotTrusted extends IOException {
+        private static final long serialVersionUID = 1;
+
+        NotTrusted(String message) {
+            super(message);
+        }
+    }
+
     /** Where the state of this user's gateways is, unless an option says otherwise. Makes nothing. */
     public static Path standard() {
         return standard(
@@ -48,7 +57,7 @@ public final class StateFolder {
     /**
      * Makes a folder of mode 0700, and what is missing above it, or checks the one that is there.
      *
-     * @throws IOException it cannot be made; or it is a link, or another user's, or others may write to it
+     * @throws IOException it cannot be made; {@link NotTrusted}: it is a link, or another user's, or others may write to it
      */
     public static void make(Path folder) throws IOException {
         Path parent = folder.toAbsolutePath().getParent();
@@ -148,7 +157,7 @@ public final class StateFolder {
             Files.setPosixFilePermissions(folder, OWN); // made with another umask
         }
         if (why != null) {
-            throw new IOException(
+            throw new NotTrusted(
                     folder + " " + why + ": what lies there is not trusted. Give a folder of this user's own,"
                             + " of mode 0700 (option spool, or --spool), or remove it");
         }

@@ -46,7 +46,8 @@ public final class VolumeFolder implements AutoCloseable {
      * Makes it if need be, and waits a few seconds for an earlier process to let go of it. On a disk that takes nothing it is read as it
      * is: files can be read then, and changes fail with the disk's error until it takes something again.
      *
-     * @throws StoreException EBUSY: another process serves the volume; EIO: the folder cannot be used
+     * @throws StoreException EBUSY: another process serves the volume; EPERM: the folder cannot be used before an operator has done
+     *     something
      */
     public static VolumeFolder open(Path path) throws StoreException {
         VolumeLock lock = null;
@@ -58,10 +59,13 @@ public final class VolumeFolder implements AutoCloseable {
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();
             return new VolumeFolder(path, lock, nodes, passthrough);
+        } catch (StateFolder.NotTrusted e) {
+            close(lock);
+            throw new StoreException(Errno.EPERM, "The volume's folder " + e.getMessage(), e);
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
-                    Errno.EIO,
+                    Errno.EPERM,
                     "The volume's folder " + path + " cannot be used (" + e + "); make its parent writable",
                     e);
         } catch (StoreException e) {

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.KernelConnection;
+import io.posixgateway.fuse.session.RequestTimeout;
 import io.posixgateway.fuse.session.UringRefusal;
 import java.io.IOException;
 import java.lang.management.LockInfo;
@@ -52,7 +53,11 @@ public final class Diagnosis {
         add(texts, redactor, "metrics.txt", gateway::metrics);
         add(texts, redactor, "threads.txt", Diagnosis::threads);
         add(texts, redactor, "process.txt", Diagnosis::process);
-        add(texts, redactor, ADVICE, () -> StoreAdvice.text(stores(volumes), ADVICE_NANOS));
+        add(
+                texts,
+                redactor,
+                ADVICE,
+                () -> StoreAdvice.and(RequestTimeout.warning(), StoreAdvice.text(stores(volumes), ADVICE_NANOS)));
         add(texts, redactor, "log.txt", Logging::recent);
         return texts;
     }

@@ -140,6 +140,13 @@ public final class KeeperClient implements Takeover.Kept {
         ask(question("unmount", id), new int[0]);
     }
 
+    /** The same at once, whoever uses the mount or waits for an answer: all their calls fail, now and later. */
+    void abort(String id) throws KeeperException {
+        JsonObject question = question("unmount", id);
+        question.addProperty("force", true);
+        ask(question, new int[0]);
+    }
+
     /** The keeper's process. */
     public long pid() throws KeeperException {
         return ask(question("info", null), new int[0]).get("pid").getAsLong();

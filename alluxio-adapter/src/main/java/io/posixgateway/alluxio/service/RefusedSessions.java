@@ -73,6 +73,21 @@ final class RefusedSessions {
                 why);
     }
 
+    /**
+     * Ends one whose calls nobody can answer, not even with an error: they fail with ENOTCONN, now and later, and the mount is to be made
+     * anew.
+     *
+     * @param why in a sentence
+     */
+    void abort(String name, String why) throws KeeperException {
+        keeper.abort(name);
+        LOG.error(
+                "Session {} is ended, as its calls cannot even be answered with an error: its programs get ENOTCONN from now on. {}."
+                        + " Mount it anew; the driver does so where it mounted it",
+                name,
+                why);
+    }
+
     /** What was stored with this session; null: its calls are not answered so. */
     byte @Nullable [] record(String name) {
         Refused there = sessions.get(name);

@@ -14,7 +14,7 @@ public final class ServiceException extends Exception {
         NOT_FOUND,
         /** It is there with other properties. */
         EXISTS,
-        /** Alluxio does not permit it. */
+        /** Alluxio does not permit it, or this node's disk. */
         DENIED,
         /** Alluxio or the keeper does not answer; try again. */
         UNAVAILABLE,

@@ -51,6 +51,11 @@ public final class StoreAdvice {
         return text.isEmpty() ? NONE : text.toString();
     }
 
+    /** A text of {@link #text}, behind what is wrong with the kernel's settings; empty: nothing is. */
+    static String and(String kernel, String text) {
+        return kernel.isEmpty() ? text : "kernel: " + kernel + "\n" + (text.equals(NONE) ? "" : text);
+    }
+
     private static List<String> ask(Store store) {
         try {
             return store.advice();

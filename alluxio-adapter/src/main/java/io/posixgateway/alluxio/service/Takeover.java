@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
  *   tried ─► served
  *    ▲  └──► not yet (Alluxio, the keeper or an earlier process is in the way) ─► tried
  *    └─────► refused (this version, the options or Alluxio say no) ─► tried, for {@link #REFUSED_NANOS} ─► its calls answer EIO
+ *                      and where that is not possible either, for as long again ─► its connection is aborted: ENOTCONN
  * </pre>
  *
  * <p>{@link #done} may be asked by any thread.
@@ -81,6 +82,13 @@ final class Takeover implements Runnable {
          * @param why in a sentence
          */
         void refuse(String id, String why) throws ServiceException;
+
+        /**
+         * Ends this session, whose calls nobody can answer; success where it is served, or refused, already.
+         *
+         * @param why in a sentence
+         */
+        void abort(String id, String why) throws ServiceException;
 
         /** Gets ready for that. */
         void prepare(AttachRequest request) throws ServiceException;
@@ -204,22 +212,36 @@ final class Takeover implements Runnable {
             return did(volumes::resume, id);
         }
 
-        /** One last try; then its programs are told. */
+        /** One last try; then its programs are told, in whichever way is left. */
         private Outcome refuse() {
             Outcome outcome = resume();
             if (outcome != Outcome.REFUSED && outcome != Outcome.SURPRISE) {
                 return outcome;
             }
-            try {
-                volumes.refuse(id, reasons.getOrDefault(id, "The log says why"));
-                return Outcome.DONE;
-            } catch (ServiceException e) {
-                complain(id + " refused", "Calls to session " + id + " cannot be answered yet: " + e.getMessage());
-            } catch (RuntimeException | Error e) {
-                LOG.error("Calls to session {} cannot be answered; retrying", id, e);
-            }
-            return outcome;
+            String why = reasons.getOrDefault(id, "The log says why");
+            boolean told = told("answered", () -> volumes.refuse(id, why))
+                    || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS
+                            && told("ended", () -> volumes.abort(id, why)));
+            return told ? Outcome.DONE : outcome;
         }
+
+        private boolean told(String how, Telling telling) {
+            try {
+                telling.run();
+                return true;
+            } catch (ServiceException e) {
+                complain(
+                        id + " not " + how, "Calls to session " + id + " cannot be " + how + " yet: " + e.getMessage());
+            } catch (RuntimeException | Error e) {
+                LOG.error("Calls to session {} cannot be {}; retrying", id, how, e);
+            }
+            return false;
+        }
+    }
+
+    /** What ends the waiting of a session's programs. */
+    private interface Telling {
+        void run() throws ServiceException;
     }
 
     /** What is done with a session that was served before. */

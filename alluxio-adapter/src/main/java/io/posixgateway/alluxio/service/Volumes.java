@@ -204,6 +204,24 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
+    @Override
+    public void abort(String name, String why) throws ServiceException {
+        locked(name, () -> {
+            if (!served.containsKey(name) && refused.record(name) == null) {
+                abortUnserved(name, why);
+            }
+            return name;
+        });
+    }
+
+    private void abortUnserved(String name, String why) throws ServiceException {
+        try {
+            refused.abort(name, why);
+        } catch (KeeperException e) {
+            throw refusal(e);
+        }
+    }
+
     /** Sessions that answer EIO, as they cannot be served. */
     List<KeeperWatch.Served> refusedSessions() {
         return refused.served();

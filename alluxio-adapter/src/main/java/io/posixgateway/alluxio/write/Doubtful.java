@@ -33,6 +33,7 @@ final class Doubtful implements AutoCloseable {
     private final Drafts drafts;
     private final Metadata metadata;
     private final LateWrites late;
+    private final RevivedNames revived;
     private final Queue<Kept> all = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
     private volatile boolean leaves;
@@ -53,10 +54,12 @@ final class Doubtful implements AutoCloseable {
         }
     }
 
-    Doubtful(Drafts drafts, Metadata metadata, LateWrites late) {
+    Doubtful(Drafts drafts, Metadata metadata, Publisher publisher) {
         this.drafts = drafts;
         this.metadata = metadata;
-        this.late = late;
+        this.late = publisher.late();
+        this.revived = new RevivedNames(drafts.store, publisher.replacer());
+        late.whenNoted(this::startLooking);
     }
 
     /** Takes over the spool and the record of a draft that was published; false: they are not to be kept. */
@@ -89,13 +92,17 @@ final class Doubtful implements AutoCloseable {
                 path,
                 spool.file());
         all.add(new Kept(spool, record, metadata.nowNanos()));
-        if (thread == null) {
+        startLooking();
+        return true;
+    }
+
+    private synchronized void startLooking() {
+        if (thread == null && !closed) {
             Thread started = new Thread(this::look, "published-in-doubt");
             started.setDaemon(true);
             started.start();
             thread = started;
         }
-        return true;
     }
 
     /** This mount took the file's name: nobody misses the content. */
@@ -121,9 +128,19 @@ final class Doubtful implements AutoCloseable {
     private void look() {
         while (goesOn()) {
             all.removeIf(this::isDone);
+            lookForRevived();
         }
         if (closed) {
             end();
+        }
+    }
+
+    private void lookForRevived() {
+        for (LateWrites.Sent sent = late.pollOver(); sent != null && !closed; sent = late.pollOver()) {
+            if (!revived.isSettled(sent)) {
+                late.again(sent);
+                return;
+            }
         }
     }
 
@@ -134,7 +151,9 @@ final class Doubtful implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        boolean any = !closed && !all.isEmpty() && !Thread.currentThread().isInterrupted();
+        boolean any = !closed
+                && !(all.isEmpty() && late.isEmpty())
+                && !Thread.currentThread().isInterrupted();
         if (!any) {
             thread = null;
         }

@@ -56,7 +56,7 @@ public final class Drafts implements AutoCloseable {
         this.withheld = new Withheld(folder);
         this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, publisher.late(), publisher.replacer(), streamFromBytes);
-        this.doubtful = new Doubtful(this, metadata, publisher.late());
+        this.doubtful = new Doubtful(this, metadata, publisher);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
 

@@ -423,30 +423,32 @@ public final class FileReplacer implements AutoCloseable {
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         Renaming back = new Renaming(hidden, fileId, path);
         log.add(back);
-        try {
-            store.rename(path, hidden, false);
-            return back;
-        } catch (StoreException e) {
-            throw notRenamed(back, e);
-        }
+        rename(path, hidden, back);
+        return back;
     }
 
     /** @throws StoreException something has its name by now; or Alluxio does not answer: then it is tried again */
     void putBack(Renaming back) throws StoreException {
-        try {
-            store.rename(back.from(), back.to(), false);
-        } catch (StoreException e) {
-            throw notRenamed(back, e);
-        }
+        rename(back.from(), back.to(), back);
         log.remove(back);
     }
 
-    private StoreException notRenamed(Renaming back, StoreException failure) {
-        if (failure.isOutcomeUnknown()) {
-            return unfinished(back, failure);
+    private void rename(String from, String to, Renaming back) throws StoreException {
+        try {
+            store.rename(from, to, false);
+        } catch (StoreException e) {
+            if (e.isOutcomeUnknown()) {
+                throw unfinished(back, e);
+            }
+            log.remove(back);
+            throw e;
         }
-        log.remove(back);
-        return failure;
+    }
+
+    /** Removes for good what was put aside. */
+    void removeAside(Renaming aside) throws StoreException {
+        store.delete(aside.from());
+        log.remove(aside);
     }
 
     /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */

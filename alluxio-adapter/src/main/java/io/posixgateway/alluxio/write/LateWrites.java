@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A worker that stops while a new file is sent to it takes up again what it was sent when it goes on, though nobody waits
  * for it any more: it writes the file in the under file system, or removes what is there. So what was published at that name
- * meanwhile, through another worker, is not safe before the first one has answered again.
+ * meanwhile, through another worker, is not safe before the first one has answered again. And where the file has another name by then,
+ * or none, that name comes back: {@link #pollOver} says where to look.
  */
 final class LateWrites {
     private static final Logger LOG = LoggerFactory.getLogger(LateWrites.class);
@@ -27,22 +28,38 @@ final class LateWrites {
 
     private final Clock nanoClock;
     private final Queue<Doubt> doubts = new ConcurrentLinkedQueue<>();
+    private final Queue<Sent> over = new ConcurrentLinkedQueue<>();
+    private volatile Runnable noted = () -> {};
 
     LateWrites(Clock nanoClock) {
         this.nanoClock = nanoClock;
     }
 
+    /** From now on this runs when there is something more to look at. */
+    void whenNoted(Runnable listener) {
+        noted = listener;
+    }
+
+    /**
+     * What a worker was sent.
+     *
+     * @param digest of all of it, see {@link ContentDigest}
+     */
+    record Sent(String path, long lengthBytes, String digest) {}
+
     private static final class Doubt {
         private final String path;
         private final @Nullable FileSink sink;
+        private final @Nullable Sent sent;
         private final long sinceNanos;
         // Guarded by this.
         private boolean answered;
         private long answeredNanos;
 
-        Doubt(String path, @Nullable FileSink sink, long sinceNanos) {
+        Doubt(String path, @Nullable FileSink sink, @Nullable Sent sent, long sinceNanos) {
             this.path = path;
             this.sink = sink;
+            this.sent = sent;
             this.sinceNanos = sinceNanos;
         }
 
@@ -60,7 +77,8 @@ final class LateWrites {
         if (sink.isOver()) {
             return;
         }
-        doubts.add(new Doubt(path, sink, nanoClock.nanos()));
+        doubts.add(new Doubt(path, sink, sent(draft, path), nanoClock.nanos()));
+        noted.run();
         try {
             draft.record.put(DraftRecord.DOUBTFUL, 0);
         } catch (StoreException e) {
@@ -68,9 +86,20 @@ final class LateWrites {
         }
     }
 
+    /** Null: nobody would recognise it. */
+    private static @Nullable Sent sent(Draft draft, String path) {
+        long bytes = draft.spool.lengthBytes();
+        try {
+            return bytes == 0 ? null : new Sent(path, bytes, ContentDigest.of(draft.spool::read, bytes));
+        } catch (StoreException e) {
+            LOG.warn("If {} comes back that is not noticed: {}", path, e.getMessage());
+            return null;
+        }
+    }
+
     /** An earlier process was in doubt so long ago: of which worker, nobody knows any more. */
     void inherit(String path, long ageNanos) {
-        doubts.add(new Doubt(path, null, nanoClock.nanos() - ageNanos));
+        doubts.add(new Doubt(path, null, null, nanoClock.nanos() - ageNanos));
     }
 
     /** Is what is published there not safe yet? */
@@ -78,8 +107,33 @@ final class LateWrites {
         if (doubts.isEmpty()) {
             return false;
         }
-        long now = nanoClock.nanos();
-        doubts.removeIf(doubt -> doubt.isOver(now));
+        settle();
         return doubts.stream().anyMatch(doubt -> doubt.path.equals(path));
+    }
+
+    private void settle() {
+        long now = nanoClock.nanos();
+        for (Doubt doubt : doubts) {
+            if (doubt.isOver(now) && doubts.remove(doubt) && doubt.sent != null) {
+                over.add(doubt.sent);
+            }
+        }
+    }
+
+    /** What a worker was sent that is done with it by now; once each; null: nothing. */
+    @Nullable
+    Sent pollOver() {
+        settle();
+        return over.poll();
+    }
+
+    /** This one is to be looked at once more. */
+    void again(Sent sent) {
+        over.add(sent);
+    }
+
+    /** Is there nothing more to look at, now or later? */
+    boolean isEmpty() {
+        return doubts.isEmpty() && over.isEmpty();
     }
 }

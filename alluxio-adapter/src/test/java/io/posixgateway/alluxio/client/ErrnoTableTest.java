@@ -17,6 +17,7 @@ import alluxio.exception.InvalidPathException;
 import alluxio.exception.OpenDirectoryException;
 import alluxio.exception.ServiceNotFoundException;
 import alluxio.exception.status.AlluxioStatusException;
+import alluxio.exception.status.DeadlineExceededException;
 import alluxio.exception.status.NotFoundException;
 import alluxio.exception.status.ResourceExhaustedException;
 import alluxio.exception.status.UnavailableException;
@@ -52,6 +53,19 @@ class ErrnoTableTest {
                 arguments(new IOException("No space left on device"), Errno.ENOSPC),
                 arguments(new IOException("Not enough space left on worker"), Errno.ENOSPC),
                 arguments(new IllegalStateException("never seen before"), Errno.EIO));
+    }
+
+    /** It may only be slow: what recovers files asks again, and calls wait for that. */
+    @Test
+    void aServerThatHasNotAnsweredInTime_hasNotRefused() {
+        DeadlineExceededException late = new DeadlineExceededException("deadline exceeded after 29.9s");
+        StoreException failure = ErrnoTable.exception("status /a", new IOException("failed", late));
+        assertThat(failure.isSilence()).isTrue();
+        assertThat(failure.isOutcomeUnknown()).isTrue();
+        assertThat(failure).hasRootCause(late).hasMessageContaining("status /a");
+        assertThat(ErrnoTable.exception("status /a", new UnavailableException("refused"))
+                        .isSilence())
+                .isFalse();
     }
 
     @ParameterizedTest

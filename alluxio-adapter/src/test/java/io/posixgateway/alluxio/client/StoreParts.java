@@ -18,7 +18,7 @@ public final class StoreParts {
 
     /** EIO: a server has not answered yet. */
     public static StoreException silence(String message) {
-        return StoreException.silence(message);
+        return StoreException.silence(message, null);
     }
 
     /** ESTALE where the UFS has another version of the file than Alluxio, after a read from the UFS. */

@@ -50,6 +50,36 @@ class NodeIdsTest {
     }
 
     @Test
+    void node_ofTheAlluxioBefore_staysForeign_howeverManyProcessesServedSince() {
+        NodeIds ids = startedAt(0, -1);
+        ids.beginAnew();
+        long before = ids.of(FILE);
+        int began = ids.beginAnew();
+        for (int process = began; process < began + 40; process++) {
+            NodeIds next = startedAt(process, began);
+            assertThat(next.isForeign(before)).as("process %s", process).isTrue();
+            assertThat(next.isForeign(next.of(FILE))).isFalse();
+            assertThat(next.isForeign(next.split(FILE, 1))).isFalse();
+        }
+    }
+
+    /** Eight processes after the one before was the first to answer. */
+    @Test
+    void node_ofTheAlluxioBefore_isForeign_whateverTheGenerationItBeganWith() {
+        for (int processes = 1; processes < 20; processes++) {
+            NodeIds first = startedAt(0, -1);
+            int began = first.beginAnew();
+            long before = first.of(FILE);
+            NodeIds later = startedAt(began + processes, began);
+            later.beginAnew();
+            assertThat(later.isForeign(before))
+                    .as("after %s processes", processes)
+                    .isTrue();
+            assertThat(later.of(FILE)).isNotEqualTo(before);
+        }
+    }
+
+    @Test
     void nodes_ofTwoFormats_areToldApart() {
         NodeIds ids = startedAt(0, -1);
         ids.beginAnew();

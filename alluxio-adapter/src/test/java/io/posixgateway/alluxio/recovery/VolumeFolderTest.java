@@ -181,8 +181,10 @@ class VolumeFolderTest {
                 Files.createSymbolicLink(parent.resolve("link"), Files.createDirectory(parent.resolve("elsewhere")));
         for (Path bad : List.of(open, link)) {
             assertThatThrownBy(() -> VolumeFolder.open(bad))
-                    .isInstanceOf(StoreException.class)
-                    .hasMessageContaining(bad.toString());
+                    .isInstanceOfSatisfying(
+                            StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
+                    .hasMessageContaining(bad.toString())
+                    .hasMessageContaining("Give a folder of this user's own");
         }
     }
 

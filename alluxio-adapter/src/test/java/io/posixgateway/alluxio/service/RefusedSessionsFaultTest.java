@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.FuseCalls;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,17 +55,49 @@ class RefusedSessionsFaultTest {
                 .hasMessageContaining("Input/output error");
     }
 
+    private void refuse(RefusedSessions refused) throws Exception {
+        refused.refuse(
+                "vol",
+                RECORD,
+                MountOptions.kept(AlluxioVolumes.OPTIONS.read(Map.of()), "vol", false),
+                "A test says so");
+    }
+
+    /** A later version wrote its memory, say. */
+    @Test
+    void a_session_that_cannot_even_be_refused_is_ended_and_hangs_nobody() throws Exception {
+        Path mountPoint = Files.createDirectory(folder.resolve("mount"));
+        RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
+        try (Program holds = startKeeper()) {
+            keeper.mount(new KeeperClient.Mount("vol", mountPoint.toString(), "test", false, false, true, List.of()));
+            refuse(refused); // until it is mounted in the kernel's eyes, too
+            refused.endAll();
+            KeptSession kept = keeper.take("vol");
+            Files.write(
+                    Path.of("/proc/self/fd/" + kept.memoryFd()),
+                    new byte[] {9, 9, 9, 9, 9, 9, 9, 9},
+                    StandardOpenOption.WRITE);
+            kept.close();
+            assertThatThrownBy(() -> refuse(refused)).isInstanceOf(MountException.class);
+            String file = mountPoint.resolve("file").toString();
+            try (Program reads = Program.start(folder, List.of("/bin/cat", file))) {
+                FuseCalls.awaitAny(reads.pid());
+                refused.abort("vol", "A test says so");
+                assertThat(reads.await(LIMIT)).as(reads.output()).isNotZero();
+                assertThat(reads.output()).containsAnyOf("not connected", "connection abort");
+            }
+            assertThat(keeper.list()).isEmpty();
+            assertThat(holds.isAlive()).isTrue();
+        }
+    }
+
     @Test
     void a_session_that_is_refused_is_given_to_the_next_keeper() throws Exception {
         Path mountPoint = Files.createDirectory(folder.resolve("mount"));
         RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
         Program first = startKeeper();
         keeper.mount(new KeeperClient.Mount("vol", mountPoint.toString(), "test", false, false, true, List.of()));
-        refused.refuse(
-                "vol",
-                RECORD,
-                MountOptions.kept(AlluxioVolumes.OPTIONS.read(Map.of()), "vol", false),
-                "A test says so");
+        refuse(refused);
         isRefused(mountPoint);
         first.kill();
         try (Program second = startKeeper()) {

@@ -49,6 +49,14 @@ class StoreAdviceTest {
     }
 
     @Test
+    void whatIsWrongWithTheKernelStandsFirst() {
+        assertThat(StoreAdvice.and("", StoreAdvice.NONE)).isEqualTo(StoreAdvice.NONE);
+        assertThat(StoreAdvice.and("too short", StoreAdvice.NONE)).isEqualTo("kernel: too short\n");
+        assertThat(StoreAdvice.and("too short", "Alluxio a:1: set this\n"))
+                .isEqualTo("kernel: too short\nAlluxio a:1: set this\n");
+    }
+
+    @Test
     void anAlluxioThatFailsOrDoesNotAnswerHoldsUpNoOther() {
         CountDownLatch never = new CountDownLatch(1);
         Store hangs = store("a:1", () -> {

@@ -20,6 +20,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
@@ -145,6 +146,18 @@ class StoredRequestTest {
                 .hasMessageContaining("takes no new volume for now")
                 .hasMessageContaining("node.gateway.resources.limits.memory");
         assertThat(asked).containsExactly("record");
+    }
+
+    /** A minute later its programs get EIO, by {@link TakeoverTest}: waiting for Alluxio would never end. */
+    @Test
+    void a_session_whose_folder_is_not_trusted_is_refused_and_does_not_wait() throws Exception {
+        Path spool = Files.createDirectory(folder.resolve("spool"));
+        Files.createSymbolicLink(spool.resolve("v"), Files.createDirectory(folder.resolve("elsewhere")));
+        Volumes volumes = volumes(spool, MemoryGroup.Reading.NONE);
+        assertThatThrownBy(() -> volumes.resume(request("earlier")))
+                .isInstanceOfSatisfying(
+                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.DENIED))
+                .hasMessageContaining("is a link");
     }
 
     private Volumes volumes(Path spool, MemoryGroup.Reading memory) throws Exception {

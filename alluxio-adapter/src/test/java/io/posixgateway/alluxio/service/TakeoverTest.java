@@ -15,7 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,8 @@ class TakeoverTest {
     private final Map<String, AtomicInteger> tries = new ConcurrentHashMap<>();
     private final Set<String> served = ConcurrentHashMap.newKeySet();
     private final Map<String, String> refused = new ConcurrentHashMap<>();
+    private final Map<String, String> aborted = new ConcurrentHashMap<>();
+    private volatile boolean unanswerable;
     private volatile boolean ending;
 
     @AfterEach
@@ -143,6 +147,27 @@ class TakeoverTest {
         assertThat(takeover.done()).isFalse();
         secondsPass(clock, "it is refused", takeover::done);
         assertThat(refused).containsExactly(Map.entry("x", "this option is not known"));
+        assertThat(aborted).isEmpty();
+    }
+
+    /** Such as one of whose memory this version understands nothing: a call that nobody answers could not even be killed. */
+    @Test
+    void a_session_whose_calls_cannot_even_be_refused_is_ended_after_another_minute() throws Exception {
+        unanswerable = true;
+        ManualClock clock = new ManualClock();
+        AtomicLong secondsUntilAborted = new AtomicLong();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (aborted.isEmpty()) {
+                        secondsUntilAborted.set(TimeUnit.NANOSECONDS.toSeconds(clock.nanos()));
+                    }
+                    throw refusal(ServiceException.Kind.PRECONDITION);
+                },
+                "x");
+        secondsPass(clock, "it is ended", takeover::done);
+        assertThat(aborted).containsExactly(Map.entry("x", "this option is not known"));
+        assertThat(secondsUntilAborted.get()).isBetween(120L, 135L);
     }
 
     @Test
@@ -221,8 +246,16 @@ class TakeoverTest {
         }
 
         @Override
-        public void refuse(String id, String why) {
+        public void refuse(String id, String why) throws ServiceException {
+            if (unanswerable) {
+                throw refusal(ServiceException.Kind.PRECONDITION);
+            }
             refused.put(id, why);
+        }
+
+        @Override
+        public void abort(String id, String why) {
+            aborted.put(id, why);
         }
 
         @Override

@@ -12,12 +12,14 @@ import io.posixgateway.alluxio.store.MemoryWorker;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -79,7 +81,7 @@ class StaleWorkerWritesTest {
 
     private String published(String path) {
         byte[] content = cluster.ufs().read(path);
-        return content == null ? "" : new String(content, java.nio.charset.StandardCharsets.UTF_8);
+        return content == null ? "" : new String(content, StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest
@@ -179,6 +181,96 @@ class StaleWorkerWritesTest {
             lookUntilSafe(mount.folder());
             assertThat(mount.folder().resolve("aside")).doesNotExist();
         }
+    }
+
+    /** The worker's file is in the under file system only, until Alluxio is asked for the name. */
+    private void lookUntilGone(String path) throws Exception {
+        assertThat(published(path)).as("the worker brought it back").isEqualTo("first");
+        Eventually.holds(path + " is gone again", () -> {
+            clock.advance(LOOK);
+            return published(path).isEmpty();
+        });
+    }
+
+    @Test
+    void write_pastStoppedWorker_whoseFileIsRenamed_doesNotComeBackAtItsFormerName() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.rename("/file", "/other");
+            near.resume();
+            lookUntilGone("/file");
+            lookUntilSafe(mount.folder());
+            assertThat(mount.list("/")).containsExactly("other");
+            assertThat(mount.read("/other")).isEqualTo("first");
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_whoseOpenFileIsRenamed_doesNotComeBackAtItsFormerName() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            try (MemoryMount.OpenFile open = mount.create("/file").write("first")) {
+                open.fsync();
+                mount.rename("/file", "/other");
+                open.write("later");
+            }
+            near.resume();
+            lookUntilGone("/file");
+            assertThat(mount.list("/")).containsExactly("other");
+            assertThat(mount.read("/other")).isEqualTo("later");
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_whoseFileIsDeleted_doesNotComeBack() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.unlink("/file");
+            near.resume();
+            lookUntilGone("/file");
+            assertThat(mount.list("/")).isEmpty();
+        }
+    }
+
+    /** Until the mount has looked what is at the path, and has ended. */
+    private void lookAtTheEnd(MemoryMount mount, String path) throws Exception {
+        AtomicBoolean looked = new AtomicBoolean();
+        mount.faults().on(StoreCall.STATUS).at(path).always().before(() -> looked.set(true));
+        Eventually.holds("it looked at " + path, () -> {
+            clock.advance(LOOK);
+            return looked.get();
+        });
+        mount.close();
+    }
+
+    /** With the same bytes, which is no reason to take it for the worker's. */
+    @Test
+    void write_pastStoppedWorker_leavesTheFileOfAnotherClientAtTheFormerName() throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster);
+        try (MemoryMount another = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.rename("/file", "/other");
+            near.resume();
+            another.write("/file", "first");
+            lookAtTheEnd(mount, "/file");
+            assertThat(published("/file")).isEqualTo("first");
+            assertThat(another.read("/file")).isEqualTo("first");
+        }
+    }
+
+    @Test
+    void write_pastStoppedWorker_leavesOtherContentAtTheFormerName() throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster);
+        near.stop();
+        mount.write("/file", "first");
+        mount.rename("/file", "/other");
+        near.resume();
+        cluster.ufs().write("/file", "wirst".getBytes(StandardCharsets.UTF_8));
+        lookAtTheEnd(mount, "/file");
+        assertThat(published("/file")).isEqualTo("wirst");
     }
 
     /** Nobody looks into its spool folder again. */

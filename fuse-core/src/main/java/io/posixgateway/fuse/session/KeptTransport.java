@@ -9,11 +9,8 @@ import io.posixgateway.fuse.transport.RingMemory;
 import io.posixgateway.fuse.transport.Sizes;
 import io.posixgateway.fuse.transport.Transport;
 import io.posixgateway.fuse.transport.UringTransport;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +21,6 @@ import org.jspecify.annotations.Nullable;
  * one (Linux 6.9), or it ends them with ECONNABORTED, as they were read from a descriptor that died with it.
  */
 final class KeptTransport {
-    /** Linux 6.15 has it. */
-    private static final Path REQUEST_TIMEOUT = Path.of("/proc/sys/fs/fuse/default_request_timeout");
-
-    private static final long LONG_TAKEOVER_SECONDS = 60;
-
     private final boolean negotiated;
     private final boolean resends;
     private final int cloneFd;
@@ -122,22 +114,10 @@ final class KeptTransport {
 
     /** For the session's line. */
     String describe() {
+        String warning = RequestTimeout.warning();
         return "takeover "
                 + (resends ? "resend" : uring() ? "rings" : "clone(calls in flight fail when this process is killed)")
-                + requestTimeout(REQUEST_TIMEOUT);
-    }
-
-    /** A warning where the kernel gives up a request, and with it the connection, sooner than a takeover may be over. */
-    static String requestTimeout(Path setting) {
-        try {
-            long seconds = Long.parseLong(Files.readString(setting).strip());
-            return seconds == 0 || seconds >= LONG_TAKEOVER_SECONDS
-                    ? ""
-                    : " request_timeout " + seconds
-                            + "s(a takeover may take longer and end the mount: set fs.fuse.default_request_timeout to 0)";
-        } catch (IOException | NumberFormatException e) {
-            return "";
-        }
+                + (warning.isEmpty() ? "" : " " + warning);
     }
 
     boolean uring() {

@@ -10,14 +10,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What an administrator is told of the kernel. */
-class KeptTransportTest {
+class RequestTimeoutTest {
     @ParameterizedTest
     @CsvSource({"0,false", "5,true", "59,true", "60,false", "none,false"})
     void aRequestTimeoutThatATakeoverMayExceedIsNamed(String seconds, boolean named, @TempDir Path folder)
             throws IOException {
         Path setting = Files.writeString(folder.resolve("timeout"), seconds + "\n");
-        assertThat(KeptTransport.requestTimeout(setting).contains(seconds + "s"))
-                .isEqualTo(named);
-        assertThat(KeptTransport.requestTimeout(folder.resolve("missing"))).isEmpty();
+        assertThat(RequestTimeout.warning(setting).contains(seconds + "s")).isEqualTo(named);
+        assertThat(RequestTimeout.warning(folder.resolve("missing"))).isEmpty();
     }
 }

@@ -1,0 +1,92 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes what a worker that had stopped wrote at a name from which the file was renamed, or removed, meanwhile: Alluxio finds it in the
+ * under file system, and the name is back. One thread; waits.
+ *
+ * <p>Nothing else is removed: only a file that Alluxio loaded, which no client made, with every byte of what was sent, of which there is
+ * one at least. One that a client made is known by its extended attributes, or as its last change is not older than it is. A file that
+ * Alluxio loaded within the second in which it was written is taken for a client's, and stays; so does what a worker writes after this
+ * process has ended. It is put aside before it is removed, and goes back if it is another one by then.
+ */
+final class RevivedNames {
+    private static final Logger LOG = LoggerFactory.getLogger(RevivedNames.class);
+
+    private final Store store;
+    private final FileReplacer replacer;
+
+    RevivedNames(Store store, FileReplacer replacer) {
+        this.store = store;
+        this.replacer = replacer;
+    }
+
+    /**
+     * Looks at a path to which a worker was sent content, when it is done with that.
+     *
+     * @return false: Alluxio does not answer, look again later
+     */
+    boolean isSettled(LateWrites.Sent sent) {
+        try {
+            FileStatus there = at(sent.path());
+            if (there != null && isRevived(there, sent)) {
+                remove(there, sent);
+            }
+            return true;
+        } catch (StoreException e) {
+            LOG.debug("Whether {} is back is not known: {}", sent.path(), e.getMessage());
+            return !e.isOutcomeUnknown();
+        }
+    }
+
+    /** Compared with the under file system only where that can show nothing but a name that is new to Alluxio. */
+    private @Nullable FileStatus at(String path) throws StoreException {
+        try {
+            return store.status(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+        }
+        try {
+            return store.compared(path);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    private boolean isRevived(FileStatus there, LateWrites.Sent sent) throws StoreException {
+        boolean loaded = there.complete()
+                && there.xattrs().isEmpty()
+                && TimeUnit.SECONDS.toMillis(there.createdSeconds()) > there.modifiedMillis();
+        if (there.directory() || !loaded || there.lengthBytes() == 0 || there.lengthBytes() != sent.lengthBytes()) {
+            return false;
+        }
+        try (FileSource source = store.open(sent.path(), there.id())) {
+            return ContentDigest.of(source::read, there.lengthBytes()).equals(sent.digest());
+        }
+    }
+
+    private void remove(FileStatus there, LateWrites.Sent sent) throws StoreException {
+        Renaming aside = replacer.putAside(sent.path(), there.id());
+        if (store.status(aside.from()).id() == there.id()) {
+            replacer.removeAside(aside);
+            LOG.warn("{} was back, as a worker that had stopped wrote it late, and is removed again", sent.path());
+        } else {
+            replacer.putBack(aside);
+        }
+    }
+}
