@@ -31,5 +31,7 @@ def s3_read(site: Site) -> None:
     """Objects that no worker has a block of, and that nobody has read."""
     data = site.sets["bucket"]
     place = [site.mount.root / site.bucket("bucket").name, data.first_id, site.work / "bucket.sizes"]
-    site.files(f"S3: 19 KB, first epoch, {READERS} readers", "epochs", *place, READERS, 1, 0)
+    row, before = f"S3: 19 KB, first epoch, {READERS} readers", site.cpu()
+    site.files(row, "epochs", *place, READERS, 1, 0)
+    site.keep_cpu(row, before, site.scale.bucket_files, "file")
     site.load("check", *place, 4)

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
@@ -27,6 +28,7 @@ final class Demo implements AutoCloseable {
     private final boolean madeMountPoint;
     private @Nullable EmbeddedAlluxio alluxio;
     private @Nullable FuseSession session;
+    private MountedSession.@Nullable Steered steered;
     private boolean closed;
 
     /** @param mountPoint is made if missing, and then removed at the end */
@@ -61,19 +63,24 @@ final class Demo implements AutoCloseable {
         return prepared;
     }
 
-    /** Mounts the whole Alluxio. */
-    FuseSession mount(EmbeddedAlluxio running, OptionValues options) throws ServiceException {
+    /** Mounts the whole Alluxio; commands reach the mount as any other. */
+    FuseSession mount(EmbeddedAlluxio running, OptionValues options, MountFlags flags) throws ServiceException {
         AlluxioVolumes volumes = new AlluxioVolumes(null, null, Clock.system());
         AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
-        FuseSession mounted = MountedSession.start(
-                volumes.open(place, options), mountPoint, MountOptions.mounted(options, "alluxio-demo"));
-        boolean late;
+        AlluxioFileSystem files = volumes.open(place, options);
+        FuseSession mounted =
+                MountedSession.start(files, mountPoint, MountOptions.mounted(options, "alluxio-demo"));
         synchronized (this) {
-            late = closed;
             session = mounted;
         }
+        MountedSession.Steered steering = new SteeredMount(place, options, mountPoint, flags).steer(files, mounted);
+        boolean late;
+        synchronized (this) {
+            steered = steering;
+            late = closed;
+        }
         if (late) {
-            mounted.close();
+            close();
         }
         return mounted;
     }
@@ -91,6 +98,10 @@ final class Demo implements AutoCloseable {
         if (session != null) {
             session.close();
             session = null;
+        }
+        if (steered != null) {
+            steered.close();
+            steered = null;
         }
         if (alluxio != null) {
             alluxio.close();

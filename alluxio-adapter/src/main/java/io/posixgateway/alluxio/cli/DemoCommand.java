@@ -69,7 +69,7 @@ final class DemoCommand implements Callable<Integer> {
             out.println("starting a real Alluxio, with about 1,000 sample files…");
             out.flush();
             EmbeddedAlluxio alluxio = demo.startAlluxio(underStore);
-            FuseSession session = demo.mount(alluxio, options);
+            FuseSession session = demo.mount(alluxio, options, flags);
             out.println(session.line());
             out.flush();
             if (check) {

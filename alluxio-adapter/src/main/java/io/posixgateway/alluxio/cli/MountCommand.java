@@ -1,19 +1,12 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.control.AttachRequest;
-import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.BlockFolderRules;
-import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
-import io.posixgateway.alluxio.service.Volume;
-import io.posixgateway.alluxio.service.WatchLimits;
-import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.time.Clock;
 import java.io.PrintWriter;
@@ -103,7 +96,9 @@ final class MountCommand implements Callable<Integer> {
         }
         return MountedSession.run(
                 new MountedSession.Served(
-                        name, () -> open(place, options), (files, session) -> steer(place, options, files, session)),
+                        name,
+                        () -> open(place, options),
+                        new SteeredMount(place, options, mountPoint, flags)::steer),
                 mountPoint,
                 MountOptions.mounted(options, name),
                 flags,
@@ -138,26 +133,6 @@ final class MountCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
-    }
-
-    private MountedSession.Steered steer(
-            AlluxioOptions place, OptionValues options, FileSystem files, FuseSession session) {
-        Path target = MountTable.withoutLinks(mountPoint);
-        AttachRequest request = AttachRequest.newBuilder()
-                .setVolume(target.toString())
-                .setCluster(Cluster.newBuilder()
-                        .setMasters(place.masters())
-                        .setUser(place.user())
-                        .putAllProperties(place.properties()))
-                .setAlluxioPath(place.path())
-                .setReadOnly(options.on("ro"))
-                .putAllOptions(options.given())
-                .build();
-        Volume volume = Volume.mounted(
-                request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
-        BypassEndpoint bypass = flags.bypass();
-        bypass.add(volume);
-        return MountSocket.steer(volume, target, bypass);
     }
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {

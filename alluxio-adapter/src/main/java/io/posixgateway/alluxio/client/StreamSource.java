@@ -126,7 +126,7 @@ final class StreamSource implements FileSource {
         int count = open.readAt(offset, into);
         VersionCheck check = version;
         if (check != null && open.hasReadUfs()) {
-            check.streamed(offset, count);
+            check.streamed(offset, into.slice(into.position() - count, count));
         }
         return count;
     }
@@ -148,7 +148,7 @@ final class StreamSource implements FileSource {
             }
             VersionCheck check = version;
             if (check != null && fromUfs) {
-                check.readApart();
+                check.readApart(offset, ByteBuffer.wrap(bytes, 0, total));
             }
             into.put(bytes, 0, total);
             return total;
@@ -266,7 +266,11 @@ final class StreamSource implements FileSource {
     private @Nullable VersionCheck versionCheck(URIStatus status) {
         return UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL
                 ? null
-                : new VersionCheck(Math.max(1, status.getBlockSizeBytes()), status.getLength(), this::compare);
+                : new VersionCheck(
+                        Math.max(1, status.getBlockSizeBytes()),
+                        status.getLength(),
+                        ContentHash.of(status),
+                        this::compare);
     }
 
     private void compare() throws StoreException {

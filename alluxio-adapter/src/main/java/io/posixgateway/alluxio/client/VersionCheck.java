@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.client;
 
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,7 +10,9 @@ import org.jspecify.annotations.Nullable;
  * a mix. So Alluxio compares the path with the UFS after the read (one HEAD): if the file there is still this one, so were the bytes.
  * For one stream, and one thread at a time.
  *
- * <p>Not after each read: a worker reads a block with one GET, which returns one version of the object. A read is checked that begins a
+ * <p>No comparison is needed of a file that was read whole, in one piece, and has the {@link ContentHash} that Alluxio knows.
+ *
+ * <p>Nor after each read: a worker reads a block with one GET, which returns one version of the object. A read is checked that begins a
  * block, or begins elsewhere than the last one ended, since it has a GET of its own; and one that ends a block, since the GET may have
  * been repeated meanwhile. So no block is read to its end without an error unless all of it is of the file that was opened.
  */
@@ -18,6 +21,7 @@ final class VersionCheck {
 
     private final long blockBytes;
     private final long lengthBytes;
+    private final @Nullable ContentHash hash;
     private final Comparison comparison;
     /** Behind the last read, where a GET may go on. */
     private long continuesAt = NOWHERE;
@@ -29,16 +33,23 @@ final class VersionCheck {
         void run() throws StoreException;
     }
 
-    /** @param blockBytes of the file, {@code lengthBytes} long; positive */
-    VersionCheck(long blockBytes, long lengthBytes, Comparison comparison) {
+    /**
+     * @param blockBytes of the file, {@code lengthBytes} long; positive
+     * @param hash null: it is not known
+     */
+    VersionCheck(long blockBytes, long lengthBytes, @Nullable ContentHash hash, Comparison comparison) {
         this.blockBytes = blockBytes;
         this.lengthBytes = lengthBytes;
+        this.hash = hash;
         this.comparison = comparison;
     }
 
     /** These bytes came from the UFS in a stream, which may go on behind them. */
-    void streamed(long offset, int count) throws StoreException {
-        long end = offset + count;
+    void streamed(long offset, ByteBuffer bytes) throws StoreException {
+        if (isWhole(offset, bytes)) {
+            return;
+        }
+        long end = offset + bytes.remaining();
         boolean sameGet = offset == continuesAt && offset / blockBytes == end / blockBytes && offset % blockBytes != 0;
         continuesAt = NOWHERE;
         if (!sameGet || end == lengthBytes) {
@@ -48,8 +59,15 @@ final class VersionCheck {
     }
 
     /** Some bytes came from the UFS by themselves. */
-    void readApart() throws StoreException {
-        comparison.run();
+    void readApart(long offset, ByteBuffer bytes) throws StoreException {
+        if (!isWhole(offset, bytes)) {
+            comparison.run();
+        }
+    }
+
+    /** Is this the file that was opened, whatever the worker read it from? */
+    private boolean isWhole(long offset, ByteBuffer bytes) {
+        return hash != null && offset == 0 && bytes.remaining() == lengthBytes && hash.isOf(bytes);
     }
 
     /**

@@ -57,10 +57,15 @@ class DemoIT {
                     .hasSize(100);
             Files.copy(mount.resolve("README.txt"), mount.resolve("copy.txt"));
             assertThat(mount.resolve("copy.txt")).hasSameTextualContentAs(mount.resolve("README.txt"));
+            try (Program sync = Program.gateway(folder, "sync", mount.resolve("archives").toString())) {
+                assertThat(sync.await(LIMIT)).as(sync.output()).isZero();
+                assertThat(sync.output()).contains("entries compared");
+            }
             demo.terminate();
             demo.await(LIMIT);
             Waiting.until("unmounted", LIMIT, () -> !Mounts.isMounted(mount));
             assertThat(mount).doesNotExist();
+            assertThat(MountSocket.of(mount)).doesNotExist();
         } finally {
             Mounts.discard(mount);
         }

@@ -1,28 +1,36 @@
 package io.posixgateway.alluxio.client;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import alluxio.client.file.URIStatus;
+import alluxio.wire.FileInfo;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Which reads from an object store are followed by a comparison. */
 class VersionCheckTest {
     private static final int BLOCK = 100;
     private static final int LENGTH = 250;
+    private static final String FINGERPRINT = "TYPE|FILE UFS|s3 OWNER|nobody GROUP|nobody MODE|448 ";
 
     private int comparisons;
     private boolean replaced;
-    private final VersionCheck check = new VersionCheck(BLOCK, LENGTH, () -> {
+    private final VersionCheck check = new VersionCheck(BLOCK, LENGTH, null, this::compare);
+
+    private void compare() throws StoreException {
         comparisons++;
         if (replaced) {
             throw new StoreException(Errno.ESTALE, "replaced", null);
         }
-    });
+    }
 
     private void reads(long offset, int count, int expected) throws StoreException {
         comparisons = 0;
-        check.streamed(offset, count);
+        check.streamed(offset, ByteBuffer.allocate(count));
         assertThat(comparisons).as("after %d bytes at %d", count, offset).isEqualTo(expected);
     }
 
@@ -51,8 +59,57 @@ class VersionCheckTest {
         replaced = true;
         for (int offset = 10; offset < 40; offset += 10) {
             int at = offset;
-            assertThatThrownBy(() -> check.streamed(at, 10)).hasMessage("replaced");
+            assertThatThrownBy(() -> check.streamed(at, ByteBuffer.allocate(10))).hasMessage("replaced");
         }
         assertThat(comparisons).isEqualTo(3);
+    }
+
+    /** Of a file of which Alluxio has this fingerprint. */
+    private VersionCheck checkOf(String content, String fingerprint) {
+        FileInfo file = new FileInfo().setUfsFingerprint(fingerprint);
+        return new VersionCheck(BLOCK, content.length(), ContentHash.of(new URIStatus(file)), this::compare);
+    }
+
+    private static ByteBuffer bytes(String content) {
+        return ByteBuffer.wrap(content.getBytes(US_ASCII));
+    }
+
+    @Test
+    void aFileThatIsReadWholeAndHasTheHashThatAlluxioKnowsIsNotCompared() throws StoreException {
+        VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5D41402abc4b2a76b9719d911017c592");
+        known.streamed(0, bytes("hello"));
+        known.readApart(0, bytes("hello"));
+        assertThat(comparisons).isZero();
+    }
+
+    @Test
+    void anotherContentOfTheSameLengthIsCompared() {
+        replaced = true;
+        VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
+        assertThatThrownBy(() -> known.streamed(0, bytes("other"))).hasMessage("replaced");
+        assertThatThrownBy(() -> known.readApart(0, bytes("other"))).hasMessage("replaced");
+    }
+
+    @Test
+    void aPartOfTheFileIsCompared() throws StoreException {
+        VersionCheck known = checkOf("hello, world", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
+        known.streamed(0, bytes("hello"));
+        known.readApart(7, bytes("hello"));
+        assertThat(comparisons).isEqualTo(2);
+    }
+
+    @Test
+    void whatIsNoMd5SaysNothingOfTheContent() throws StoreException {
+        for (String fingerprint : List.of(
+                "",
+                "no fingerprint",
+                "LATER_TAG|x",
+                FINGERPRINT.strip(),
+                FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592-2",
+                FINGERPRINT + "CONTENT_HASH|XUFAKrxLKna5cZ2REBfFkg==")) {
+            comparisons = 0;
+            checkOf("hello", fingerprint).streamed(0, bytes("hello"));
+            assertThat(comparisons).as(fingerprint).isEqualTo(1);
+        }
     }
 }

@@ -281,6 +281,24 @@ class S3IT {
         });
     }
 
+    /** It comes in one piece, cut to the old one's length: the object's own hash says whose it is. */
+    @Test
+    void a_small_object_that_was_replaced_before_it_is_read_is_stale_or_new() throws Exception {
+        bucket.put(folder + "/small", "the old one".getBytes(UTF_8));
+        Path small = root.resolve("small");
+        assertThat(Files.size(small)).isEqualTo("the old one".length());
+        bucket.put(folder + "/small", "the new one, which is longer".getBytes(UTF_8));
+        Waiting.until("the new one is read", PATIENCE, () -> {
+            try {
+                assertThat(Files.readString(small)).isEqualTo("the new one, which is longer");
+                return true;
+            } catch (IOException stale) {
+                assertThat(stale).hasMessageContaining("Stale file handle");
+                return false;
+            }
+        });
+    }
+
     @Test
     void the_folder_for_objects_that_are_uploaded_whole_is_advised() throws Exception {
         assertThat(other.advice())
