@@ -98,7 +98,7 @@ final class Doubtful implements AutoCloseable {
 
     private synchronized void startLooking() {
         if (thread == null && !closed) {
-            Thread started = new Thread(this::look, "published-in-doubt");
+            Thread started = new Thread(metadata.clock().background(this::look), "published-in-doubt");
             started.setDaemon(true);
             started.start();
             thread = started;
