@@ -119,7 +119,7 @@ String metric = "requests_handed_over_again";
             ("troubleshooting", "eio"),
             ("troubleshooting", "slow-ls"),
             ("troubleshooting", "pods"),
-            ("operations", "upgrade-08-upgrades"),
+            ("operations", "upgrade"),
             ("troubleshooting", "checkpoints"),
             ("troubleshooting", "permissions"),
             ("troubleshooting", "old-kernels"),
