@@ -5,6 +5,7 @@ Links lead somewhere; sentences have at most 25 words; the glossary's words are 
 prints, too; every option, flag,
 metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
 a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
+Maven, the chart and the newest release of CHANGELOG.md have one version.
 """
 
 import errno
@@ -235,6 +236,21 @@ def commands_not_run(page: Page) -> Iterator[str]:
             yield f"{page.name}: no test runs: {command}"
 
 
+def differing_versions(root: Path = ROOT) -> Iterator[str]:
+    """The version stands in each pom.xml (the project's first), in Chart.yaml twice, and in CHANGELOG.md with its date."""
+    listed = subprocess.run(["git", "ls-files", "--", "*pom.xml"], cwd=root, check=True, capture_output=True, text=True)
+    patterns = dict.fromkeys(listed.stdout.split(), r"<version>(.*?)</version>")
+    chart = "charts/posix-gateway/Chart.yaml"
+    patterns |= {chart: r"^version: *(\S+)$", f"{chart} ": r"^appVersion: *(\S+)$"}
+    patterns["CHANGELOG.md"] = r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$"
+    found = {}
+    for name, pattern in patterns.items():
+        match = re.search(pattern, (root / name.strip()).read_text(), re.MULTILINE)
+        found[name] = match[1] if match else "none"
+    if len(set(found.values())) > 1:
+        yield "versions differ: " + ", ".join(f"{name.strip()} has {version}" for name, version in found.items())
+
+
 def pages(root: Path = ROOT) -> list[Page]:
     some = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md", *sorted((root / "docs").glob("*.md"))]
     return [Page(str(path.relative_to(root)), path.read_text()) for path in some]
@@ -248,6 +264,7 @@ def count(some: list[Page]) -> int:
 def wrong(some: list[Page], names: Names) -> Iterator[str]:
     words = glossary()
     yield from house_words_in_code(texts.texts(), words)
+    yield from differing_versions()
     for page in some:
         yield from broken_links(page)
         yield from long_sentences(page)

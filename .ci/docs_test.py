@@ -25,6 +25,27 @@ class Checks(unittest.TestCase):
             page = Page("a.md", "[x](b.md#one-two-three) [y](b.md#four) [z](c.md) [w](https://example.org)\n")
             self.assertEqual(2, len(list(docs.broken_links(page, root))))
 
+    def test_a_version_that_differs_from_the_others_is_found(self):
+        files = {
+            "pom.xml": "<version>0.2.0</version>\n<dependency><version>9</version></dependency>",
+            "charts/posix-gateway/Chart.yaml": "version: 0.2.0\nappVersion: 0.2.0\n",
+            "CHANGELOG.md": "## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n## [0.1.0] - 2026-11-27\n",
+        }
+        changes = [("pom.xml", "0.2.0", "0.3.0"), ("CHANGELOG.md", "[0.2.0]", "[0.3.0]"), ("CHANGELOG.md", " - 2026", " 2026")]
+        changes += [("charts/posix-gateway/Chart.yaml", "appVersion: 0.2.0", "appVersion: 0.3.0")]
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "charts/posix-gateway").mkdir(parents=True)
+            for name, text in files.items():
+                (root / name).write_text(text)
+            subprocess.run(["git", "init", "-q", folder], check=True)
+            subprocess.run(["git", "-C", folder, "add", "-A"], check=True)
+            self.assertEqual([], list(docs.differing_versions(root)))
+            for name, old, new in changes:
+                (root / name).write_text(files[name].replace(old, new))
+                self.assertEqual(1, len(list(docs.differing_versions(root))), (name, new))
+                (root / name).write_text(files[name])
+
     def test_a_sentence_of_26_words_is_found_in_text_and_tables(self):
         for text in ("word " * 26 + ".", "| a | " + "word " * 26 + "|", "* " + "word " * 26):
             self.assertEqual(1, len(list(docs.long_sentences(Page("a.md", text)))), text)
@@ -98,7 +119,7 @@ String metric = "requests_handed_over_again";
             ("troubleshooting", "eio"),
             ("troubleshooting", "slow-ls"),
             ("troubleshooting", "pods"),
-            ("operations", "upgrade-08-upgrades"),
+            ("operations", "upgrade"),
             ("troubleshooting", "checkpoints"),
             ("troubleshooting", "permissions"),
             ("troubleshooting", "old-kernels"),
