@@ -157,9 +157,9 @@ versions: build
 	  -Dpgw.versions="$$versions" -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/versions-*.json"
 
-LONG := fault versions stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+LONG := fault versions simulation stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
-long: ## One of the long tests: TEST=fault, versions, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+long: ## One of the long tests: TEST=fault, versions, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 
@@ -173,6 +173,12 @@ bench-requests:
 # From the start of a gateway to the first request it serves (ROUNDS=20).
 bench-start: build
 	@$(MVN) -Dquick test -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
+
+# Mounts and an Alluxio in memory, killed at any boundary between two calls, by seeds nobody chose (STEPS=1000000; SEED=N repeats one).
+.PHONY: simulation
+simulation: java-build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false \
+	  $(if $(SEED),-Dpgw.sim.seed=$(SEED),-Dpgw.sim.steps=$(or $(STEPS),1000000)) $(ARGS)
 
 # Random operations on open files and names against models, over Alluxio (SECONDS=600).
 stress-alluxio: build

@@ -39,7 +39,7 @@ final class HiddenCleanup {
     void removeInherited(KnownAlluxio alluxio, boolean mayBeOpen) {
         Inherited inherited = new Inherited(alluxio, mayBeOpen);
         if (!inherited.isDone()) {
-            Thread thread = new Thread(inherited, "hidden-files");
+            Thread thread = new Thread(volume.clock.background(inherited), "hidden-files");
             thread.setDaemon(true);
             thread.start();
         }

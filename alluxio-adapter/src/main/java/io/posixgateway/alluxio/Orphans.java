@@ -157,7 +157,7 @@ final class Orphans implements AutoCloseable {
 
     private synchronized void copyLater() {
         if (outlivesProcess && thread == null && !closed) {
-            Thread started = new FreeThread(this::run, "orphans");
+            Thread started = new FreeThread(volume.clock.background(this::run), "orphans");
             started.start();
             thread = started;
         }

@@ -227,14 +227,14 @@ final class Volume implements AutoCloseable {
         recovering = new Recovering(recovery, gate);
         inherited = recovery;
         Thread thread = new Thread(
-                () -> {
+                clock.background(() -> {
                     while (!closing && !attempted(recovery, broke)) {
                         clock.pause(RETRY_NANOS);
                     }
                     recovering = null;
                     gate.open();
                     later(this::buryUnknown); // if there is a kernel already
-                },
+                }),
                 "recovery");
         thread.setDaemon(true);
         thread.start();
@@ -419,7 +419,7 @@ final class Volume implements AutoCloseable {
     /** Does something that may wait, one after the other, on a thread of its own. */
     void later(Runnable work) {
         if (!later.isShutdown()) {
-            later.execute(work);
+            later.execute(clock.background(work));
         }
     }
 

@@ -390,7 +390,7 @@ public final class DirectoryTimes implements AutoCloseable {
     /** Guarded by this. */
     private void lookLater() {
         if (thread == null && !closed) {
-            thread = new FreeThread(this::look, "directory-times");
+            thread = new FreeThread(metadata.clock().background(this::look), "directory-times");
             thread.setDaemon(true);
             thread.start();
         }

@@ -98,7 +98,7 @@ public final class HotDirectories implements AutoCloseable {
         long now = metadata.nowNanos();
         Pulse pulse = pulse(directory.node(), now);
         if (pulse.beats(now)) {
-            lister.execute(() -> freshen(directory, pulse));
+            lister.execute(metadata.clock().background(() -> freshen(directory, pulse)));
         }
     }
 
@@ -129,14 +129,16 @@ public final class HotDirectories implements AutoCloseable {
         if (directory.dentries().children() >= MOST_LEARNED) {
             return;
         }
-        lister.execute(() -> {
-            try {
-                learnAll(directory);
-            } catch (StoreException e) {
-                org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
-                        .debug("Learning the names of node {}: {}", directory.node(), e.getMessage());
-            }
-        });
+        lister.execute(metadata.clock().background(() -> learned(directory)));
+    }
+
+    private void learned(Inode directory) {
+        try {
+            learnAll(directory);
+        } catch (StoreException e) {
+            org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
+                    .debug("Learning the names of node {}: {}", directory.node(), e.getMessage());
+        }
     }
 
     private void learnAll(Inode directory) throws StoreException {

@@ -177,7 +177,7 @@ final class ClusterWatch {
         boolean wasAway = away;
         boolean asks = !wasAway || clock.nanos() - awayNanos >= AWAY_NANOS;
         if (asks && looking.compareAndSet(false, true)) {
-            new FreeThread(this::look, "cluster-watch").start();
+            new FreeThread(clock.background(this::look), "cluster-watch").start();
         }
         return wasAway;
     }

@@ -90,7 +90,7 @@ final class Doubtful implements AutoCloseable {
                 spool.file());
         all.add(new Kept(spool, record, metadata.nowNanos()));
         if (thread == null) {
-            Thread started = new Thread(this::look, "published-in-doubt");
+            Thread started = new Thread(metadata.clock().background(this::look), "published-in-doubt");
             started.setDaemon(true);
             started.start();
             thread = started;

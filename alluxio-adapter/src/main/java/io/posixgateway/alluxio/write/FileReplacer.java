@@ -550,7 +550,7 @@ public final class FileReplacer implements AutoCloseable {
 
     private synchronized void settleLater() {
         if (thread == null && !closed) {
-            Thread started = new Thread(this::run, "unfinished-renames");
+            Thread started = new Thread(clock.background(this::run), "unfinished-renames");
             started.setDaemon(true);
             started.start();
             thread = started;

@@ -27,7 +27,7 @@ public final class MemoryCluster {
     private volatile String id = "memory-" + COUNT.incrementAndGet();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition renamed = lock.newCondition();
-    private final ManualClock clock = new ManualClock();
+    private final ManualClock clock;
     private final MemoryUfs ufs;
     private final MemoryMaster master;
     private final List<MemoryWorker> workers = new ArrayList<>();
@@ -45,8 +45,28 @@ public final class MemoryCluster {
      * @param blockFolder where the first worker's blocks are files, which clients on its host read; null: no client is on its host
      */
     public MemoryCluster(MemoryUfs.Kind kind, int workers, long workerBytes, @Nullable Path blockFolder) {
-        this.ufs = new MemoryUfs(kind, clock);
+        this(new ManualClock(), kind);
+        addWorkers(workers, workerBytes, blockFolder);
+    }
+
+    private MemoryCluster(ManualClock clock, MemoryUfs.Kind kind) {
+        this(clock, new MemoryUfs(kind, clock));
+    }
+
+    private MemoryCluster(ManualClock clock, MemoryUfs ufs) {
+        this.clock = clock;
+        this.ufs = ufs;
         this.master = new MemoryMaster(ufs, clock, new Moments());
+    }
+
+    /** What it is after a format: another one, over the same UFS, which knows nothing yet and counts its ids anew. */
+    public MemoryCluster formatted() {
+        MemoryCluster next = new MemoryCluster(clock, ufs);
+        next.addWorkers(workers.size(), WORKER_BYTES, null);
+        return next;
+    }
+
+    private void addWorkers(int workers, long workerBytes, @Nullable Path blockFolder) {
         for (int i = 1; i <= workers; i++) {
             Path folder = i == 1 ? blockFolder : null;
             this.workers.add(new MemoryWorker("worker" + i, workerBytes, folder, this::isPersisted));

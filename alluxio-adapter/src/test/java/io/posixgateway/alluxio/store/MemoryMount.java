@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.FuseRequests.Opened;
 import io.posixgateway.alluxio.store.FuseRequests.Place;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,9 +50,11 @@ public final class MemoryMount implements AutoCloseable {
         private @Nullable Path spool;
         private boolean passthrough;
         private boolean readOnly;
+        private Clock clock;
 
         private Builder(MemoryStore store) {
             this.store = store;
+            this.clock = store.memory().clock();
         }
 
         /** As on the command line: {@code with("metadata_ttl", "0")}. */
@@ -78,6 +81,12 @@ public final class MemoryMount implements AutoCloseable {
             return this;
         }
 
+        /** The time it goes by, which is the cluster's, too. */
+        public Builder by(Clock time) {
+            clock = time;
+            return this;
+        }
+
         private RecordingKernel kernel() {
             return new RecordingKernel(passthrough, readOnly);
         }
@@ -100,11 +109,7 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         private AlluxioFileSystem opened(Path folder) throws StoreException {
-            return AlluxioMount.open(
-                    StoreParts.metered(store, store.memory().clock()),
-                    path,
-                    options(folder),
-                    store.memory().clock());
+            return AlluxioMount.open(StoreParts.metered(store, clock), path, options(folder), clock);
         }
 
         private AdapterOptions options(Path folder) {
@@ -134,13 +139,9 @@ public final class MemoryMount implements AutoCloseable {
                 if (earlier != null) {
                     earlier.leaveTo(folder);
                 }
-                AlluxioMount.Opening how = new AlluxioMount.Opening(
-                        StoreParts.metered(store, store.memory().clock()), kernelGoesOn);
-                AlluxioFileSystem opened = AlluxioMount.openKept(
-                        new AlluxioOptions("", path, "", Map.of()),
-                        options(folder),
-                        how,
-                        store.memory().clock());
+                AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, clock), kernelGoesOn);
+                AlluxioFileSystem opened =
+                        AlluxioMount.openKept(new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
                 opened.resume(kernelGoesOn);
                 RecordingKernel known = kernelGoesOn && earlier != null ? earlier.kernel : kernel();
                 return new MemoryMount(this, folder, opened, known);
@@ -166,7 +167,7 @@ public final class MemoryMount implements AutoCloseable {
         this.ownsFolder = builder.spool == null;
         this.fileSystem = fileSystem;
         this.kernel = kernel;
-        this.requests = new FuseRequests(fileSystem, kernel, store.memory().clock());
+        this.requests = new FuseRequests(fileSystem, kernel, builder.clock);
         fileSystem.started(kernel);
     }
 
@@ -496,6 +497,11 @@ public final class MemoryMount implements AutoCloseable {
             copy(folder, left);
             remains = left;
         });
+    }
+
+    /** Was it, by {@link #killAfter}, by now? */
+    public boolean isDead() {
+        return remains != null;
     }
 
     /** Was it, by {@link #killAfter}? If not, it lives on. */

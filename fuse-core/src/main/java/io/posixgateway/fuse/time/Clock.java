@@ -38,6 +38,14 @@ public interface Clock {
     /** Waits so long. */
     void sleep(long nanos) throws InterruptedException;
 
+    /**
+     * The work of a thread of its own, which waits by this clock. It is run once, by the thread that gets it; a test's clock may let
+     * that have its turn only when nothing else runs, so that a test is repeated exactly.
+     */
+    default Runnable background(Runnable work) {
+        return work;
+    }
+
     /** Waits so long, or until the thread is interrupted, which it stays. */
     default void pause(long nanos) {
         try {

@@ -1,0 +1,62 @@
+package io.posixgateway.alluxio.simulation;
+
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import java.nio.charset.StandardCharsets;
+
+/** Does the steps of one mount. For one thread. */
+final class Executor {
+    private final Node node;
+
+    Executor(Node node) {
+        this.node = node;
+    }
+
+    /** Returns what was read. */
+    String execute(Step step) {
+        MemoryMount mount = node.mount();
+        switch (step.kind()) {
+            case CREATE -> node.open().put(step.slot(), mount.create(step.path()));
+            case OPEN -> node.open().put(step.slot(), mount.openToWrite(step.path()));
+            case WRITE -> open(step).write(step.offset(), step.data().getBytes(StandardCharsets.ISO_8859_1));
+            case TRUNCATE -> open(step).truncate(step.offset());
+            case FSYNC -> open(step).fsync();
+            case CLOSE -> close(step);
+            case READ -> {
+                return read(mount, step.path());
+            }
+            case RENAME, RENAME_DIRECTORY -> mount.rename(step.path(), step.other());
+            case UNLINK -> mount.unlink(step.path());
+            case MKDIR -> mount.mkdir(step.path());
+            case RMDIR -> mount.rmdir(step.path());
+            default -> throw new IllegalArgumentException(step.toString());
+        }
+        return "";
+    }
+
+    private static String read(MemoryMount mount, String path) {
+        try (OpenFile file = mount.open(path)) {
+            return new String(file.readAll(), StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    private OpenFile open(Step step) {
+        OpenFile file = node.open().get(step.slot());
+        if (file == null) {
+            throw new IllegalStateException("nothing is open in " + step);
+        }
+        return file;
+    }
+
+    /** The descriptor is closed whatever that answers, unless the process is killed meanwhile. */
+    private void close(Step step) {
+        OpenFile file = open(step);
+        try {
+            file.close();
+        } finally {
+            if (!node.mount().isDead()) {
+                node.open().remove(step.slot());
+            }
+        }
+    }
+}

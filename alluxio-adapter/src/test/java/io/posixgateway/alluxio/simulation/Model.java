@@ -1,0 +1,386 @@
+package io.posixgateway.alluxio.simulation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the files may be: as one history says that agrees with all that was answered so far. Where an answer is missing there are several.
+ * Not changed once it is made but by its own methods, which make another one.
+ *
+ * <p>A file is known by a number of its own, whatever its name. What others see of it is what was stored last: by a close or an fsync, or
+ * before a rename.
+ */
+final class Model {
+    /** In place of a file's number. */
+    private static final int DIRECTORY = 0;
+    /** As content that was seen: the file is not complete. */
+    static final String INCOMPLETE = "\0incomplete";
+    /** As content that was seen. */
+    static final String IS_DIRECTORY = "\0directory";
+
+    private final TreeMap<String, Integer> names;
+    /** Of a file that is made, and was never stored, there is none. */
+    private final Map<Integer, String> stored;
+    /** Contents that only their mount sees. */
+    private final Map<Key, String> drafts;
+
+    private final Map<Key, Integer> descriptors;
+
+    /** Something of a mount: a descriptor, by its slot, or a draft, by its file. */
+    private record Key(int mount, int number) {}
+
+    Model() {
+        this(new TreeMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+    }
+
+    private Model(
+            TreeMap<String, Integer> names,
+            Map<Integer, String> stored,
+            Map<Key, String> drafts,
+            Map<Key, Integer> descriptors) {
+        this.names = names;
+        this.stored = stored;
+        this.drafts = drafts;
+        this.descriptors = descriptors;
+    }
+
+    private Model copy() {
+        return new Model(
+                new TreeMap<>(names), new HashMap<>(stored), new HashMap<>(drafts), new HashMap<>(descriptors));
+    }
+
+    Model withDirectory(String path) {
+        Model next = copy();
+        next.names.put(path, DIRECTORY);
+        return next;
+    }
+
+    private static String parent(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash == 0 ? "/" : path.substring(0, slash);
+    }
+
+    private boolean isDirectory(String path) {
+        return path.equals("/") || Integer.valueOf(DIRECTORY).equals(names.get(path));
+    }
+
+    private boolean isFile(String path) {
+        Integer file = names.get(path);
+        return file != null && file != DIRECTORY;
+    }
+
+    private Map<String, Integer> below(String directory) {
+        return names.subMap(directory + "/", directory + "0");
+    }
+
+    /** Has another one of these mounts the file open, or is it one that nobody completes any more? What comes of it then is not laid down. */
+    private boolean isContended(int mount, String path) {
+        Integer file = names.get(path);
+        if (file == null || file == DIRECTORY) {
+            return below(path).keySet().stream().anyMatch(name -> isContended(mount, name));
+        }
+        boolean others = descriptors.entrySet().stream()
+                .anyMatch(
+                        open -> open.getKey().mount != mount && open.getValue().equals(file));
+        boolean mine = descriptors.entrySet().stream()
+                .anyMatch(
+                        open -> open.getKey().mount == mount && open.getValue().equals(file));
+        return others || (!mine && !stored.containsKey(file));
+    }
+
+    /** Is this a step that the model says nothing of? */
+    boolean skips(Step step) {
+        Key slot = new Key(step.actor(), step.slot());
+        return switch (step.kind()) {
+            case CREATE -> descriptors.containsKey(slot) || isContended(step.actor(), step.path());
+            case OPEN ->
+                descriptors.containsKey(slot)
+                        || isContended(step.actor(), step.path())
+                        || isDirectory(step.path())
+                    || isOpen(step.actor(), names.get(step.path()));
+            case WRITE, TRUNCATE, FSYNC, CLOSE -> !descriptors.containsKey(slot);
+            case READ -> isContended(step.actor(), step.path()) || isDirectory(step.path());
+            case RENAME ->
+                step.path().equals(step.other())
+                        || isContended(step.actor(), step.path())
+                        || isContended(step.actor(), step.other())
+                        || isDirectory(step.path())
+                        || isDirectory(step.other());
+            case RENAME_DIRECTORY ->
+                step.path().equals(step.other())
+                        || isFile(step.path())
+                        || isFile(step.other())
+                        || isContended(step.actor(), step.path())
+                        || (step.other() + "/").startsWith(step.path() + "/")
+                        || (step.path() + "/").startsWith(step.other() + "/");
+            case UNLINK -> isContended(step.actor(), step.path()) || isDirectory(step.path());
+            case MKDIR, RMDIR -> isContended(step.actor(), step.path()) || isFile(step.path());
+            default -> false;
+        };
+    }
+
+    private boolean isOpen(int mount, @Nullable Integer file) {
+        return file != null
+                && descriptors.entrySet().stream()
+                        .anyMatch(open ->
+                                open.getKey().mount == mount && open.getValue().equals(file));
+    }
+
+    /** What comes of it; null: it fails, and changes nothing. */
+    @Nullable
+    Model after(Step step) {
+        Model next = copy();
+        return next.does(step) ? next : null;
+    }
+
+    private boolean does(Step step) {
+        Key slot = new Key(step.actor(), step.slot());
+        return switch (step.kind()) {
+            case CREATE -> create(step, slot);
+            case OPEN -> isFile(step.path()) && put(slot, names.get(step.path()));
+            case WRITE -> edit(slot, written(content(slot), step));
+            case TRUNCATE -> edit(slot, cut(content(slot), step.offset()));
+            case FSYNC -> store(step.actor(), file(slot));
+            case CLOSE -> close(step, slot);
+            case READ -> isFile(step.path());
+            case RENAME -> rename(step);
+            case RENAME_DIRECTORY -> renameDirectory(step.path(), step.other());
+            case UNLINK -> isFile(step.path()) && names.remove(step.path()) != null;
+            case MKDIR ->
+                isDirectory(parent(step.path()))
+                        && !names.containsKey(step.path())
+                        && names.put(step.path(), DIRECTORY) == null;
+            case RMDIR -> isDirectory(step.path()) && below(step.path()).isEmpty() && names.remove(step.path()) != null;
+            default -> true;
+        };
+    }
+
+    private boolean put(Key slot, @Nullable Integer file) {
+        if (file != null) {
+            descriptors.put(slot, file);
+        }
+        return file != null;
+    }
+
+    private boolean create(Step step, Key slot) {
+        if (!isDirectory(parent(step.path())) || names.containsKey(step.path())) {
+            return false;
+        }
+        int file = step.number() + 1;
+        names.put(step.path(), file);
+        if (step.actor() == Step.OUTSIDER) {
+            stored.put(file, step.data());
+            return true;
+        }
+        drafts.put(new Key(step.actor(), file), "");
+        return put(slot, file);
+    }
+
+    private int file(Key slot) {
+        Integer file = descriptors.get(slot);
+        if (file == null) {
+            throw new IllegalStateException("nothing is open in " + slot);
+        }
+        return file;
+    }
+
+    private String content(Key slot) {
+        return content(slot.mount, file(slot));
+    }
+
+    private String content(int mount, int file) {
+        String draft = drafts.get(new Key(mount, file));
+        String seen = draft == null ? stored.get(file) : draft;
+        return seen == null ? INCOMPLETE : seen;
+    }
+
+    private static String written(String before, Step step) {
+        String all = cut(before, Math.max(before.length(), step.offset() + step.count()));
+        return all.substring(0, step.offset()) + step.data() + all.substring(step.offset() + step.count());
+    }
+
+    private static String cut(String before, int length) {
+        return before.length() >= length ? before.substring(0, length) : before + "\0".repeat(length - before.length());
+    }
+
+    private boolean edit(Key slot, String content) {
+        drafts.put(new Key(slot.mount, file(slot)), content);
+        return true;
+    }
+
+    /** Others see what the mount has of it from now on, if it has a name. */
+    private boolean store(int mount, int file) {
+        String draft = drafts.get(new Key(mount, file));
+        if (draft != null && names.containsValue(file)) {
+            stored.put(file, draft);
+        }
+        return true;
+    }
+
+    private boolean close(Step step, Key slot) {
+        int file = file(slot);
+        store(step.actor(), file);
+        drafts.remove(new Key(step.actor(), file));
+        descriptors.remove(slot);
+        return true;
+    }
+
+    private boolean rename(Step step) {
+        Integer file = names.get(step.path());
+        if (file == null || !isDirectory(parent(step.other()))) {
+            return false;
+        }
+        store(step.actor(), file);
+        names.remove(step.path());
+        names.put(step.other(), file);
+        return true;
+    }
+
+    private boolean renameDirectory(String from, String to) {
+        if (!isDirectory(from) || !isDirectory(parent(to)) || !below(to).isEmpty()) {
+            return false;
+        }
+        Map<String, Integer> moved = new TreeMap<>(below(from));
+        below(from).clear();
+        names.remove(from);
+        names.put(to, DIRECTORY);
+        moved.forEach((name, file) -> names.put(to + name.substring(from.length()), file));
+        return true;
+    }
+
+    /** All that may have come of a step whose answer is not known, or which failed. */
+    List<Model> maybe(Step step, boolean ended) {
+        List<Model> all = new ArrayList<>();
+        Model after = after(step);
+        if (step.kind() == Step.Kind.CLOSE && ended) {
+            all.addAll(closed(step));
+        } else {
+            all.add(this);
+            if (step.kind() == Step.Kind.RENAME_DIRECTORY && after != null) {
+                Model free = copy();
+                free.names.remove(step.other()); // an empty one is removed first
+                all.add(free);
+            }
+            if (step.kind() == Step.Kind.RENAME && after != null) {
+                Model stored = copy();
+                Integer file = names.get(step.path());
+                stored.store(step.actor(), file == null ? DIRECTORY : file);
+                all.add(stored);
+            }
+        }
+        boolean opens = step.kind() == Step.Kind.CREATE || step.kind() == Step.Kind.OPEN;
+        if (after != null && !(opens && ended)) {
+            all.add(after);
+        }
+        return all;
+    }
+
+    /** The descriptor is closed, and what was written may be lost, and with it a file that was never stored. */
+    private List<Model> closed(Step step) {
+        Key slot = new Key(step.actor(), step.slot());
+        int file = file(slot);
+        Model lost = copy();
+        lost.descriptors.remove(slot);
+        lost.drafts.remove(new Key(step.actor(), file));
+        if (!stored.containsKey(file)) {
+            lost.names.values().remove(file);
+        }
+        return List.of(lost);
+    }
+
+    /** The mount's programs are gone, with all that only the mount knew; files that were never stored go, too, sooner or later. */
+    Model without(int mount) {
+        Model next = copy();
+        next.drafts.keySet().removeIf(key -> key.mount == mount);
+        next.descriptors.keySet().removeIf(key -> key.mount == mount);
+        return next;
+    }
+
+    /** What the step opened is not open. */
+    Model withoutDescriptor(Step step) {
+        Model next = copy();
+        Integer file = next.descriptors.remove(new Key(step.actor(), step.slot()));
+        if (file != null) {
+            next.drafts.remove(new Key(step.actor(), file));
+        }
+        return next;
+    }
+
+    /** Files that nobody has open, and that were never stored, are gone. */
+    Model withoutAbandoned() {
+        Model next = copy();
+        next.names
+                .values()
+                .removeIf(file ->
+                        file != DIRECTORY && !stored.containsKey(file) && !next.descriptors.containsValue(file));
+        return next;
+    }
+
+    boolean has(String path) {
+        return names.containsKey(path);
+    }
+
+    /** What the mount reads of a path; null: nothing that the model knows. */
+    @Nullable
+    String read(int mount, String path) {
+        Integer file = names.get(path);
+        return file == null || file == DIRECTORY ? null : content(mount, file);
+    }
+
+    /**
+     * Null: this is what others may see; else why not.
+     *
+     * @param seen contents by path
+     * @param lenient files that are not complete may be left for a while
+     */
+    @Nullable
+    String differs(Map<String, String> seen, boolean lenient) {
+        for (Map.Entry<String, Integer> name : names.entrySet()) {
+            String expected = name.getValue() == DIRECTORY ? IS_DIRECTORY : stored.get(name.getValue());
+            String there = seen.get(name.getKey());
+            boolean fits = expected == null ? there == null || there.equals(INCOMPLETE) : expected.equals(there);
+            if (!fits) {
+                return name.getKey() + " is " + shown(there) + ", not " + shown(expected);
+            }
+        }
+        for (Map.Entry<String, String> name : seen.entrySet()) {
+            boolean known = names.containsKey(name.getKey());
+            if (!known && !(lenient && name.getValue().equals(INCOMPLETE))) {
+                return name.getKey() + " is there, " + shown(name.getValue());
+            }
+        }
+        return null;
+    }
+
+    private static String shown(@Nullable String content) {
+        return content == null ? "missing" : "'" + content.replace('\0', '_') + "'";
+    }
+
+    private List<Object> state() {
+        return List.of(names, stored, drafts, descriptors);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Model model && state().equals(model.state());
+    }
+
+    @Override
+    public int hashCode() {
+        return state().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        names.forEach((name, file) -> text.append(name)
+                .append('=')
+                .append(file == DIRECTORY ? "dir" : shown(stored.get(file)))
+                .append(' '));
+        return text.append("drafts ").append(drafts.size()).toString();
+    }
+}

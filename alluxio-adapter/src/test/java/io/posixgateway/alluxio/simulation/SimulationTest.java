@@ -1,0 +1,57 @@
+package io.posixgateway.alluxio.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Random programs of two mounts and another client, killed and begun again at any boundary between two calls.
+ *
+ * <p>{@code -Dpgw.sim.seed=N} repeats one; {@code -Dpgw.sim.steps=N} takes seeds that nobody chose until so many steps are done.
+ */
+class SimulationTest {
+    private static final Logger LOG = LoggerFactory.getLogger(SimulationTest.class);
+    private static final long SEEDS = 120;
+    /** Of the seeds that nobody chose, one in so many has each of its boundaries tried, too. */
+    private static final long SWEPT = 200;
+
+    private static final int SWEPT_STEPS = 6;
+
+    private final Simulation simulation;
+
+    SimulationTest(@TempDir Path folder) {
+        this.simulation = new Simulation(folder);
+    }
+
+    @Test
+    void program_ofAnySeed_losesNothing() {
+        Long seed = Long.getLong("pgw.sim.seed");
+        long steps = Long.getLong("pgw.sim.steps", 0);
+        if (seed != null) {
+            simulation.check(Program.of(seed));
+        } else if (steps > 0) {
+            many(steps);
+        } else {
+            for (long fixed = 1; fixed <= SEEDS; fixed++) {
+                simulation.check(Program.of(fixed));
+            }
+            assertThat(simulation.steps()).isGreaterThan(SEEDS);
+        }
+    }
+
+    private void many(long steps) {
+        long first = System.nanoTime() & 0xffff_ffffL;
+        LOG.info("The first seed is {}", first);
+        for (long seed = first; simulation.steps() < steps; seed++) {
+            simulation.check(Program.of(seed));
+            if (seed % SWEPT == 0) {
+                simulation.checkEachBoundary(Program.plain(seed, SWEPT_STEPS));
+            }
+        }
+        LOG.info("{} steps in {} programs, {} is the first seed", simulation.steps(), simulation.runs(), first);
+    }
+}
