@@ -277,16 +277,16 @@ final class NameOperations {
     private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {
         Reservations reservations = volume.drafts.reservations();
         try {
-            FileSink sink = reservations.take(draft);
-            if (reservations.hasUnsure()) {
-                volume.later(reservations::settle);
-            }
-            return sink;
+            return reservations.take(draft);
         } catch (StoreException e) {
             if (e.errno() == Errno.EEXIST) {
                 volume.metadata.look(directory, name);
             }
             throw e;
+        } finally {
+            if (reservations.hasUnsure()) {
+                volume.later(reservations::settle);
+            }
         }
     }
 

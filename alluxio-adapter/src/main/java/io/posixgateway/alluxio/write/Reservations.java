@@ -5,12 +5,14 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +29,8 @@ public final class Reservations {
 
     private final Store store;
     private final Map<String, NewDraft> unsure = new ConcurrentHashMap<>();
+    /** Held while one is undone, for as long as Alluxio takes. */
+    private final ReentrantLock settling = new ReentrantLock();
 
     public Reservations(Store store) {
         this.store = store;
@@ -91,12 +95,35 @@ public final class Reservations {
     }
 
     private void settle(String path) throws StoreException {
-        NewDraft before = unsure.get(path);
-        if (before != null) {
-            undo(store, before.content(), before.number());
-            if (unsure.remove(path, before)) {
-                before.abandon();
+        if (!unsure.containsKey(path)) {
+            return;
+        }
+        lock(path);
+        try {
+            NewDraft before = unsure.get(path);
+            if (before != null) {
+                undo(store, before.content(), before.number());
+                if (unsure.remove(path, before)) {
+                    before.abandon();
+                }
             }
+        } finally {
+            settling.unlock();
+        }
+    }
+
+    /** Whoever takes the name next waits until it is free: what is undone afterwards could be theirs. */
+    private void lock(String path) throws StoreException {
+        RemoteCalls remote = RemoteCalls.ofThread();
+        remote.begin();
+        try {
+            settling.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(
+                    Errno.EINTR, "Interrupted while an earlier creation of " + path + " was undone", e);
+        } finally {
+            remote.end();
         }
     }
 

@@ -2,7 +2,12 @@ package io.posixgateway.alluxio.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.simulation.Step.Fault;
+import io.posixgateway.alluxio.simulation.Step.Kind;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
@@ -53,5 +58,16 @@ class SimulationTest {
             }
         }
         LOG.info("{} steps in {} programs, {} is the first seed", simulation.steps(), simulation.runs(), first);
+    }
+
+    private static Step create(Fault fault) {
+        return new Step(0, Kind.CREATE, 0, "/f", "", 0, 0, 0, fault, null, null);
+    }
+
+    /** The incomplete file was in everyone's way until the mount made another. */
+    @Test
+    void creation_whoseAnswerIsLost_leavesNothing() {
+        Fault lost = new Fault(StoreCall.CREATE, 1, Fault.How.LOSE_ANSWER);
+        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(create(lost))));
     }
 }
