@@ -156,6 +156,23 @@ class NameTakingTest {
         }
     }
 
+    /** Without any other call to the mount. */
+    private void awaitUndone(MemoryMount mount) throws InterruptedException {
+        Eventually.holds(
+                "the creation is undone",
+                () -> mount.faults().count(StoreCall.DELETE) == 1
+                        && !cluster.ufs().exists("/again")
+                        && isFree("/again"));
+    }
+
+    private boolean isFree(String path) {
+        try {
+            return others.status(path).id() < 0;
+        } catch (StoreException e) {
+            return e.errno() == Errno.ENOENT;
+        }
+    }
+
     /** Its incomplete file is in Alluxio, and would be in everyone's way. */
     @Test
     void create_afterCreationWhoseAnswerWasLost_takesName() throws Exception {
@@ -163,7 +180,7 @@ class NameTakingTest {
             assertThat(mount.exists("/again")).isFalse();
             mount.faults().on(StoreCall.CREATE).loseAnswer();
             fails(Errno.EIO, () -> mount.create("/again"));
-            assertThat(others.status("/again").complete()).isFalse();
+            awaitUndone(mount);
             make(mount, "/again", "written");
             assertThat(inUfs("/again")).isEqualTo("written");
             assertThat(mount.read("/again")).isEqualTo("written");
@@ -176,6 +193,7 @@ class NameTakingTest {
         try (MemoryMount mount = mount("1h")) {
             mount.faults().on(StoreCall.CREATE).loseRequest();
             fails(Errno.EIO, () -> mount.create("/again"));
+            awaitUndone(mount);
             assertThat(mount.exists("/again")).isFalse();
             make(mount, "/again", "written");
             assertThat(inUfs("/again")).isEqualTo("written");
@@ -187,7 +205,9 @@ class NameTakingTest {
     void create_afterLostAnswerAndOthersTookName_leavesTheirs() throws Exception {
         try (MemoryMount mount = mount("1h")) {
             mount.faults().on(StoreCall.CREATE).loseAnswer();
+            mount.faults().on(StoreCall.CREATE).loseRequest(); // of what would undo it at once
             fails(Errno.EIO, () -> mount.create("/again"));
+            Eventually.holds("it was tried", () -> mount.faults().count(StoreCall.CREATE) == 2);
             others.delete("/again");
             makeByOthers("/again", "others");
             fails(Errno.EEXIST, () -> mount.create("/again"));

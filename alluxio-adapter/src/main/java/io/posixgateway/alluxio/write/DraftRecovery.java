@@ -114,7 +114,8 @@ public final class DraftRecovery {
     private void begin(Path file, Drafts drafts) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
         if (record != null && record.has(DraftRecord.DOUBTFUL)) {
-            drafts.doubtful().inherit(record, metadata.clock().epochMillis() - record.storedMillis());
+            long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
+            drafts.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
         }
         if (record != null && isOnlyDoubtful(record)) {
             left.addLast(file);

@@ -100,7 +100,8 @@ final class Model {
             case OPEN ->
                 descriptors.containsKey(slot)
                         || isContended(step.actor(), step.path())
-                        || isOpen(step.actor(), names.get(step.path()));
+                        || isDirectory(step.path())
+                    || isOpen(step.actor(), names.get(step.path()));
             case WRITE, TRUNCATE, FSYNC, CLOSE -> !descriptors.containsKey(slot);
             case READ -> isContended(step.actor(), step.path()) || isDirectory(step.path());
             case RENAME ->

@@ -1,25 +1,138 @@
 package io.posixgateway.alluxio.simulation;
 
 import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 
-/** Another client of Alluxio. Any thread. */
+/** Another client of Alluxio, which nothing befalls: what it sees is what others see of the mounts. For one thread. */
 final class Outsider {
+    private static final int MOST_ENTRIES = 1000;
+    private static final String HIDDEN = ".pgw~";
+
+    private final MemoryCluster cluster;
     private final MemoryStore store;
 
-    Outsider(MemoryStore store) {
-        this.store = store;
+    Outsider(MemoryCluster cluster) {
+        this.cluster = cluster;
+        this.store = cluster.connect();
     }
 
-    /** A new file. */
-    void write(String path, String content) throws StoreException {
+    /** What may not fail. */
+    private interface Call {
+        void run() throws StoreException;
+    }
+
+    private static void surely(Call call) {
+        try {
+            call.run();
+        } catch (StoreException e) {
+            throw new Violation("The outsider failed: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns an errno; 0: it was done. */
+    int execute(Step step) {
+        try {
+            switch (step.kind()) {
+                case CREATE -> write(step.path(), step.data());
+                case RENAME -> store.rename(step.path(), step.other(), true);
+                case UNLINK -> store.delete(step.path());
+                default -> throw new IllegalArgumentException(step.toString());
+            }
+            return 0;
+        } catch (StoreException e) {
+            return e.errno();
+        }
+    }
+
+    private void write(String path, String content) throws StoreException {
         byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
         FileSink sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
         sink.write(bytes, 0, bytes.length);
         sink.complete();
+    }
+
+    void makeDirectory(String path) {
+        surely(() -> store.makeDirectory(path, 0755, Map.of()));
+    }
+
+    void delete(String path) {
+        surely(() -> store.delete(path));
+    }
+
+    /** Contents by path, as a {@link Model} has them; of what is hidden nothing. */
+    Map<String, String> seen() {
+        Map<String, String> seen = new TreeMap<>();
+        surely(() -> look("/", seen));
+        return seen;
+    }
+
+    private void look(String directory, Map<String, String> seen) throws StoreException {
+        for (FileStatus status : store.list(directory, "", MOST_ENTRIES).entries()) {
+            String path = path(directory, status.name());
+            if (status.name().startsWith(HIDDEN)) {
+                continue;
+            }
+            if (status.directory()) {
+                seen.put(path, Model.IS_DIRECTORY);
+                look(path, seen);
+            } else {
+                seen.put(path, status.complete() ? content(path, status) : Model.INCOMPLETE);
+            }
+        }
+    }
+
+    private String content(String path, FileStatus status) throws StoreException {
+        ByteBuffer content = ByteBuffer.allocate((int) status.lengthBytes());
+        try (FileSource source = store.open(path, status.id())) {
+            int count = 1;
+            while (content.hasRemaining() && count > 0) {
+                count = source.read(content.position(), content);
+            }
+        }
+        return new String(content.array(), 0, content.position(), StandardCharsets.ISO_8859_1);
+    }
+
+    private static String path(String directory, String name) {
+        return directory.equals("/") ? "/" + name : directory + "/" + name;
+    }
+
+    /** Hidden files. */
+    List<String> hidden() {
+        List<String> hidden = new ArrayList<>();
+        surely(() -> findHidden("/", false, hidden));
+        return hidden;
+    }
+
+    /** The same, those that the UFS alone has included. */
+    List<String> hiddenAnywhere() {
+        List<String> hidden = new ArrayList<>();
+        surely(() -> findHidden("/", true, hidden));
+        return hidden;
+    }
+
+    private void findHidden(String directory, boolean inUfs, List<String> hidden) throws StoreException {
+        List<String> names =
+                new ArrayList<>(inUfs ? cluster.ufs().list(directory) : List.of());
+        for (FileStatus status : store.list(directory, "", MOST_ENTRIES).entries()) {
+            if (status.directory()) {
+                findHidden(path(directory, status.name()), inUfs, hidden);
+            }
+            names.add(status.name());
+        }
+        names.stream()
+                .filter(name -> name.startsWith(HIDDEN))
+                .map(name -> path(directory, name))
+                .forEach(hidden::add);
     }
 }

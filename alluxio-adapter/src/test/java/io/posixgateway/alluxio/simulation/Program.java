@@ -179,11 +179,14 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
             if (!kinds.races || random.nextInt(4) > 0) {
                 return null;
             }
+            Kind kind = any(
+                    List.of(Kind.CREATE, Kind.RENAME, Kind.RENAME, Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.READ));
+            boolean directory = kind == Kind.MKDIR || kind == Kind.RMDIR;
             Step step = new Step(
                     number + MEANWHILE,
-                    any(List.of(Kind.CREATE, Kind.RENAME, Kind.RENAME, Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.READ)),
+                    kind,
                     0,
-                    any(FILES),
+                    any(directory ? DIRECTORIES : FILES),
                     any(FILES),
                     random.nextInt(SLOTS),
                     0,

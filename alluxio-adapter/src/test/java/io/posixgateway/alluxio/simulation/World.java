@@ -1,20 +1,15 @@
 package io.posixgateway.alluxio.simulation;
 
-import io.posixgateway.alluxio.client.FileSource;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.simulation.Step.Crash;
 import io.posixgateway.alluxio.simulation.Step.Fault;
 import io.posixgateway.alluxio.simulation.Step.Kind;
 import io.posixgateway.alluxio.simulation.Step.Next;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
-import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.MemoryWorker;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.spi.Errno;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,15 +18,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster, the nodes and the outsider of one simulation, and what is known of their files. For one thread. */
 final class World implements AutoCloseable {
     private static final long WORKER_BYTES = 1 << 30;
-    private static final int MOST_ENTRIES = 1000;
-    private static final String HIDDEN = ".pgw~";
     /** Between two steps. */
     private static final Duration MOMENT = Duration.ofSeconds(1);
     /** What failed meanwhile is tried again and settled by then. */
@@ -46,7 +38,7 @@ final class World implements AutoCloseable {
 
     private final Program program;
     private MemoryCluster cluster;
-    private MemoryStore outside;
+    private Outsider outside;
     private final List<Node> nodes = new ArrayList<>();
     private Set<Model> models = new LinkedHashSet<>();
     /** What failed may still come true. */
@@ -57,6 +49,7 @@ final class World implements AutoCloseable {
     private int kills;
     private boolean workerStopped;
     private boolean formatted;
+    private boolean hiddenStays;
     /** A close has failed: what was written stays on the node. */
     private boolean kept;
 
@@ -66,29 +59,16 @@ final class World implements AutoCloseable {
     World(Program program, Path folders) {
         this.program = program;
         this.cluster = new MemoryCluster(program.ufs(), 2, WORKER_BYTES, null);
-        this.outside = cluster.connect();
+        this.outside = new Outsider(cluster);
         cluster.lateWritesRemove(program.lateWritesRemove());
         Model model = new Model();
         for (String directory : Program.DIRECTORIES.subList(0, Program.MADE_DIRECTORIES)) {
-            outsidely(() -> outside.makeDirectory(directory, 0755, Map.of()));
+            outside.makeDirectory(directory);
             model = model.withDirectory(directory);
         }
         models.add(model);
         for (int i = 0; i < Program.MOUNTS; i++) {
             nodes.add(new Node(cluster, program.metadataTtl(), folders.resolve("node-" + i)));
-        }
-    }
-
-    /** What the outsider does. */
-    private interface Call {
-        void run() throws StoreException;
-    }
-
-    private static void outsidely(Call call) {
-        try {
-            call.run();
-        } catch (StoreException e) {
-            throw new Violation("The outsider failed: " + e.getMessage(), e);
         }
     }
 
@@ -133,7 +113,7 @@ final class World implements AutoCloseable {
             return false;
         }
         if (node == null) {
-            judge(step, outside(step), false);
+            judge(step, new Outcome(outside.execute(step), ""), false);
         } else {
             byMount(step, node);
         }
@@ -159,7 +139,7 @@ final class World implements AutoCloseable {
         cluster.workers().forEach(MemoryWorker::kill);
         cluster = cluster.formatted();
         cluster.lateWritesRemove(program.lateWritesRemove());
-        outside = cluster.connect();
+        outside = new Outsider(cluster);
         workerStopped = false;
         unsettled = false;
         formatted = true;
@@ -395,7 +375,7 @@ final class World implements AutoCloseable {
 
     /** As an administrator does, of a node that does not come back. */
     private void removeAbandoned() {
-        Map<String, String> seen = seen();
+        Map<String, String> seen = outside.seen();
         List<Model> agree = models.stream()
                 .filter(model -> model.differs(seen, true) == null)
                 .toList();
@@ -403,24 +383,14 @@ final class World implements AutoCloseable {
             if (content.equals(Model.INCOMPLETE)
                     && agree.stream()
                             .noneMatch(model -> model.withoutAbandoned().has(path))) {
-                outsidely(() -> outside.delete(path));
+                outside.delete(path);
             }
         });
-        removeHidden("/");
-    }
-
-    private void removeHidden(String directory) {
-        outsidely(() -> {
-            for (FileStatus status : outside.list(directory, "", MOST_ENTRIES).entries()) {
-                String path = path(directory, status.name());
-                if (status.name().startsWith(HIDDEN)
-                        && nodes.stream().allMatch(node -> node.open().isEmpty())) {
-                    outside.delete(path);
-                } else if (status.directory()) {
-                    removeHidden(path);
-                }
-            }
-        });
+        if (nodes.stream().allMatch(node -> node.open().isEmpty())) {
+            outside.hidden().forEach(outside::delete);
+        } else {
+            hiddenStays = true; // some of it is of files that are open
+        }
     }
 
     private Outcome executed(Step step, Node node) {
@@ -437,20 +407,6 @@ final class World implements AutoCloseable {
             throw new Violation("It took " + Duration.ofNanos(cluster.clock().nanos() - beganNanos));
         }
         return outcome;
-    }
-
-    private Outcome outside(Step step) {
-        try {
-            switch (step.kind()) {
-                case CREATE -> new Outsider(outside).write(step.path(), step.data());
-                case RENAME -> outside.rename(step.path(), step.other(), true);
-                case UNLINK -> outside.delete(step.path());
-                default -> throw new IllegalArgumentException(step.toString());
-            }
-            return new Outcome(0, "");
-        } catch (StoreException e) {
-            return new Outcome(e.errno(), "");
-        }
     }
 
     /** Which models agree with the answer? */
@@ -491,7 +447,7 @@ final class World implements AutoCloseable {
 
     /** Which models agree with what others see? */
     private void observe() {
-        Map<String, String> seen = seen();
+        Map<String, String> seen = outside.seen();
         Set<Model> agree = new LinkedHashSet<>();
         List<String> why = new ArrayList<>();
         for (Model model : models) {
@@ -509,42 +465,6 @@ final class World implements AutoCloseable {
         if (!unsettled && !down) {
             models = agree;
         }
-    }
-
-    private Map<String, String> seen() {
-        Map<String, String> seen = new TreeMap<>();
-        outsidely(() -> look("/", seen));
-        return seen;
-    }
-
-    private void look(String directory, Map<String, String> seen) throws StoreException {
-        for (FileStatus status : outside.list(directory, "", MOST_ENTRIES).entries()) {
-            String path = path(directory, status.name());
-            if (status.name().startsWith(HIDDEN)) {
-                continue;
-            }
-            if (status.directory()) {
-                seen.put(path, Model.IS_DIRECTORY);
-                look(path, seen);
-            } else {
-                seen.put(path, status.complete() ? content(path, status) : Model.INCOMPLETE);
-            }
-        }
-    }
-
-    private String content(String path, FileStatus status) throws StoreException {
-        ByteBuffer content = ByteBuffer.allocate((int) status.lengthBytes());
-        try (FileSource source = outside.open(path, status.id())) {
-            int count = 1;
-            while (content.hasRemaining() && count > 0) {
-                count = source.read(content.position(), content);
-            }
-        }
-        return new String(content.array(), 0, content.position(), StandardCharsets.ISO_8859_1);
-    }
-
-    private static String path(String directory, String name) {
-        return directory.equals("/") ? "/" + name : directory + "/" + name;
     }
 
     private void settle() {
@@ -603,7 +523,7 @@ final class World implements AutoCloseable {
 
     /** The mount shows what others see. */
     private void lookThrough(int number, Node node) {
-        Map<String, String> seen = seen();
+        Map<String, String> seen = outside.seen();
         seen.forEach((path, content) -> {
             Step read = new Step(-1, Kind.READ, number, path, "", 0, 0, 0, null, null, null);
             boolean directory = content.equals(Model.IS_DIRECTORY);
@@ -632,8 +552,8 @@ final class World implements AutoCloseable {
 
     private void checkLeftovers() {
         List<String> left = new ArrayList<>();
-        if (!formatted) {
-            outsidely(() -> findHidden("/", left));
+        if (!formatted && !hiddenStays) {
+            left.addAll(lateWrites ? outside.hidden() : outside.hiddenAnywhere());
         }
         if (!kept) {
             nodes.forEach(node -> left.addAll(node.leftovers()));
@@ -641,7 +561,7 @@ final class World implements AutoCloseable {
         if (!left.isEmpty()) {
             throw new Violation("Left over: " + left);
         }
-        for (Map.Entry<String, String> file : seen().entrySet()) {
+        for (Map.Entry<String, String> file : outside.seen().entrySet()) {
             byte[] stored = cluster.ufs().read(file.getKey());
             boolean isFile = !file.getValue().equals(Model.IS_DIRECTORY);
             if (isFile
@@ -649,21 +569,6 @@ final class World implements AutoCloseable {
                 throw new Violation("The UFS has another content of " + file.getKey());
             }
         }
-    }
-
-    private void findHidden(String directory, List<String> left) throws StoreException {
-        List<String> names =
-                new ArrayList<>(lateWrites ? List.of() : cluster.ufs().list(directory));
-        for (FileStatus status : outside.list(directory, "", MOST_ENTRIES).entries()) {
-            if (status.directory()) {
-                findHidden(path(directory, status.name()), left);
-            }
-            names.add(status.name());
-        }
-        names.stream()
-                .filter(name -> name.startsWith(HIDDEN))
-                .map(name -> path(directory, name))
-                .forEach(left::add);
     }
 
     @Override

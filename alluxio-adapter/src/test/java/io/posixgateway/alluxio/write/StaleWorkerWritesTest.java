@@ -370,6 +370,19 @@ class StaleWorkerWritesTest {
         }
     }
 
+    /** It was ahead when the record was stored. */
+    @Test
+    void inDoubt_onNodeWhoseClockWasSetBack_isPublishedAgainAfterAnHour(@TempDir Path folder) throws Exception {
+        try (MemoryMount dead = deadWithFileInDoubt(folder)) {
+            kill(dead, Duration.ofDays(-400));
+            try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
+                clock.advance(Duration.ofMinutes(61));
+                lookUntilSafe(back.folder());
+                assertThat(published("/file")).isEqualTo("second");
+            }
+        }
+    }
+
     @Test
     void inDoubt_whoseFileAnotherNodeReplaced_isSetAside(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder);
