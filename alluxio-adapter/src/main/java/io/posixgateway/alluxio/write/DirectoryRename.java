@@ -191,8 +191,9 @@ public final class DirectoryRename {
     }
 
     private void moveContent(String from, String to, @Nullable Inode known, Progress progress) throws StoreException {
-        do {
+        while (true) {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
+            boolean isEmpty = page.isEmpty();
             while (!page.isEmpty()) {
                 moveAll(page, from, to, progress);
                 FileStatus first = page.get(0);
@@ -206,7 +207,25 @@ public final class DirectoryRename {
                 }
             }
             announce(to, known);
-        } while (!delete(from));
+            if (delete(from)) {
+                return;
+            }
+            progress.check();
+            if (isEmpty) {
+                findUnknown(from);
+            }
+        }
+    }
+
+    /** What is in it Alluxio does not know, as other clients put it into the bucket: then it knows it from now on, and it moves, too. */
+    private void findUnknown(String directory) throws StoreException {
+        if (store.listCompared(directory, PAGE).entries().isEmpty()) {
+            throw new StoreException(
+                    Errno.ENOTEMPTY,
+                    directory + " is not empty in the bucket, though Alluxio lists nothing there; remove those keys in the bucket,"
+                            + " and rename it again",
+                    null);
+        }
     }
 
     /** The kernel may know it from an earlier process alone; null: it does not. */

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -151,6 +152,32 @@ class DirectoryRenameTest {
                     .isInstanceOfSatisfying(
                             FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
             assertThat(mount.read("/old/sub/deep/e")).isEqualTo("content of /sub/deep/e");
+        }
+    }
+
+    /** Alluxio has listed the directory, and lists nothing of what others put into the bucket since. */
+    @Test
+    @Timeout(60)
+    void rename_ofDirectoryWithObjectsThatAlluxioDoesNotKnow_movesThem() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            cluster.ufs().write("/old/sub/deep/unknown", "put there".getBytes(UTF_8));
+            mount.rename("/old", "/new");
+            assertThat(mount.read("/new/sub/deep/unknown")).isEqualTo("put there");
+            FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
+            assertThat(mount.exists("/old")).isFalse();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void rename_ofDirectoryThatIsNeverEmptyInTheBucket_ends() {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            mount.faults().on(StoreCall.DELETE).at("/deep").always().fail(Errno.ENOTEMPTY);
+            assertThatThrownBy(() -> mount.rename("/old", "/new"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOTEMPTY));
+            assertThat(mount.read("/new/sub/deep/e")).isEqualTo("content of /sub/deep/e");
         }
     }
 
