@@ -175,7 +175,17 @@ final class HiddenCleanup {
             }
             return true;
         } catch (StoreException e) {
-            return e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+            boolean missing = e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL;
+            return missing && !isHiddenElsewhere(one);
+        }
+    }
+
+    /** Was it moved up meanwhile, out of a directory that another mount removes? */
+    private boolean isHiddenElsewhere(HiddenFiles.Hidden one) {
+        try {
+            return one.fileId() != 0 && HiddenNames.isOf(pathOf(one.fileId()));
+        } catch (StoreException e) {
+            return true;
         }
     }
 
@@ -254,10 +264,22 @@ final class HiddenCleanup {
             }
         }
         for (FileStatus status : page.entries()) {
-            Name hidden = Name.of(status.name());
-            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
-            volume.metadata.place(parent, hidden, status);
+            moveUp(parent, path, status);
         }
         return true;
+    }
+
+    /** One that is gone, as nobody needs it any more, is in the way no more. */
+    private void moveUp(Inode parent, String path, FileStatus status) throws StoreException {
+        Name hidden = Name.of(status.name());
+        try {
+            volume.store.rename(path + "/" + status.name(), volume.metadata.pathOf(parent, hidden), false);
+        } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT) {
+                return;
+            }
+            throw e;
+        }
+        volume.metadata.place(parent, hidden, status);
     }
 }

@@ -381,6 +381,14 @@ final class Volume implements AutoCloseable {
         }
         drafts.discard(inode);
         orphans.release(inode);
+        metadata.moves().staySurely(inode, () -> {
+            deleteHidden(inode);
+            return inode;
+        });
+    }
+
+    /** Where it is by now, as who removes a directory moves what is hidden in it into the one above. */
+    private void deleteHidden(Inode inode) throws StoreException {
         String path = table.path(inode);
         if (path != null && HiddenNames.is(table.lastName(inode))) {
             DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));

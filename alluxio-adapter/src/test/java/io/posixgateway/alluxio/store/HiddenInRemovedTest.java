@@ -1,0 +1,106 @@
+package io.posixgateway.alluxio.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.fuse.conformance.Eventually;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A directory is removed while hidden files in it are: each is removed once, wherever it is by then. */
+class HiddenInRemovedTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final MemoryStore outside = cluster.connect();
+    private final Path folder;
+
+    HiddenInRemovedTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    /** What others do meanwhile. */
+    private interface Work {
+        void run() throws StoreException;
+    }
+
+    private static Runnable unchecked(Work work) {
+        return () -> {
+            try {
+                work.run();
+            } catch (StoreException e) {
+                throw new AssertionError(e);
+            }
+        };
+    }
+
+    private boolean isEmpty() throws StoreException {
+        return outside.list("/", "", 100).entries().isEmpty()
+                && cluster.ufs().list("/").isEmpty();
+    }
+
+    @Test
+    void rmdir_whileDeletedFileInItIsBeingRemoved_leavesNothing() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            mount.write("/d/file", "text");
+            OpenFile file = mount.open("/d/file");
+            mount.unlink("/d/file");
+            StoreFaults.Held removal = mount.faults().on(StoreCall.DELETE).hold();
+            file.close();
+            removal.await();
+            AsyncCall rmdir = AsyncCall.start(() -> mount.rmdir("/d"));
+            Eventually.holds(
+                    "it is through, or waits",
+                    () -> rmdir.isDone() || rmdir.thread().getState() == Thread.State.TIMED_WAITING);
+            removal.open();
+            rmdir.await();
+            Eventually.holds("nothing is left", this::isEmpty);
+        }
+    }
+
+    @Test
+    void rmdir_whoseHiddenFileIsRemovedMeanwhile_succeeds() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            String hidden = "/d/" + HiddenNames.make();
+            outside.create(hidden, 0644, Map.of(), UUID.randomUUID()).complete();
+            mount.faults().on(StoreCall.RENAME).before(unchecked(() -> outside.delete(hidden)));
+            mount.rmdir("/d");
+            assertThat(isEmpty()).isTrue();
+        }
+    }
+
+    /** Another mount removes its directory just then. */
+    @Test
+    void hiddenFile_thatMovesUpAsTheNextProcessRemovesIt_isRemoved() throws Exception {
+        MemoryMount killed =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("first")).open();
+        killed.mkdir("/d");
+        killed.write("/d/file", "text");
+        OpenFile file = killed.open("/d/file");
+        killed.unlink("/d/file");
+        killed.kill();
+        String name = outside.list("/d", "", 100).entries().get(0).name();
+        killed.leaveTo(folder.resolve("next"));
+        MemoryStore client = cluster.connect();
+        client.faults().on(StoreCall.DELETE).before(unchecked(() -> {
+            outside.rename("/d/" + name, "/" + name, false);
+            outside.delete("/d");
+        }));
+        try (MemoryMount next =
+                MemoryMount.of(client).in(folder.resolve("next")).open()) {
+            Eventually.holds("nothing is left", () -> {
+                cluster.clock().advance(Duration.ofSeconds(1));
+                return isEmpty();
+            });
+            assertThat(next.list("/")).isEmpty();
+        }
+        assertThat(file.opened()).isNotNull();
+        killed.close();
+    }
+}
