@@ -237,7 +237,7 @@ def commands_not_run(page: Page) -> Iterator[str]:
 
 
 def differing_versions(root: Path = ROOT) -> Iterator[str]:
-    """The version stands in each pom.xml (the project's first), in Chart.yaml twice, and in CHANGELOG.md with its date."""
+    """The version is in each pom.xml (its first), twice in Chart.yaml, and with its date in CHANGELOG.md."""
     listed = subprocess.run(["git", "ls-files", "--", "*pom.xml"], cwd=root, check=True, capture_output=True, text=True)
     patterns = dict.fromkeys(listed.stdout.split(), r"<version>(.*?)</version>")
     chart = "charts/posix-gateway/Chart.yaml"

@@ -31,7 +31,11 @@ class Checks(unittest.TestCase):
             "charts/posix-gateway/Chart.yaml": "version: 0.2.0\nappVersion: 0.2.0\n",
             "CHANGELOG.md": "## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n## [0.1.0] - 2026-11-27\n",
         }
-        changes = [("pom.xml", "0.2.0", "0.3.0"), ("CHANGELOG.md", "[0.2.0]", "[0.3.0]"), ("CHANGELOG.md", " - 2026", " 2026")]
+        changes = [
+            ("pom.xml", "0.2.0", "0.3.0"),
+            ("CHANGELOG.md", "[0.2.0]", "[0.3.0]"),
+            ("CHANGELOG.md", " - 2026", " 2026"),
+        ]
         changes += [("charts/posix-gateway/Chart.yaml", "appVersion: 0.2.0", "appVersion: 0.3.0")]
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
