@@ -65,8 +65,7 @@ final class Inspection {
                 .count();
         String local = volume.passthrough.suits(FileOperations.extent(facts)) ? "passthrough" : "local";
         if (missing == 0) {
-            return new PathFacts.Way(
-                    local, "each of its " + details.blocks().size() + " blocks is a file of a worker on this host");
+            return new PathFacts.Way(local, inFiles(details.blocks().size()));
         }
         boolean here = details.blocks().stream()
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
@@ -78,6 +77,11 @@ final class Inspection {
         return stream(
                 details,
                 missing + " of " + details.blocks().size() + " blocks are not in a file of a worker on this host");
+    }
+
+    private static String inFiles(int blocks) {
+        String which = blocks == 1 ? "its block is a file" : "all " + blocks + " blocks are files";
+        return which + " of a worker on this host";
     }
 
     private static PathFacts.Way stream(FileDetails details, String reason) {

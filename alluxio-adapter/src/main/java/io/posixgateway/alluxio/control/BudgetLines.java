@@ -13,7 +13,7 @@ final class BudgetLines {
         return List.of(
                 String.format(
                         Locale.ROOT,
-                        "metadata: %s for %d files and directories; all %d volumes %s of %s",
+                        "metadata: %s for %d files and directories; volumes: %d, together %s of %s",
                         mebibytes(volume.inodes().estimatedBytes()),
                         volume.inodes().size(),
                         process.volumes(),

@@ -82,7 +82,7 @@ public final class VolumeFolder implements AutoCloseable {
                 throw e;
             }
             LOG.error(
-                    "{} takes nothing ({}): files of the volume can be read, and not be changed until there is room",
+                    "{} cannot be written ({}): the volume's files can be read, but not changed until it can",
                     path,
                     e.toString());
         }
@@ -115,7 +115,7 @@ public final class VolumeFolder implements AutoCloseable {
                     path.resolve(ROOT),
                     ByteBuffer.allocate(Long.BYTES).putLong(fileId).array());
         } catch (IOException e) {
-            LOG.warn("The next process will have to ask for the root of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to look up the root of {}: {}", path, e.toString());
         }
     }
 
@@ -185,7 +185,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.writeString(path.resolve(BLOCKS), folder.toString());
         } catch (IOException e) {
-            LOG.warn("The next process will have to ask for the block files of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to look up the block files of {}: {}", path, e.toString());
         }
     }
 

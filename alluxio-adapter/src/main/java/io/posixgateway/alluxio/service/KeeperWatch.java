@@ -127,7 +127,7 @@ public final class KeeperWatch implements AutoCloseable {
                     clock.pause(AGAIN_NANOS);
                 }
             } catch (RuntimeException | Error e) {
-                LOG.error("Looking whether the keeper holds all sessions failed; retrying", e);
+                LOG.error("Checking that the keeper holds all sessions failed; retrying", e);
                 clock.pause(LOOK_NANOS);
             }
         }

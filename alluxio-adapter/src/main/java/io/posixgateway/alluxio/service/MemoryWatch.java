@@ -141,11 +141,11 @@ final class MemoryWatch {
 
     private void log(State before, State now) {
         if (now == State.SHORT) {
-            LOG.error("Memory is short: {}; caches are given back, and no new volume is taken", words());
+            LOG.error("Memory is short: {}; caches are evicted, and new volumes are refused", words());
         } else if (before == State.CALM) {
-            LOG.warn("Memory is getting short: {}; caches are given back", words());
+            LOG.warn("Memory is getting short: {}; caches are evicted", words());
         } else {
-            LOG.info("Memory is {}: {}", now == State.CALM ? "there again" : "less short", words());
+            LOG.info("Memory is {}: {}", now == State.CALM ? "sufficient again" : "less short", words());
         }
     }
 

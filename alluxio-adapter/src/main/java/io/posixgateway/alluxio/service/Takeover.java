@@ -111,7 +111,7 @@ final class Takeover implements Runnable {
     /** Waits until each session was tried once, or the time is over. */
     void awaitFirstTry(long millis) throws InterruptedException {
         if (!clock.await(tried, TimeUnit.MILLISECONDS.toNanos(millis))) {
-            LOG.warn("Taking sessions over takes long; orders are taken meanwhile");
+            LOG.warn("Taking over sessions takes long; control requests are served meanwhile");
         }
     }
 

@@ -47,7 +47,7 @@ final class Watchdog implements AutoCloseable {
         try {
             memory.look();
         } catch (RuntimeException e) {
-            LOG.error("Looking after the memory failed", e);
+            LOG.error("Checking the memory failed", e);
         }
     }
 
@@ -56,7 +56,7 @@ final class Watchdog implements AutoCloseable {
             try {
                 volume.watch().look();
             } catch (RuntimeException e) {
-                LOG.error("Looking after volume {} failed", volume.name(), e);
+                LOG.error("Checking volume {} failed", volume.name(), e);
             }
         }
     }

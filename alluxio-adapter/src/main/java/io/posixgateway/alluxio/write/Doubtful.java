@@ -70,7 +70,7 @@ final class Doubtful implements AutoCloseable {
             record.put(DraftRecord.UNOPENED, 0);
         } catch (StoreException e) {
             LOG.warn(
-                    "The next process will not hear of {}: {}", record.content().path(), e.getMessage());
+                    "The next process will not know of {}: {}", record.content().path(), e.getMessage());
         }
         return keep(draft.spool, record);
     }

@@ -244,7 +244,7 @@ public final class DraftRecovery {
                     unanswered = e;
                 }
             } catch (RuntimeException e) {
-                LOG.error("Recovering {} failed in a way that nobody expected", file, e);
+                LOG.error("Recovering {} failed unexpectedly", file, e);
                 if (isFailing(file)) {
                     keep(file, drafts, e);
                 } else {

@@ -82,7 +82,7 @@ final class LateWrites {
         try {
             draft.record.put(DraftRecord.DOUBTFUL, 0);
         } catch (StoreException e) {
-            LOG.warn("The next process will not know that {} is in doubt: {}", path, e.getMessage());
+            LOG.warn("The next process will not know that {} is unstable: {}", path, e.getMessage());
         }
     }
 

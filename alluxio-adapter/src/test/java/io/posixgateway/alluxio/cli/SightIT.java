@@ -211,12 +211,11 @@ class SightIT {
                 .contains(
                         "read path   local: a worker on this host has blocks of it; where it keeps them is looked up");
         assertThat(one).hasBinaryContent(new byte[MIB]);
-        assertThat(told(one, MIB)).contains("read path   local: each of its 1 blocks is a file of a worker");
+        assertThat(told(one, MIB)).contains("read path   local: its block is a file of a worker");
 
         Path many = Files.write(mount.resolve("many"), new byte[2 * MIB + MIB / 2]);
         assertThat(told(many, MIB, MIB, MIB / 2))
-                .contains(
-                        "blocks      3 of up to 1.0M", "read path   local: each of its 3 blocks is a file of a worker");
+                .contains("blocks      3 of up to 1.0M", "read path   local: all 3 blocks are files of a worker");
 
         assertThat(run(0, "info", mount.resolve("cold").toString()))
                 .contains(
