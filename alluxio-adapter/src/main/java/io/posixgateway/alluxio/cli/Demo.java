@@ -68,8 +68,7 @@ final class Demo implements AutoCloseable {
         AlluxioVolumes volumes = new AlluxioVolumes(null, null, Clock.system());
         AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
         AlluxioFileSystem files = volumes.open(place, options);
-        FuseSession mounted =
-                MountedSession.start(files, mountPoint, MountOptions.mounted(options, "alluxio-demo"));
+        FuseSession mounted = MountedSession.start(files, mountPoint, MountOptions.mounted(options, "alluxio-demo"));
         synchronized (this) {
             session = mounted;
         }

@@ -96,9 +96,7 @@ final class MountCommand implements Callable<Integer> {
         }
         return MountedSession.run(
                 new MountedSession.Served(
-                        name,
-                        () -> open(place, options),
-                        new SteeredMount(place, options, mountPoint, flags)::steer),
+                        name, () -> open(place, options), new SteeredMount(place, options, mountPoint, flags)::steer),
                 mountPoint,
                 MountOptions.mounted(options, name),
                 flags,

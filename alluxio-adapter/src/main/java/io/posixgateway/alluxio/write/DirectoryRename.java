@@ -222,7 +222,8 @@ public final class DirectoryRename {
         if (store.listCompared(directory, PAGE).entries().isEmpty()) {
             throw new StoreException(
                     Errno.ENOTEMPTY,
-                    directory + " is not empty in the bucket, though Alluxio lists nothing there; remove those keys in the bucket,"
+                    directory
+                            + " is not empty in the bucket, though Alluxio lists nothing there; remove those keys in the bucket,"
                             + " and rename it again",
                     null);
         }

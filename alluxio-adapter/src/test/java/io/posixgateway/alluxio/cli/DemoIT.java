@@ -57,7 +57,8 @@ class DemoIT {
                     .hasSize(100);
             Files.copy(mount.resolve("README.txt"), mount.resolve("copy.txt"));
             assertThat(mount.resolve("copy.txt")).hasSameTextualContentAs(mount.resolve("README.txt"));
-            try (Program sync = Program.gateway(folder, "sync", mount.resolve("archives").toString())) {
+            try (Program sync =
+                    Program.gateway(folder, "sync", mount.resolve("archives").toString())) {
                 assertThat(sync.await(LIMIT)).as(sync.output()).isZero();
                 assertThat(sync.output()).contains("entries compared");
             }

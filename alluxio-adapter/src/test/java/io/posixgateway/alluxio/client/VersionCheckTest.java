@@ -59,7 +59,8 @@ class VersionCheckTest {
         replaced = true;
         for (int offset = 10; offset < 40; offset += 10) {
             int at = offset;
-            assertThatThrownBy(() -> check.streamed(at, ByteBuffer.allocate(10))).hasMessage("replaced");
+            assertThatThrownBy(() -> check.streamed(at, ByteBuffer.allocate(10)))
+                    .hasMessage("replaced");
         }
         assertThat(comparisons).isEqualTo(3);
     }
