@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.time.Clock;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -113,7 +114,7 @@ final class LateWrites {
 
     private void settle() {
         long now = nanoClock.nanos();
-        for (Doubt doubt : doubts) {
+        for (Doubt doubt : List.copyOf(doubts)) {
             if (doubt.isOver(now) && doubts.remove(doubt) && doubt.sent != null) {
                 over.add(doubt.sent);
             }
