@@ -47,8 +47,7 @@ final class KeeperNotices implements NoticeCarrier {
         if (e.code().equals(KeeperException.INVALID)) {
             if (!tooOld) {
                 LOG.warn(
-                        "The keeper writes no notices for session {} ({}): this process does, and may then have to wait for"
-                                + " requests when it is killed; update the keeper",
+                        "The keeper writes no notices for session {} ({}): a child of this process does; update the keeper",
                         session,
                         e.getMessage());
             }

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +31,7 @@ final class KernelLink implements Kernel {
     private final FileSystem fileSystem;
     private final boolean readOnly;
     private final @Nullable NoticeCarrier carrier;
+    private final NoticeWriter writer = new NoticeWriter(this::with);
     /** Read-locked while the descriptor is in use: a closed one may be another file's by then. */
     private final ReentrantReadWriteLock line = new ReentrantReadWriteLock();
 
@@ -39,7 +41,8 @@ final class KernelLink implements Kernel {
 
     /**
      * @param readOnly is the session?
-     * @param carrier of notices that may wait; null: they are written here
+     * @param carrier of notices that may wait, in whose place a child of this process writes them while it is away; null: they are
+     *     written here, as whoever guards the mount sees to it that it ends with this process
      */
     KernelLink(FileSystem fileSystem, boolean readOnly, @Nullable NoticeCarrier carrier) {
         this.fileSystem = fileSystem;
@@ -70,6 +73,7 @@ final class KernelLink implements Kernel {
     boolean disconnect() {
         transport = null;
         fd = -1;
+        writer.close();
         try {
             if (line.writeLock().tryLock(DISCONNECT_SECONDS, TimeUnit.SECONDS)) {
                 line.writeLock().unlock();
@@ -149,8 +153,7 @@ final class KernelLink implements Kernel {
         if (transport == null) {
             return -Errno.ENOTCONN;
         }
-        NoticeCarrier other = carrier;
-        int result = other == null ? NoticeCarrier.AWAY : other.carry(messages, bytes);
+        int result = carried(messages, bytes);
         if (result != NoticeCarrier.AWAY) {
             return result;
         }
@@ -158,6 +161,29 @@ final class KernelLink implements Kernel {
             result = send(messages.slice(at, messages.getInt(at)).order(ByteOrder.nativeOrder()), messages.getInt(at));
         }
         return result;
+    }
+
+    /** AWAY: there is nobody else. */
+    private int carried(ByteBuffer messages, int bytes) {
+        if (carrier == null) {
+            return NoticeCarrier.AWAY;
+        }
+        int result = carrier.carry(messages, bytes);
+        if (result == NoticeCarrier.AWAY) {
+            return writer.carry(messages, bytes);
+        }
+        writer.rest();
+        return result;
+    }
+
+    private int with(IntUnaryOperator use) {
+        line.readLock().lock();
+        try {
+            int connection = fd;
+            return connection < 0 ? -Errno.ENOTCONN : use.applyAsInt(connection);
+        } finally {
+            line.readLock().unlock();
+        }
     }
 
     private int send(ByteBuffer message, int bytes) {

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  */
 @FunctionalInterface
 public interface NoticeCarrier {
-    /** There is nobody to write it: do it yourself. */
+    /** There is nobody to write it now. */
     int AWAY = 1;
 
     /**
