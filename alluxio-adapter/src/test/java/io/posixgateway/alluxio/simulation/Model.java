@@ -101,7 +101,7 @@ final class Model {
                 descriptors.containsKey(slot)
                         || isContended(step.actor(), step.path())
                         || isDirectory(step.path())
-                    || isOpen(step.actor(), names.get(step.path()));
+                        || isOpen(step.actor(), names.get(step.path()));
             case WRITE, TRUNCATE, FSYNC, CLOSE -> !descriptors.containsKey(slot);
             case READ -> isContended(step.actor(), step.path()) || isDirectory(step.path());
             case RENAME ->

@@ -122,8 +122,7 @@ final class Outsider {
     }
 
     private void findHidden(String directory, boolean inUfs, List<String> hidden) throws StoreException {
-        List<String> names =
-                new ArrayList<>(inUfs ? cluster.ufs().list(directory) : List.of());
+        List<String> names = new ArrayList<>(inUfs ? cluster.ufs().list(directory) : List.of());
         for (FileStatus status : store.list(directory, "", MOST_ENTRIES).entries()) {
             if (status.directory()) {
                 findHidden(path(directory, status.name()), inUfs, hidden);

@@ -144,8 +144,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
             return all.get(random.nextInt(all.size()));
         }
 
-        private Step step(int number, MemoryUfs.Kind ufs) {
-            int actor = random.nextInt(8) == 0 ? Step.OUTSIDER : random.nextInt(MOUNTS);
+        private Kind kind(int actor, MemoryUfs.Kind ufs) {
             Kind kind = any(actor == Step.OUTSIDER ? OUTSIDE : KINDS);
             if (kinds.lateWorkers && random.nextInt(8) == 0) {
                 kind = random.nextBoolean() ? Kind.STOP_WORKER : Kind.RESUME_WORKER;
@@ -153,9 +152,13 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
             if (kinds.formats && random.nextInt(12) == 0) {
                 kind = Kind.FORMAT;
             }
-            if (kind == Kind.RENAME_DIRECTORY && ufs == MemoryUfs.Kind.OBJECT_STORE) {
-                kind = Kind.WRITE;
-            }
+            boolean byFiles = kind == Kind.RENAME_DIRECTORY && ufs == MemoryUfs.Kind.OBJECT_STORE;
+            return byFiles ? Kind.WRITE : kind; // it would be renamed by threads in any order
+        }
+
+        private Step step(int number, MemoryUfs.Kind ufs) {
+            int actor = random.nextInt(8) == 0 ? Step.OUTSIDER : random.nextInt(MOUNTS);
+            Kind kind = kind(actor, ufs);
             boolean directory = kind == Kind.MKDIR || kind == Kind.RMDIR || kind == Kind.RENAME_DIRECTORY;
             List<String> paths = directory ? DIRECTORIES : FILES;
             Step plain = new Step(
@@ -179,8 +182,8 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
             if (!kinds.races || random.nextInt(4) > 0) {
                 return null;
             }
-            Kind kind = any(
-                    List.of(Kind.CREATE, Kind.RENAME, Kind.RENAME, Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.READ));
+            Kind kind =
+                    any(List.of(Kind.CREATE, Kind.RENAME, Kind.RENAME, Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.READ));
             boolean directory = kind == Kind.MKDIR || kind == Kind.RMDIR;
             Step step = new Step(
                     number + MEANWHILE,

@@ -118,12 +118,12 @@ record Step(
         return new Step(number, otherKind, actor, path, other, slot, offset, count, fault, crash, meanwhile);
     }
 
-    Step calm() {
-        return with(null, null, null);
+    boolean opens() {
+        return kind == Kind.CREATE || kind == Kind.OPEN;
     }
 
-    boolean isCalm() {
-        return fault == null && crash == null && meanwhile == null;
+    Step calm() {
+        return with(null, null, null);
     }
 
     String data() {

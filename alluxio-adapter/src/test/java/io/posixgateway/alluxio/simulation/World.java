@@ -97,25 +97,26 @@ final class World implements AutoCloseable {
                 begin(node);
             }
         }
-        if (step.kind() == Kind.STOP_WORKER || step.kind() == Kind.RESUME_WORKER) {
-            work(step.kind() == Kind.RESUME_WORKER);
-            return true;
+        switch (step.kind()) {
+            case STOP_WORKER, RESUME_WORKER -> work(step.kind() == Kind.RESUME_WORKER);
+            case FORMAT -> format();
+            default -> {
+                return isDoneByClient(step);
+            }
         }
-        if (step.kind() == Kind.FORMAT) {
-            format();
-            return true;
-        }
-        if (step.actor() == Step.OUTSIDER && workerStopped) {
+        return true;
+    }
+
+    private boolean isDoneByClient(Step step) {
+        boolean outsider = step.actor() == Step.OUTSIDER;
+        boolean can = outsider ? !workerStopped : nodes.get(step.actor()).isUp();
+        if (!can || models.stream().anyMatch(model -> model.skips(step))) {
             return false;
         }
-        Node node = step.actor() == Step.OUTSIDER ? null : nodes.get(step.actor());
-        if ((node != null && !node.isUp()) || models.stream().anyMatch(model -> model.skips(step))) {
-            return false;
-        }
-        if (node == null) {
+        if (outsider) {
             judge(step, new Outcome(outside.execute(step), ""), false);
         } else {
-            byMount(step, node);
+            byMount(step, nodes.get(step.actor()));
         }
         pass(MOMENT);
         observe();
@@ -356,12 +357,8 @@ final class World implements AutoCloseable {
         if (outcome.errno == Errno.EIO && !unsettled) {
             throw new Violation("What was sent again to the next process fails");
         }
-        boolean opens = step.kind() == Kind.CREATE || step.kind() == Kind.OPEN;
-        if (opens && outcome.errno != 0) {
-            if (models.stream().allMatch(model -> model.has(step.path()))) {
-                throw new Violation("An open that was sent again to the next process fails, errno " + outcome.errno);
-            }
-            models = mapped(models, model -> model.withoutDescriptor(step));
+        if (step.opens() && outcome.errno != 0) {
+            failedAgain(step, outcome);
             return;
         }
         Set<Model> next = new LinkedHashSet<>();
@@ -371,6 +368,13 @@ final class World implements AutoCloseable {
         }
         models = next;
         settle();
+    }
+
+    private void failedAgain(Step open, Outcome outcome) {
+        if (models.stream().allMatch(model -> model.has(open.path()))) {
+            throw new Violation("An open that was sent again to the next process fails, errno " + outcome.errno);
+        }
+        models = mapped(models, model -> model.withoutDescriptor(open));
     }
 
     /** As an administrator does, of a node that does not come back. */
