@@ -219,10 +219,14 @@ class FairnessBench {
         }
 
         @Override
-        public void close() throws InterruptedException {
+        public void close() {
             over = true;
-            for (Thread thread : threads) {
-                thread.join();
+            try {
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -196,12 +196,22 @@ class VolumesBench {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() throws IOException {
             if (there) {
+                awaitEmpty();
+                Files.delete(own);
+            }
+        }
+
+        private void awaitEmpty() throws IOException {
+            try {
                 Waiting.until("the control group is empty", Duration.ofMinutes(1), () -> Files.readString(
                                 own.resolve("tasks"))
                         .isBlank());
-                Files.delete(own);
+            } catch (IOException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IOException("the control group " + own + " stays", e);
             }
         }
     }
