@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ final class Model {
     /** As content that was seen. */
     static final String IS_DIRECTORY = "\0directory";
 
-    private final TreeMap<String, Integer> names;
+    private final NavigableMap<String, Integer> names;
     /** Of a file that is made, and was never stored, there is none. */
     private final Map<Integer, String> stored;
     /** Contents that only their mount sees. */
@@ -38,7 +39,7 @@ final class Model {
     }
 
     private Model(
-            TreeMap<String, Integer> names,
+            NavigableMap<String, Integer> names,
             Map<Integer, String> stored,
             Map<Key, String> drafts,
             Map<Key, Integer> descriptors) {

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * What happens in one simulation.
  *
  * @param seed from which all of it was made
- * @param options of the mounts, as on the command line
+ * @param metadataTtl of the mounts, as on the command line
+ * @param lateWritesRemove a worker that goes on removes what is there by then
  */
 record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWritesRemove, List<Step> steps) {
     static final int MOUNTS = 2;

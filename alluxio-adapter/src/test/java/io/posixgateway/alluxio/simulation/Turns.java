@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,7 +25,7 @@ final class Turns implements Clock {
 
     private final ManualClock time;
     private final List<Task> tasks = new ArrayList<>();
-    private final ThreadLocal<@Nullable Task> own = new ThreadLocal<>();
+    private final Map<Thread, Task> own = new ConcurrentHashMap<>();
     private volatile boolean released;
 
     Turns(ManualClock time) {
@@ -47,12 +49,12 @@ final class Turns implements Clock {
             tasks.add(task);
         }
         return () -> {
-            own.set(task);
+            own.put(Thread.currentThread(), task);
             awaitFirstTurn(task);
             try {
                 work.run();
             } finally {
-                own.remove();
+                own.remove(Thread.currentThread());
                 end(task);
             }
         };
@@ -157,7 +159,7 @@ final class Turns implements Clock {
     @Override
     @SuppressWarnings("WaitNotInLoop") // the caller's
     public void waitOn(Object monitor, long nanos) throws InterruptedException {
-        Task task = own.get();
+        Task task = own.get(Thread.currentThread());
         if (released) {
             monitor.wait(1);
         } else if (task != null) {
@@ -225,7 +227,7 @@ final class Turns implements Clock {
             return latch.await(1, TimeUnit.MILLISECONDS);
         }
         long end = time.nanos() + nanos;
-        while (own.get() == null) {
+        while (own.get(Thread.currentThread()) == null) {
             run();
             if (latch.getCount() == 0) {
                 return true;
@@ -243,7 +245,7 @@ final class Turns implements Clock {
 
     @Override
     public void sleep(long nanos) throws InterruptedException {
-        Task task = own.get();
+        Task task = own.get(Thread.currentThread());
         if (released) {
             Thread.sleep(1);
         } else if (task == null || mayHoldLocks()) {
