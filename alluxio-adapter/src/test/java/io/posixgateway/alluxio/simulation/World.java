@@ -31,7 +31,7 @@ final class World implements AutoCloseable {
 
     private static final Duration AWAY = Duration.ofSeconds(20);
     /** No call takes longer. */
-    private static final Duration LONGEST_CALL = Duration.ofSeconds(300);
+    private static final Duration LONGEST_CALL = Duration.ofMinutes(5);
 
     /** Failures that say what there is. */
     private static final Set<Integer> DEFINITE = Set.of(Errno.ENOENT, Errno.EEXIST, Errno.ENOTEMPTY, Errno.ENOTDIR);
