@@ -16,7 +16,7 @@ import (
 // alone waits until no other driver works with the folder of state: at an update the successor is started first, and
 // goes on when the predecessor has ended, however that ended. Call leave at the end.
 func alone(ctx context.Context, stateDir string, log *slog.Logger) (leave func(), err error) {
-	if err := trusted.Folder(stateDir, 0o700); err != nil {
+	if err := trusted.FolderAnywhere(stateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("--state-dir: %w", err)
 	}
 	file, err := os.OpenFile(filepath.Join(stateDir, "lock"), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)

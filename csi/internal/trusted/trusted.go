@@ -29,6 +29,15 @@ func isOwn(uid uint32) bool { return uid == 0 || uid == uint32(self()) }
 // Folder makes a folder and those above it where they are missing, and refuses one that another user owns, may write to, could replace,
 // or has put a symbolic link for. The error says what to do.
 func Folder(path string, mode fs.FileMode) error {
+	if err := FolderAnywhere(path, mode); err != nil {
+		return err
+	}
+	return above(path)
+}
+
+// FolderAnywhere is Folder for what is locked and never believed, which may lie where containers of a pod share a folder: it does not
+// look at who could replace it.
+func FolderAnywhere(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(path, mode); err != nil {
 		return err
 	}
@@ -39,7 +48,7 @@ func Folder(path string, mode fs.FileMode) error {
 	if entry.Mode&unix.S_IFMT == unix.S_IFLNK && !isOwn(entry.Uid) {
 		return fmt.Errorf("%s is a link that user %d made: remove it", path, entry.Uid)
 	}
-	return errors.Join(check(path, &folder, unix.S_IFDIR), above(path))
+	return check(path, &folder, unix.S_IFDIR)
 }
 
 // above refuses a folder that another user could put another one in the place of: by a link on the way there, or from a folder above it.

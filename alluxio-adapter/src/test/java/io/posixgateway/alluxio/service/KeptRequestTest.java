@@ -58,6 +58,6 @@ class KeptRequestTest {
         assertThat(attach.kind()).isEqualTo(Kind.INVALID);
         ServiceException resume = catchThrowableOfType(ServiceException.class, () -> volumes.resume(request));
         assertThat(resume).hasMessageContaining("spool");
-        assertThat(resume.kind()).isEqualTo(Kind.UNAVAILABLE);
+        assertThat(resume.kind()).isEqualTo(Kind.DENIED);
     }
 }
