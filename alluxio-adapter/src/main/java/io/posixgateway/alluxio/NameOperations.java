@@ -284,7 +284,7 @@ final class NameOperations {
             }
             throw e;
         } finally {
-            if (reservations.hasUnsure()) {
+            if (reservations.isToSettle()) {
                 volume.later(reservations::settle);
             }
         }
