@@ -225,13 +225,17 @@ public final class Moves {
         count += move.directory ? 1 : 0;
         moving += move.directory ? 1 : 0;
         try {
-            awaitRemotely(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isTakenBy(move)));
+            awaitAlone(move);
         } catch (StoreException e) {
             end(move);
             throw e;
         }
         move.begun = true;
         return move;
+    }
+
+    private synchronized void awaitAlone(Move move) throws StoreException {
+        awaitRemotely(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isTakenBy(move)));
     }
 
     /** Null: nobody knows where it is. */
