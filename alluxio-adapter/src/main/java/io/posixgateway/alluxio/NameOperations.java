@@ -284,7 +284,7 @@ final class NameOperations {
             }
             throw e;
         } finally {
-            if (reservations.hasUnsure()) {
+            if (reservations.isToSettle()) {
                 volume.later(reservations::settle);
             }
         }
@@ -501,14 +501,16 @@ final class NameOperations {
 
     /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
     private void alone(Inode child, Place from, Place to, Drafts.Step step) throws StoreException {
-        Moves.Work<Inode> moving = () -> moves.move(child, () -> {
+        Moves.Work<Inode> work = () -> {
             step.run();
             return child;
-        });
-        if (child.isDirectory()) {
-            moving.run();
+        };
+        if (!child.isDirectory()) {
+            moves.stay(from.directory, () -> moves.stay(to.directory, () -> moves.move(child, work)));
+        } else if (from.equals(to)) {
+            moves.move(child, work);
         } else {
-            moves.stay(from.directory, () -> moves.stay(to.directory, moving));
+            moves.rename(child, to.directory, to.name, work);
         }
     }
 

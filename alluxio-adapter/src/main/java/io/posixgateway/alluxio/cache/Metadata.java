@@ -187,12 +187,18 @@ public final class Metadata {
                 return see(inode, status, asked);
             }
             String now = locations.of(inode);
-            if (moves.directoryMovedSince(moved) && tries < MOST_TRIES) {
+            if (hasMoved(moved, path, now) && tries < MOST_TRIES) {
                 continue;
             }
             FileStatus found = now == null ? null : find(inode, now);
             return see(inode, found != null ? found : instead(inode, status), asked);
         }
+    }
+
+    /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
+    private boolean hasMoved(long countBefore, @Nullable String before, @Nullable String now) throws StoreException {
+        return moves.directoryMovedSince(countBefore, before)
+                || (now != null && moves.directoryMovedSince(countBefore, now));
     }
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
@@ -310,12 +316,14 @@ public final class Metadata {
         nameCounts.miss();
         for (int tries = 1; ; tries++) {
             Asked asked = ask(directory);
-            FileStatus status = statusOrNull(pathOf(directory, name));
+            String path = pathOf(directory, name);
+            FileStatus status = statusOrNull(path);
             if (status != null && directory.dentries().wasTaken(name)) {
                 status = compared(pathOf(directory, name));
             }
             Inode found = status == null ? null : place(directory, name, status, asked);
-            boolean gone = status == null && !moves.directoryMovedSince(asked.moves) && nothing(directory, name, asked);
+            boolean moved = status == null && moves.directoryMovedSince(asked.moves, path);
+            boolean gone = status == null && !moved && nothing(directory, name, asked);
             if (found != null || gone) {
                 return found;
             }
@@ -499,10 +507,11 @@ public final class Metadata {
     private Store.Page page(Inode directory, String startAfter) throws StoreException {
         for (int tries = 1; ; tries++) {
             long moved = moves.count();
+            String path = pathOf(directory);
             try {
-                return store.list(pathOf(directory), startAfter, PAGE + 1).upToPlaced();
+                return store.list(path, startAfter, PAGE + 1).upToPlaced();
             } catch (StoreException e) {
-                boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved);
+                boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved, path);
                 if (!yesterday || tries == MOST_TRIES) {
                     throw e;
                 }

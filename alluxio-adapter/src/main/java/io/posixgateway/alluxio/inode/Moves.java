@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.inode;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What changes something by a path stays ({@link #stay}) from before the path is asked for until all is done. What takes
  * a path away moves ({@link #move}): it waits for those who stay there or below, and who come later wait for it. One
- * directory moves at a time, so whoever moves one need not stay above it. Without that a worker of Alluxio that is writing
- * would make a renamed directory anew in the under file system, and a publication would give a removed file its name back.
+ * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
+ * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
+ * under file system, and a publication would give a removed file its name back.
  * Who only reads does not stay: it compares {@link #count} before and after, and asks again when the answer may be about a
  * path of yesterday.
  *
@@ -31,8 +33,10 @@ public final class Moves {
     private final Clock clock;
     private final List<Stay> stays = new ArrayList<>();
     private final List<Move> moves = new ArrayList<>();
-    /** Odd while a directory is being moved. */
+    /** Of directory moves that began or ended. */
     private volatile long count;
+    /** So many directories are being moved. */
+    private volatile int moving;
 
     public Moves(InodeTable table, Clock clock) {
         this.table = table;
@@ -53,23 +57,59 @@ public final class Moves {
             this.path = path;
         }
 
-        private boolean isAtOrBelow(String other) {
-            return path != null
-                    && path.startsWith(other)
-                    && (path.length() == other.length() || path.charAt(other.length()) == '/');
+        private boolean isTakenBy(Move move) {
+            return path != null && move.takes(path);
         }
     }
+
+    private static boolean isAtOrBelow(String path, @Nullable String other) {
+        return other != null
+                && path.startsWith(other)
+                && (path.length() == other.length() || path.charAt(other.length()) == '/');
+    }
+
+    /** Where a directory is renamed to. */
+    private record Destination(Inode parent, Name name) {}
 
     private static final class Move {
         private final String path;
         private final boolean directory;
+        /** Of the directory from now on; null: it is removed, or no directory. */
+        private final @Nullable String to;
+        /** What has that path goes, with all below. */
+        private final boolean over;
+
         private final Thread thread = Thread.currentThread();
         /** Nobody else stays there any more: whoever comes now waits. */
         private boolean begun;
 
-        private Move(String path, boolean directory) {
+        private Move(String path, boolean directory, @Nullable String to, boolean over) {
             this.path = path;
             this.directory = directory;
+            this.to = to;
+            this.over = over;
+        }
+
+        private boolean takes(String other) {
+            return isAtOrBelow(other, path) || (over && isAtOrBelow(other, to));
+        }
+
+        /** May what Alluxio says of this path be another thing before it and after it? Null: of a path that is not known. */
+        private boolean concerns(@Nullable String other) {
+            return directory && (other == null || isAtOrBelow(other, path) || isAtOrBelow(other, to));
+        }
+
+        /** Can they not go on at the same time? */
+        private boolean excludes(Move other) {
+            boolean renames = to != null && other.to != null;
+            return directory
+                    && other.directory
+                    && (renames || meets(other.path) || meets(other.to) || other.meets(path) || other.meets(to));
+        }
+
+        /** Is one of its paths this one, or below it? */
+        private boolean meets(@Nullable String other) {
+            return isAtOrBelow(path, other) || (to != null && isAtOrBelow(to, other));
         }
     }
 
@@ -134,27 +174,37 @@ public final class Moves {
 
     private boolean mayStay(Stay wanted) {
         for (Move move : moves) {
-            boolean concerned = move.thread != wanted.thread && wanted.isAtOrBelow(move.path);
-            if (concerned && (move.begun || !stays(wanted.thread))) {
+            boolean concerned = move.thread != wanted.thread && wanted.isTakenBy(move);
+            if (concerned && (move.begun || !holds(wanted.thread))) {
                 return false;
             }
         }
         return true;
     }
 
-    /** Then a move may be waiting for this thread. */
-    private boolean stays(Thread thread) {
-        return stays.stream().anyMatch(stay -> stay.thread == thread);
+    /** Does it stay somewhere, or move something? Then a move may be waiting for this thread. */
+    private boolean holds(Thread thread) {
+        return stays.stream().anyMatch(stay -> stay.thread == thread)
+                || moves.stream().anyMatch(move -> move.thread == thread);
     }
 
     /**
-     * While the work lasts, nobody else stays at the inode's path or below it. Waits for those who do, and for another
-     * directory that is being moved if this is one.
+     * While the work lasts, nobody else stays at the inode's path or below it. Waits for those who do; if it is a directory, which
+     * is removed, also for others above or below it that are being moved.
      *
      * @throws StoreException EINTR, ESTALE when nobody knows where the inode is, or what the work throws
      */
     public <T> T move(Inode inode, Work<T> work) throws StoreException {
-        Move move = clear(inode);
+        return alone(inode, null, work);
+    }
+
+    /** The same for a directory that gets another name, and for what has that; waits for another one that is being renamed. */
+    public <T> T rename(Inode directory, Inode parent, Name name, Work<T> work) throws StoreException {
+        return alone(directory, new Destination(parent, name), work);
+    }
+
+    private <T> T alone(Inode inode, @Nullable Destination to, Work<T> work) throws StoreException {
+        Move move = clear(inode, to);
         try {
             return work.run();
         } finally {
@@ -162,18 +212,20 @@ public final class Moves {
         }
     }
 
-    private synchronized Move clear(Inode inode) throws StoreException {
-        boolean directory = inode.isDirectory();
-        awaitRemotely(() -> !directory || moves.stream().noneMatch(other -> other.directory));
-        String path = table.path(inode);
-        if (path == null) {
+    private synchronized Move clear(Inode inode, @Nullable Destination to) throws StoreException {
+        awaitRemotely(() -> {
+            Move wanted = wanted(inode, to);
+            return wanted == null || moves.stream().noneMatch(wanted::excludes);
+        });
+        Move move = wanted(inode, to);
+        if (move == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
         }
-        Move move = new Move(path, directory);
         moves.add(move);
-        count += directory ? 1 : 0;
+        count += move.directory ? 1 : 0;
+        moving += move.directory ? 1 : 0;
         try {
-            awaitRemotely(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isAtOrBelow(path)));
+            awaitAlone(move);
         } catch (StoreException e) {
             end(move);
             throw e;
@@ -182,30 +234,50 @@ public final class Moves {
         return move;
     }
 
+    private synchronized void awaitAlone(Move move) throws StoreException {
+        awaitRemotely(() -> stays.stream().noneMatch(stay -> stay.thread != move.thread && stay.isTakenBy(move)));
+    }
+
+    /** Null: nobody knows where it is. */
+    private @Nullable Move wanted(Inode inode, @Nullable Destination to) {
+        String path = table.path(inode);
+        String newPath = to == null ? null : table.path(to.parent, to.name);
+        if (path == null || (to != null && newPath == null)) {
+            return null;
+        }
+        return new Move(path, inode.isDirectory(), newPath, to != null && table.child(to.parent, to.name) != null);
+    }
+
     private synchronized void end(Move move) {
         moves.remove(move);
         count += move.directory ? 1 : 0;
+        moving -= move.directory ? 1 : 0;
         notifyAll();
     }
 
-    /** The number of directory moves that began or ended so far; odd while one is under way. Never waits. */
+    /** The number of directory moves that began or ended so far. Never waits. */
     public long count() {
         return count;
     }
 
     /**
-     * Has a directory moved since this count, or does one move? Waits for that one's end, unless that may wait for this thread.
+     * Has a directory moved since this count, or does one move that this path is of? Waits for that one's end, unless that may wait for
+     * this thread.
      *
+     * @param path of what Alluxio was asked for since; null: it is not known
      * @throws StoreException EINTR
      */
-    public boolean directoryMovedSince(long countBefore) throws StoreException {
-        if (count == countBefore && (countBefore & 1) == 0) {
+    public boolean directoryMovedSince(long countBefore, @Nullable String path) throws StoreException {
+        if (moving == 0 && count == countBefore) { // in this order: it is counted that one ended before none moves
             return false;
         }
         Thread asking = Thread.currentThread();
         synchronized (this) {
+            if (count == countBefore && moves.stream().noneMatch(move -> move.concerns(path))) {
+                return false;
+            }
             awaitRemotely(() -> moves.stream()
-                    .noneMatch(move -> move.directory && move.thread != asking && (move.begun || !stays(asking))));
+                    .noneMatch(move -> move.concerns(path) && move.thread != asking && (move.begun || !holds(asking))));
         }
         return true;
     }

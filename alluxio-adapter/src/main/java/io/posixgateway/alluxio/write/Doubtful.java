@@ -58,7 +58,7 @@ final class Doubtful implements AutoCloseable {
         this.drafts = drafts;
         this.metadata = metadata;
         this.late = publisher.late();
-        this.revived = new RevivedNames(drafts.store, publisher.replacer());
+        this.revived = new RevivedNames(drafts.store, metadata, publisher.replacer());
         late.whenNoted(this::startLooking);
     }
 

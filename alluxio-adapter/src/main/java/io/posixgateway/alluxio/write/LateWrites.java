@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
@@ -26,6 +27,8 @@ final class LateWrites {
     static final long DONE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A worker that does not answer for so long will not. */
     static final long GONE_NANOS = TimeUnit.HOURS.toNanos(1);
+    /** Longer content is not looked for again: to read it takes too long while somebody waits. */
+    private static final long MOST_SOUGHT_BYTES = 1 << 30;
 
     private final Clock nanoClock;
     private final Queue<Doubt> doubts = new ConcurrentLinkedQueue<>();
@@ -44,15 +47,21 @@ final class LateWrites {
     /**
      * What a worker was sent.
      *
+     * @param inode of the file that it is
      * @param digest of all of it, see {@link ContentDigest}
      */
-    record Sent(String path, long lengthBytes, String digest) {}
+    record Sent(Inode inode, String path, long lengthBytes, String digest) {
+        private boolean isOfAnother(String takenPath, Inode by) {
+            return path.equals(takenPath) && inode != by;
+        }
+    }
 
     private static final class Doubt {
         private final String path;
         private final @Nullable FileSink sink;
-        private final @Nullable Sent sent;
         private final long sinceNanos;
+        // Guarded by the list's monitor.
+        private @Nullable Sent sent;
         // Guarded by this.
         private boolean answered;
         private long answeredNanos;
@@ -91,7 +100,9 @@ final class LateWrites {
     private static @Nullable Sent sent(Draft draft, String path) {
         long bytes = draft.spool.lengthBytes();
         try {
-            return bytes == 0 ? null : new Sent(path, bytes, ContentDigest.of(draft.spool::read, bytes));
+            return bytes == 0 || bytes > MOST_SOUGHT_BYTES
+                    ? null
+                    : new Sent(draft.inode, path, bytes, ContentDigest.of(draft.spool::read, bytes));
         } catch (StoreException e) {
             LOG.warn("If {} comes back that is not noticed: {}", path, e.getMessage());
             return null;
@@ -112,13 +123,25 @@ final class LateWrites {
         return doubts.stream().anyMatch(doubt -> doubt.path.equals(path));
     }
 
-    private void settle() {
+    private synchronized void settle() {
         long now = nanoClock.nanos();
         for (Doubt doubt : List.copyOf(doubts)) {
-            if (doubt.isOver(now) && doubts.remove(doubt) && doubt.sent != null) {
-                over.add(doubt.sent);
+            Sent sent = doubt.sent;
+            if (doubt.isOver(now) && doubts.remove(doubt) && sent != null) {
+                over.add(sent);
             }
         }
+    }
+
+    /** This file was published there: what is there from now on is no other one's, whatever it looks like. */
+    synchronized void published(String path, Inode inode) {
+        for (Doubt doubt : doubts) {
+            Sent sent = doubt.sent;
+            if (sent != null && sent.isOfAnother(path, inode)) {
+                doubt.sent = null;
+            }
+        }
+        over.removeIf(sent -> sent.isOfAnother(path, inode));
     }
 
     /** What a worker was sent that is done with it by now; once each; null: nothing. */
@@ -134,7 +157,7 @@ final class LateWrites {
     }
 
     /** Is there nothing more to look at, now or later? */
-    boolean isEmpty() {
+    synchronized boolean isEmpty() {
         return doubts.isEmpty() && over.isEmpty();
     }
 }

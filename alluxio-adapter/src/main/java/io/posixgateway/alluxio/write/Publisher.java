@@ -392,6 +392,7 @@ public final class Publisher {
         draft.dirty = false;
         draft.hereOnly = false;
         draft.inode.wrote();
+        late.published(path, draft.inode);
         draft.doubtAt = late.concern(path) ? path : null;
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));

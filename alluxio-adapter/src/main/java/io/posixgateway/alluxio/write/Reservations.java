@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,8 @@ public final class Reservations {
     private final Map<String, NewDraft> unsure = new ConcurrentHashMap<>();
     /** Held while one is undone, for as long as Alluxio takes. */
     private final ReentrantLock settling = new ReentrantLock();
+
+    private final AtomicBoolean requested = new AtomicBoolean();
 
     public Reservations(Store store) {
         this.store = store;
@@ -62,13 +65,14 @@ public final class Reservations {
         return store.create(content.path(), planned.mode(), planned.xattrs(), number);
     }
 
-    /** Are there creations whose outcome is not known? */
-    public boolean hasUnsure() {
-        return !unsure.isEmpty();
+    /** Are there creations whose outcome is not known, and nobody is to {@link #settle()} them yet? Then the one who asks is. */
+    public boolean isToSettle() {
+        return !unsure.isEmpty() && !requested.getAndSet(true);
     }
 
     /** Finds out about all creations whose outcome is not known, as far as Alluxio answers. */
     public void settle() {
+        requested.set(false);
         for (String path : unsure.keySet()) {
             try {
                 settle(path);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -15,19 +16,23 @@ import org.slf4j.LoggerFactory;
  * Removes what a worker that had stopped wrote at a name from which the file was renamed, or removed, meanwhile: Alluxio finds it in the
  * under file system, and the name is back. One thread; waits.
  *
- * <p>Nothing else is removed: only a file that Alluxio loaded, which no client made, with every byte of what was sent, of which there is
- * one at least. One that a client made is known by its extended attributes, or as its last change is not older than it is. A file that
- * Alluxio loaded within the second in which it was written is taken for a client's, and stays; so does what a worker writes after this
- * process has ended. It is put aside before it is removed, and goes back if it is another one by then.
+ * <p>Nothing else is removed, and nothing at a name that the file still has here: there a late write may make Alluxio load it anew,
+ * without its attributes, and it looks like one that is back, but is the only one. It is one that Alluxio loaded, which no client
+ * made, with every byte of what was sent, of which there is one at least. One that a client made is known by its extended attributes, or
+ * as its last change is not older than it is. A file that Alluxio loaded within the second in which it was written is taken for a
+ * client's, and stays; so do very long ones, and what a worker writes after this process has ended. It is put aside before it is removed,
+ * and goes back if it is another one by then.
  */
 final class RevivedNames {
     private static final Logger LOG = LoggerFactory.getLogger(RevivedNames.class);
 
     private final Store store;
+    private final Metadata metadata;
     private final FileReplacer replacer;
 
-    RevivedNames(Store store, FileReplacer replacer) {
+    RevivedNames(Store store, Metadata metadata, FileReplacer replacer) {
         this.store = store;
+        this.metadata = metadata;
         this.replacer = replacer;
     }
 
@@ -38,8 +43,8 @@ final class RevivedNames {
      */
     boolean isSettled(LateWrites.Sent sent) {
         try {
-            FileStatus there = at(sent.path());
-            if (there != null && isRevived(there, sent)) {
+            FileStatus there = isElsewhere(sent) ? at(sent.path()) : null;
+            if (there != null && isRevived(there, sent) && isElsewhere(sent)) {
                 remove(there, sent);
             }
             return true;
@@ -47,6 +52,11 @@ final class RevivedNames {
             LOG.debug("Whether {} is back is not known: {}", sent.path(), e.getMessage());
             return !e.isOutcomeUnknown();
         }
+    }
+
+    /** Has this mount renamed, or removed, what was sent there? */
+    private boolean isElsewhere(LateWrites.Sent sent) throws StoreException {
+        return sent.inode().unlinked() || !metadata.pathOf(sent.inode()).equals(sent.path());
     }
 
     /** Compared with the under file system only where that can show nothing but a name that is new to Alluxio. */
@@ -81,6 +91,9 @@ final class RevivedNames {
     }
 
     private void remove(FileStatus there, LateWrites.Sent sent) throws StoreException {
+        if (store.status(sent.path()).id() != there.id()) {
+            return; // the comparison took a while
+        }
         Renaming aside = replacer.putAside(sent.path(), there.id());
         if (store.status(aside.from()).id() == there.id()) {
             replacer.removeAside(aside);

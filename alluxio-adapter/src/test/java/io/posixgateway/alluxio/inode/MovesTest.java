@@ -167,18 +167,55 @@ class MovesTest {
     void directoriesMoveOneAtATimeAndReadersAreTold() throws Exception {
         Inode other = at(table.root(), "b", 20, true);
         long before = moves.count();
-        assertThat(moves.directoryMovedSince(before)).isFalse();
-        Held first = new Held(work -> moves.move(directory, work));
+        assertThat(moves.directoryMovedSince(before, "/base/a/f")).isFalse();
+        Held first = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
         first.awaitBegin();
-        Held second = new Held(work -> moves.move(other, work));
+        Held second = new Held(work -> moves.rename(other, table.root(), Name.of("d"), work));
         second.awaitWaiting();
         first.end();
         second.awaitBegin();
         second.end();
-        assertThat(moves.directoryMovedSince(before)).isTrue();
+        assertThat(moves.directoryMovedSince(before, "/base/a/f")).isTrue();
         long after = moves.count();
         moves.move(elsewhere, () -> "moved");
-        assertThat(moves.directoryMovedSince(after)).isFalse();
+        assertThat(moves.directoryMovedSince(after, null)).isFalse();
+    }
+
+    /** A rename in an object store may take hours. */
+    @Test
+    void whoHasNothingToDoWithARenameGoesOn() throws Exception {
+        Inode other = at(table.root(), "b", 20, true);
+        Held rename = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
+        rename.awaitBegin();
+        long during = moves.count();
+        assertThat(moves.directoryMovedSince(during, "/base/b/missing")).isFalse();
+        assertThat(moves.move(other, () -> "removed")).isEqualTo("removed");
+        rename.end();
+    }
+
+    @Test
+    void aRemovalOfWhereADirectoryIsRenamedToWaits() throws Exception {
+        Inode other = at(table.root(), "b", 20, true);
+        Held rename = new Held(work -> moves.rename(directory, other, Name.of("c"), work));
+        rename.awaitBegin();
+        Held removal = new Held(work -> moves.move(other, work));
+        removal.awaitWaiting();
+        rename.end();
+        removal.awaitBegin();
+        removal.end();
+    }
+
+    @Test
+    void aRenameWaitsForThoseInWhatItReplaces() throws Exception {
+        Inode replaced = at(table.root(), "b", 20, true);
+        Inode in = at(replaced, "hidden", 21, false);
+        Held below = new Held(work -> moves.stay(in, work));
+        below.awaitBegin();
+        Held rename = new Held(work -> moves.rename(directory, table.root(), Name.of("b"), work));
+        rename.awaitWaiting();
+        below.end();
+        rename.awaitBegin();
+        rename.end();
     }
 
     @Test
@@ -188,7 +225,7 @@ class MovesTest {
             Held move = new Held(work -> moves.move(directory, work));
             try {
                 move.awaitWaiting();
-                return moves.directoryMovedSince(before);
+                return moves.directoryMovedSince(before, "/base/a/f");
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             } finally {

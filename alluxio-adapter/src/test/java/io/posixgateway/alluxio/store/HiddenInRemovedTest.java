@@ -64,6 +64,28 @@ class HiddenInRemovedTest {
     }
 
     @Test
+    void rename_overDirectoryInWhichDeletedFileIsBeingRemoved_leavesNothing() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/new");
+            mount.mkdir("/d");
+            mount.write("/d/file", "text");
+            OpenFile file = mount.open("/d/file");
+            mount.unlink("/d/file");
+            StoreFaults.Held removal = mount.faults().on(StoreCall.DELETE).hold();
+            file.close();
+            removal.await();
+            AsyncCall rename = AsyncCall.start(() -> mount.rename("/new", "/d"));
+            Eventually.holds(
+                    "it is through, or waits",
+                    () -> rename.isDone() || rename.thread().getState() == Thread.State.TIMED_WAITING);
+            removal.open();
+            rename.await();
+            mount.rmdir("/d");
+            Eventually.holds("nothing is left", this::isEmpty);
+        }
+    }
+
+    @Test
     void rmdir_whoseHiddenFileIsRemovedMeanwhile_succeeds() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             mount.mkdir("/d");

@@ -91,7 +91,7 @@ public final class MovesStress {
             long count = tree.moves.count();
             String path = tree.table.path(tree.file);
             boolean right = tree.path.equals(path);
-            r.r1 = quietly(() -> tree.moves.directoryMovedSince(count) ? 2 : right ? 1 : 0);
+            r.r1 = quietly(() -> tree.moves.directoryMovedSince(count, path) ? 2 : right ? 1 : 0);
         }
     }
 }
