@@ -62,10 +62,10 @@ public final class Moves {
         }
     }
 
-    private static boolean isAtOrBelow(String path, @Nullable String other) {
-        return other != null
-                && path.startsWith(other)
-                && (path.length() == other.length() || path.charAt(other.length()) == '/');
+    private static boolean isAtOrBelow(String inner, @Nullable String outer) {
+        return outer != null
+                && inner.startsWith(outer)
+                && (inner.length() == outer.length() || inner.charAt(outer.length()) == '/');
     }
 
     /** Where a directory is renamed to. */
