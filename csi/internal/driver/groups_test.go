@@ -99,10 +99,11 @@ func TestPodsOfSeveralGroupsAreEachShownTheirOwn(t *testing.T) {
 	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
 		t.Fatal(err)
 	}
-	groups := map[string]string{target: "1000680000", second: "2000", third: "3000"}
+	// In this order: the first of them is of the session's own group.
+	pods := []struct{ at, group string }{{target, "1000680000"}, {second, "2000"}, {third, "3000"}}
 	for range 2 { // the kubelet repeats it
-		for at, group := range groups {
-			if err := publishWith(t, n, at, group); err != nil {
+		for _, pod := range pods {
+			if err := publishWith(t, n, pod.at, pod.group); err != nil {
 				t.Fatal(err)
 			}
 		}
