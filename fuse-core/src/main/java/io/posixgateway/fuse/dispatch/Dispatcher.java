@@ -341,6 +341,12 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
     }
 
+    /** As the session ends: from now on no limit holds up a request, nor a thread of the transport. Does not wait. */
+    public void endLimits() {
+        closing = true;
+        endDelays();
+    }
+
     /**
      * Waits, for a bounded time, until the requests on the pool are answered; those that take longer are interrupted. Then
      * the transport may free its memory, and the file system may be closed.
@@ -352,8 +358,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     /** As {@link #close()}; requests are interrupted after so many seconds. */
     void close(long seconds) {
-        closing = true;
-        endDelays();
+        endLimits();
         if (!pool.finish(seconds)) {
             LOG.warn("requests in flight for long are interrupted, as the session ends");
             waiting.interruptAll();

@@ -341,6 +341,7 @@ public final class FuseSession implements AutoCloseable {
         if (kept != null && kept.leavesRequests()) {
             dispatcher.leaveWaiting();
         }
+        dispatcher.endLimits();
         transport.stop();
         dispatcher.close();
         transport.close();
