@@ -47,6 +47,7 @@ final class VersionCheck {
     /** These bytes came from the UFS in a stream, which may go on behind them. */
     void streamed(long offset, ByteBuffer bytes) throws StoreException {
         if (isWhole(offset, bytes)) {
+            continuesAt = NOWHERE; // by a GET that nothing was compared after
             return;
         }
         long end = offset + bytes.remaining();

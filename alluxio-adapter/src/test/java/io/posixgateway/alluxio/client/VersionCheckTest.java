@@ -99,6 +99,17 @@ class VersionCheckTest {
         assertThat(comparisons).isEqualTo(2);
     }
 
+    /** The whole came by another GET than the part before it. */
+    @Test
+    void aPartBehindOneThatWasReadBeforeTheWholeIsCompared() throws StoreException {
+        VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
+        known.streamed(0, bytes("hel"));
+        known.streamed(0, bytes("hello"));
+        comparisons = 0;
+        known.streamed(3, bytes("l"));
+        assertThat(comparisons).isEqualTo(1);
+    }
+
     @Test
     void whatIsNoMd5SaysNothingOfTheContent() throws StoreException {
         for (String fingerprint : List.of(
