@@ -560,6 +560,8 @@ public final class MemoryMount implements AutoCloseable {
                     copyIfThere(file, copied);
                 }
             }
+        } catch (UncheckedIOException changedMeanwhile) {
+            copy(from, to);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
