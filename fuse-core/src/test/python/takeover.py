@@ -156,6 +156,7 @@ def main():
     print("seed", seed)
     rounds, signal_number = int(sys.argv[1]), signal.Signals["SIG" + sys.argv[2]]
     transport, folder, target = sys.argv[3:6]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the mount is taken down
     with open(folder + "/base", "wb") as file:
         file.write(b"x" * 65536)
     fuse = mount(target)
@@ -167,6 +168,9 @@ def main():
 
 
 if __name__ == "__main__":
-    status = main()
+    try:
+        status = main()
+    except SystemExit as ended:
+        status = ended.code
     sys.stdout.flush()
     os._exit(status)

@@ -27,7 +27,7 @@ class LimitedMountIT {
     private static final int MIB = 1 << 20;
     private static final int READERS = 40;
     /** Far less than the last reader is to wait: a second for each. */
-    private static final int SOON_SECONDS = 15;
+    private static final int SOON_SECONDS = 25;
 
     @ParameterizedTest
     @EnumSource(
