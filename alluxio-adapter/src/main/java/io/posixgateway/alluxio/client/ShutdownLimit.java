@@ -95,13 +95,20 @@ final class ShutdownLimit implements AutoCloseable {
     }
 
     private void run() {
+        boolean wasSilent = false;
+        long lastAnswered = 0;
         while (waited()) {
+            long answered = answeredNanos;
             long now = clock.nanos();
-            if (now - answeredNanos >= limitNanos()) {
-                end("answered", now - answeredNanos);
+            boolean silent = now - answered >= limitNanos();
+            // A call that just returned is no longer unlimited, a moment before it counts as answered: the next look knows.
+            if (silent && wasSilent && answered == lastAnswered) {
+                end("answered", now - answered);
             } else if (now - changedNanos >= STANDSTILL_NANOS) {
                 end("changed", now - changedNanos);
             }
+            wasSilent = silent;
+            lastAnswered = answered;
             if (over) {
                 inFlight.forEach(call -> call.interrupt(0));
             }

@@ -64,4 +64,27 @@ class ShutdownLimitTest {
         callForAnHour(true, true);
         assertThat(clock.waiting()).isEqualTo(1);
     }
+
+    /** Its part without a limit ends a moment before its answer counts. */
+    @Test
+    void aLongCallThatJustReturned_isNoSilence() throws Exception {
+        RemoteCalls call = RemoteCalls.ofThread();
+        limit.began(call);
+        call.beginUnlimited();
+        look(Duration.ofMinutes(4));
+        call.endUnlimited();
+        look(Duration.ofSeconds(1));
+        limit.ended(call, true, true);
+        limit.began(call);
+        look(STEP);
+        limit.ended(call, true, true);
+        assertThat(clock.waiting()).isEqualTo(1);
+    }
+
+    private void look(Duration time) throws Exception {
+        clock.awaitWaiting(1);
+        long waits = clock.waits();
+        clock.advance(time);
+        Eventually.holds("it looked", () -> clock.waits() > waits);
+    }
 }
