@@ -43,6 +43,9 @@ final class ErrnoTable {
         BY_CLASS.put(InvalidFileSizeException.class, Errno.EFBIG);
     }
 
+    /** So the master says it, and the worker passes it on. */
+    private static final String NO_WORKER = "No worker with workerId";
+
     private ErrnoTable() {}
 
     /** The errno, positive, of the first in the chain of causes that the table knows. */
@@ -118,6 +121,20 @@ final class ErrnoTable {
             if (code == Status.Code.UNAVAILABLE
                     || code == Status.Code.DEADLINE_EXCEEDED
                     || code == Status.Code.CANCELLED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Did a worker fail that its master had given up, such as one that was stopped for a while? Its next heartbeat, within a second,
+     * registers it anew; until then the master takes no block of it.
+     */
+    static boolean isWorkerForgotten(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (codeOf(at) == Status.Code.NOT_FOUND
+                    && String.valueOf(at.getMessage()).contains(NO_WORKER)) {
                 return true;
             }
         }

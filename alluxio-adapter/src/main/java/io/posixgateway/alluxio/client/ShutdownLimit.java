@@ -101,7 +101,8 @@ final class ShutdownLimit implements AutoCloseable {
             long answered = answeredNanos;
             long now = clock.nanos();
             boolean silent = now - answered >= limitNanos();
-            // A call that just returned is no longer unlimited, a moment before it counts as answered: the next look knows.
+            // A call that just returned is no longer unlimited, a moment before it counts as answered: the next look
+            // knows.
             if (silent && wasSilent && answered == lastAnswered) {
                 end("answered", now - answered);
             } else if (now - changedNanos >= STANDSTILL_NANOS) {

@@ -68,6 +68,21 @@ class ErrnoTableTest {
                 .isFalse();
     }
 
+    /** As a worker of 2.9.3 said it that went on after its master had given it up. */
+    @Test
+    void aWorkerThatItsMasterHasGivenUp_isOneThatIsForgotten() {
+        NotFoundException said = new NotFoundException("No worker with workerId 214834534081913616 is found");
+        assertThat(ErrnoTable.isWorkerForgotten(new IOException("failed", said)))
+                .isTrue();
+        assertThat(ErrnoTable.isWorkerForgotten(
+                        Status.NOT_FOUND.withDescription(said.getMessage()).asRuntimeException()))
+                .isTrue();
+        assertThat(ErrnoTable.isWorkerForgotten(new NotFoundException("Block 5 not found")))
+                .isFalse();
+        assertThat(ErrnoTable.isWorkerForgotten(new IOException(said.getMessage())))
+                .isFalse();
+    }
+
     @ParameterizedTest
     @MethodSource("classes")
     void eachExceptionHasItsErrno(Exception failure, int errno) {

@@ -217,7 +217,8 @@ abstract class QuirksContract extends ContractCase {
     void status_ofWhatWasOnceMissing_staysMissingUntilCompared() throws Exception {
         AtomicInteger tries = new AtomicInteger();
         // Alluxio notes on a thread of its own which part of a path was missing: who makes it at once may come first.
-        Eventually.holds("a directory and its name stay missing", () -> staysMissing(at("dir" + tries.incrementAndGet())));
+        Eventually.holds(
+                "a directory and its name stay missing", () -> staysMissing(at("dir" + tries.incrementAndGet())));
         String directory = at("dir" + tries.get());
         assertThat(store.compared(directory + "/file").lengthBytes()).isEqualTo(7);
         assertThat(read(directory + "/file")).isEqualTo("content");

@@ -1,0 +1,44 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import alluxio.client.file.URIStatus;
+import alluxio.exception.status.NotFoundException;
+import alluxio.wire.FileInfo;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.ManualClock;
+import java.io.IOException;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What an upload that failed says of whether it may succeed elsewhere. */
+class StreamSinkTest {
+    private static StoreException failedWith(Exception cause) {
+        WorkerWatch watch = new WorkerWatch(new ManualClock(), address -> true, (work, delayNanos) -> {});
+        StreamSink sink = new StreamSink(
+                "/file",
+                new URIStatus(new FileInfo()),
+                new WriteChoice(watch, options -> Optional.empty()),
+                lengthBytes -> {
+                    throw new IOException(cause);
+                });
+        StoreException failure = catchThrowableOfType(StoreException.class, sink::complete);
+        assertThat(failure.errno()).isEqualTo(Errno.EIO);
+        return failure;
+    }
+
+    /** It registers anew within a second, and there may be others. */
+    @Test
+    void complete_byWorkerThatItsMasterHasGivenUp_mayBeTriedAgain() {
+        assertThat(failedWith(new NotFoundException("No worker with workerId 214834534081913616 is found"))
+                        .isUnanswered())
+                .isTrue();
+    }
+
+    @Test
+    void complete_byWorkerThatLacksTheBlock_isNotTriedAgain() {
+        assertThat(failedWith(new NotFoundException("Block 5 not found")).isUnanswered())
+                .isFalse();
+    }
+}
