@@ -75,6 +75,8 @@ def sequential(site: Site) -> None:
 
 def mapped(site: Site) -> None:
     """A file is mapped, and read from its beginning to its end: with nothing of it in the page cache, and once more."""
+    if "direct_io" in site.mount.contender.options.split(","):
+        return  # the kernel maps no file of such a mount
     for name in ("one-block", "many-blocks"):
         data = site.sets[name]
         place = site.only_file(data)
