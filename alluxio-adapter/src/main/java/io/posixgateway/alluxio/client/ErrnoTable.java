@@ -22,6 +22,7 @@ import java.io.FileNotFoundException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The one table from Alluxio's exceptions, and gRPC's codes, to errno; what it does not know is EIO. */
@@ -43,8 +44,8 @@ final class ErrnoTable {
         BY_CLASS.put(InvalidFileSizeException.class, Errno.EFBIG);
     }
 
-    /** So the master says it, and the worker passes it on. */
-    private static final String NO_WORKER = "No worker with workerId";
+    /** The master's words, which the worker passes on; ExceptionMessage.NO_WORKER_FOUND of all 2.x. */
+    private static final String UNREGISTERED = "No worker with workerId";
 
     private ErrnoTable() {}
 
@@ -62,14 +63,18 @@ final class ErrnoTable {
         return Errno.EIO;
     }
 
-    /** Was a server reached that does not have the service, such as a master that is no leader: so nothing was asked? */
-    private static boolean isServiceMissing(Throwable failure) {
+    private static boolean hasCause(Throwable failure, Predicate<Throwable> wanted) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof ServiceNotFoundException) {
+            if (wanted.test(at)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Was a server reached that does not have the service, such as a master that is no leader: so nothing was asked? */
+    private static boolean isServiceMissing(Throwable failure) {
+        return hasCause(failure, ServiceNotFoundException.class::isInstance);
     }
 
     private static int ofOne(Throwable failure) {
@@ -113,42 +118,29 @@ final class ErrnoTable {
 
     /** Is this the failure of a call whose server could not be reached, or did not answer in time? */
     static boolean isUnanswered(Throwable failure) {
-        if (isServiceMissing(failure)) {
-            return true;
-        }
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            Status.Code code = codeOf(at);
-            if (code == Status.Code.UNAVAILABLE
-                    || code == Status.Code.DEADLINE_EXCEEDED
-                    || code == Status.Code.CANCELLED) {
-                return true;
-            }
-        }
-        return false;
+        return isServiceMissing(failure)
+                || hasCause(failure, at -> {
+                    Status.Code code = codeOf(at);
+                    return code == Status.Code.UNAVAILABLE
+                            || code == Status.Code.DEADLINE_EXCEEDED
+                            || code == Status.Code.CANCELLED;
+                });
     }
 
     /**
-     * Did a worker fail that its master had given up, such as one that was stopped for a while? Its next heartbeat, within a second,
-     * registers it anew; until then the master takes no block of it.
+     * Is this the failure of a worker that its master has removed, such as one that was stopped for longer than
+     * alluxio.master.worker.timeout? The master refuses its blocks until its next heartbeat, within a second, registers it again.
      */
-    static boolean isWorkerForgotten(Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (codeOf(at) == Status.Code.NOT_FOUND
-                    && String.valueOf(at.getMessage()).contains(NO_WORKER)) {
-                return true;
-            }
-        }
-        return false;
+    static boolean isWorkerUnregistered(Throwable failure) {
+        return hasCause(
+                failure,
+                at -> codeOf(at) == Status.Code.NOT_FOUND
+                        && String.valueOf(at.getMessage()).contains(UNREGISTERED));
     }
 
     /** Was a call refused before anything was done, as its server does not know the connection, such as after it began anew? */
     static boolean isUnauthenticated(Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (codeOf(at) == Status.Code.UNAUTHENTICATED) {
-                return true;
-            }
-        }
-        return false;
+        return hasCause(failure, at -> codeOf(at) == Status.Code.UNAUTHENTICATED);
     }
 
     private static Status.@Nullable Code codeOf(Throwable failure) {

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * nor does one that answers now and then, while nothing comes of it.
  *
  * <pre>
- *   open ──begin──► ending ──nothing answered for SILENCE, or nothing changed for STANDSTILL──► over
+ *   open ──begin──► ending ──nothing answered for SILENCE at two looks, or nothing changed for STANDSTILL──► over
  *                    ▲  └─answered, changed─┐
  *                    └──────────────────────┘
  * </pre>
@@ -101,8 +101,8 @@ final class ShutdownLimit implements AutoCloseable {
             long answered = answeredNanos;
             long now = clock.nanos();
             boolean silent = now - answered >= limitNanos();
-            // A call that just returned is no longer unlimited, a moment before it counts as answered: the next look
-            // knows.
+            // A call that returns is no longer unlimited shortly before it counts as answered, so one look is not
+            // enough.
             if (silent && wasSilent && answered == lastAnswered) {
                 end("answered", now - answered);
             } else if (now - changedNanos >= STANDSTILL_NANOS) {

@@ -115,7 +115,7 @@ final class StreamSink implements FileSink {
             return new StoreException(errno, message, failure);
         }
         boolean interrupted = Thread.currentThread().isInterrupted();
-        boolean unanswered = givenUp || ErrnoTable.isUnanswered(failure) || ErrnoTable.isWorkerForgotten(failure);
+        boolean unanswered = givenUp || ErrnoTable.isUnanswered(failure) || ErrnoTable.isWorkerUnregistered(failure);
         if (interrupted || unanswered) {
             workers.suspect();
             uncertain = stream != null;

@@ -68,18 +68,18 @@ class ErrnoTableTest {
                 .isFalse();
     }
 
-    /** As a worker of 2.9.3 said it that went on after its master had given it up. */
+    /** As a worker of 2.9.3 answered that continued after its master had removed it. */
     @Test
-    void aWorkerThatItsMasterHasGivenUp_isOneThatIsForgotten() {
+    void aWorkerThatItsMasterHasRemoved_isUnregistered() {
         NotFoundException said = new NotFoundException("No worker with workerId 214834534081913616 is found");
-        assertThat(ErrnoTable.isWorkerForgotten(new IOException("failed", said)))
+        assertThat(ErrnoTable.isWorkerUnregistered(new IOException("failed", said)))
                 .isTrue();
-        assertThat(ErrnoTable.isWorkerForgotten(
+        assertThat(ErrnoTable.isWorkerUnregistered(
                         Status.NOT_FOUND.withDescription(said.getMessage()).asRuntimeException()))
                 .isTrue();
-        assertThat(ErrnoTable.isWorkerForgotten(new NotFoundException("Block 5 not found")))
+        assertThat(ErrnoTable.isWorkerUnregistered(new NotFoundException("Block 5 not found")))
                 .isFalse();
-        assertThat(ErrnoTable.isWorkerForgotten(new IOException(said.getMessage())))
+        assertThat(ErrnoTable.isWorkerUnregistered(new IOException(said.getMessage())))
                 .isFalse();
     }
 

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What an upload that failed says of whether it may succeed elsewhere. */
+/** Which failed uploads are retried, as they may succeed through another worker, or later. */
 class StreamSinkTest {
     private static StoreException failedWith(Exception cause) {
         WorkerWatch watch = new WorkerWatch(new ManualClock(), address -> true, (work, delayNanos) -> {});
@@ -28,16 +28,16 @@ class StreamSinkTest {
         return failure;
     }
 
-    /** It registers anew within a second, and there may be others. */
+    /** Its next heartbeat registers it again, and there may be other workers. */
     @Test
-    void complete_byWorkerThatItsMasterHasGivenUp_mayBeTriedAgain() {
+    void complete_byUnregisteredWorker_isRetried() {
         assertThat(failedWith(new NotFoundException("No worker with workerId 214834534081913616 is found"))
                         .isUnanswered())
                 .isTrue();
     }
 
     @Test
-    void complete_byWorkerThatLacksTheBlock_isNotTriedAgain() {
+    void complete_byWorkerWithoutTheBlock_isNotRetried() {
         assertThat(failedWith(new NotFoundException("Block 5 not found")).isUnanswered())
                 .isFalse();
     }
