@@ -14,12 +14,12 @@ AGAIN := $(if $(filter 2,$(TRIES)),$(CURDIR)/.ci/again)
 BUILT ?= java-build
 
 # Lanes run side by side, each target of a lane after the other. The adapter's tests take the longest: those on mounts in this JVM
-# are in one lane, the others, with gateways of their own, in the other. Tests of faults, of takeovers and of time come last: they
-# wait more than they compute, so that two lanes of them leave each other room. The targets are dealt out so that the lanes end
-# together. The parts add theirs in the fragments included below.
+# are in one lane, the others, with gateways of their own, in the other; the lane that ends first takes the targets they share. Tests of
+# faults, of takeovers and of time come last: they wait more than they compute, so that two lanes of them leave each other room. The
+# parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check docs-check
-TEST_TARGETS := native-test
+TEST_TARGETS :=
 FAULT_TARGETS := adapter-mounted-fault-test
 SERVICE_FAULT_TARGETS := adapter-fault-test core-fault-test
 LANES := .ci/lanes.py
@@ -62,7 +62,7 @@ demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt 
 	@bin/posix-gateway demo $(ARGS)
 
 test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
-	@$(LANES) --tests test java=core-test,adapter-mounted-test,jcstress-short,csi-test other=$(call list,$(filter-out csi-test,$(TEST_TARGETS)) adapter-test) \
+	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,$(TEST_TARGETS) jcstress-short native-test) \
 	  --last faults=$(call list,$(FAULT_TARGETS)) service=$(call list,$(SERVICE_FAULT_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.

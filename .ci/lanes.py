@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs lanes of make targets side by side, then others, and says at the end what passed and what failed.
 
-    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--last LANE=TARGET,... [LANE=...]]
+    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--shared TARGET,...] [--last LANE=TARGET,... [LANE=...]]
 
-The targets of a lane run one after another, each to its end, whatever failed before. The lanes after --last begin when
-all others have ended. What a target prints goes to target/lanes/NAME/TARGET.log; while it runs, one line is printed for
-each class or package that ends and for each failure; when it ends, the closing lines of its tools, and after a failure
-the end of its log as well.
+The targets of a lane run one after another, each to its end, whatever failed before. A lane that has ended its own
+takes the next of the shared targets. The lanes after --last begin when all others have ended. What a target prints goes
+to target/lanes/NAME/TARGET.log; while it runs, one line is printed for each class or package that ends and for each
+failure; when it ends, the closing lines of its tools, and after a failure the end of its log as well.
 
 --tests: the targets are tests. The reports of Surefire are begun anew, and at the end stand the slowest tests, the
 classes above their budget, and, alone on the last line, how many tests passed and failed (see slowest.py).
@@ -15,6 +15,7 @@ Ended by a signal, it ends what it started: whole process groups, by SIGTERM, af
 """
 
 import argparse
+import collections
 import glob
 import os
 import pathlib
@@ -140,18 +141,27 @@ class Run:
         if self.tests:
             self.progress(target, f"{seconds:7.1f} s  {name}{remark}")
 
-    def lane(self, lane, names):
-        """Runs one lane to its end, in a thread of its own."""
-        targets = [Target(lane, name, self) for name in names]
-        self.targets += targets
+    def lane(self, lane, names, shared):
+        """Runs one lane to its end, in a thread of its own; then what is left in `shared`, a deque for all lanes."""
 
         def perform():
-            for target in targets:
-                target.perform()
+            for name in names:
+                self.perform(lane, name)
+            while shared:
+                try:
+                    name = shared.popleft()
+                except IndexError:  # another lane was faster
+                    return
+                self.perform(lane, name)
 
         thread = threading.Thread(target=perform, name=lane)
         thread.start()
         return thread
+
+    def perform(self, lane, name):
+        target = Target(lane, name, self)
+        self.targets.append(target)
+        target.perform()
 
     def interrupt(self, number):
         """Ends everything. The main thread calls it, once."""
@@ -167,6 +177,10 @@ class Run:
         for process in running:
             if group_lives(process.pid):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def split(names):
+    return [one for one in names.split(",") if one]
 
 
 def group_lives(group):
@@ -205,15 +219,17 @@ def main():
     parser.add_argument("--tests", action="store_true")
     parser.add_argument("name")
     parser.add_argument("lanes", nargs="+")
+    parser.add_argument("--shared", default="", metavar="TARGET,...")
     parser.add_argument("--last", nargs="+", default=[], metavar="lane")
     options = parser.parse_args()
     signals = queue.Queue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: signals.put(number))
     run = Run(options.name, options.tests)
-    for stage in (options.lanes, options.last):
+    for stage, shared in ((options.lanes, split(options.shared)), (options.last, [])):
+        rest = collections.deque(shared)
         lanes = [lane.split("=", 1) for lane in stage]
-        threads = [run.lane(lane, [one for one in names.split(",") if one]) for lane, names in lanes]
+        threads = [run.lane(lane, split(names), rest) for lane, names in lanes]
         number = wait(threads, signals)
         if number:
             run.interrupt(number)

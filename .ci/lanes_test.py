@@ -59,6 +59,17 @@ class Lanes(unittest.TestCase):
         )
         self.assertEqual(self.lanes(makefile, "x", "one=a", "two=b", "--last", "one=c", "two=d")[0], 0)
 
+    def test_the_lane_that_ends_first_takes_what_is_shared_and_each_target_runs_once(self):
+        # The long one ends when the others have run, so the other lane has to take them.
+        makefile = (
+            "long:\n\t@until [ -e s1.runs -a -e s2.runs ]; do sleep 0.01; done\nshort:\n\t@:\n"
+            "s1 s2 last:\n\t@echo x >>$@.runs\n"
+        )
+        status, output = self.lanes(makefile, "x", "one=long", "two=short", "--shared", "s1,s2", "--last", "one=last")
+        self.assertEqual(status, 0, output)
+        for name in ("s1", "s2", "last"):
+            self.assertEqual((self.root / f"{name}.runs").read_text(), "x\n")
+
     def test_a_failure_hides_nothing(self):
         makefile = (
             "a:\n\t@echo '--- PASS: TestA (0.10s)'; echo why; exit 3\nb:\n\t@echo '--- PASS: TestB (0.10s)'\n"

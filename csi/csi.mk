@@ -10,7 +10,7 @@ GOLANGCI := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 BUILD_TARGETS += csi-build
 CHECK_TARGETS += csi-check
-TEST_TARGETS += csi-test csi-short-test
+TEST_TARGETS += csi-short-test csi-test
 FAULT_TARGETS += csi-fault-test
 SERVICE_FAULT_TARGETS += csi-hung-test
 
