@@ -169,11 +169,13 @@ public record AdapterOptions(
                             "strict"),
                     Option.oneOf(
                             "link_errno",
-                            "EPERM",
-                            "What link answers, as Alluxio has no hard links: EPERM, as link(2) documents it, or EOPNOTSUPP, on"
-                                    + " which RocksDB, Flink and Pebble copy the files of a checkpoint.",
-                            "EPERM",
-                            "EOPNOTSUPP"),
+                            "EOPNOTSUPP",
+                            "What link answers, as Alluxio has no hard links: on EOPNOTSUPP, RocksDB, Flink and Pebble copy the"
+                                    + " files of a checkpoint; on EXDEV, OSTree copies, too; on EPERM, these fail, and Python's"
+                                    + " Maildir renames.",
+                            "EOPNOTSUPP",
+                            "EXDEV",
+                            "EPERM"),
                     new Option(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
@@ -268,7 +270,7 @@ public record AdapterOptions(
                 values.on("prefetch") ? values.bytes("read_ahead") : 0,
                 values.bytes("buffer_size"),
                 values.text("names").equals("strict") ? NameCodec.STRICT : NameCodec.ESCAPED,
-                values.text("link_errno").equals("EPERM") ? Errno.EPERM : Errno.EOPNOTSUPP,
+                linkErrno(values.text("link_errno")),
                 values.given("cache_entries") ? (int) values.number("cache_entries") : Integer.MAX_VALUE,
                 bytes(values, "cache_size", Long.MAX_VALUE),
                 (int) values.number("block_files"),
@@ -281,6 +283,14 @@ public record AdapterOptions(
                 values.given("gid") ? (int) values.number("gid") : FactsReader.AS_ALLUXIO_SAYS,
                 GroupAccess.valueOf(values.text("group_access").toUpperCase(Locale.ROOT)),
                 values.octal("umask"));
+    }
+
+    private static int linkErrno(String name) {
+        return switch (name) {
+            case "EPERM" -> Errno.EPERM;
+            case "EXDEV" -> Errno.EXDEV;
+            default -> Errno.EOPNOTSUPP;
+        };
     }
 
     private static long bytes(OptionValues values, String name, long otherwise) {

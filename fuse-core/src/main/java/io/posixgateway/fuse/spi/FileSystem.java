@@ -116,9 +116,9 @@ public interface FileSystem extends AutoCloseable {
         return -Errno.ENOSYS;
     }
 
-    /** EPERM where there are no hard links, as link(2) documents it and the kernel itself answers. */
+    /** EOPNOTSUPP where there are no hard links: on EPERM, programs that could copy report a lack of permission and end. */
     default int link(Request request, long node, long newParent, Name newName, Entry entry) {
-        return -Errno.EPERM;
+        return -Errno.EOPNOTSUPP;
     }
 
     /**
