@@ -163,7 +163,7 @@ func (k *Keeper) abortLeft(config Config) int {
 		} else if orphans.Unserved(config.Socket, id) {
 			k.system.abort(record.Device)
 			delete(k.left, id)
-			config.Log.Warn("a connection was aborted that nobody can serve any more: unmount it and mount it anew",
+			config.Log.Warn("a connection was aborted that nobody can serve any more: unmount it and mount it again",
 				"id", id, "device", record.Device)
 		}
 	}

@@ -90,7 +90,7 @@ public final class SpoolFolder {
                 try {
                     inherit(file, names);
                 } catch (IOException e) {
-                    LOG.warn("{} stays as it is: {}", file, e.toString());
+                    LOG.warn("{} was not changed: {}", file, e.toString());
                 }
             }
             aside.items().forEach(item -> count(item.content(), item.bytes()));

@@ -75,7 +75,7 @@ final class SessionMemory {
         if (address < 0) {
             throw new MountException(
                     "the session memory cannot be mapped (" + Native.errorText(address) + ")",
-                    "take the session again");
+                    "free memory, and serve the session again");
         }
         SessionMemory memory = new SessionMemory(fd, address, (int) bytes);
         try {
@@ -93,10 +93,8 @@ final class SessionMemory {
         boolean known = version == VERSION || version == RING_VERSION;
         if ((magic != 0 && magic != MAGIC) || (magic == MAGIC && !known)) {
             throw new MountException(
-                    "the session memory was written by another version (" + version + ", this one writes "
-                            + RING_VERSION
-                            + ")",
-                    "serve the session with that version, or unmount it and mount it anew");
+                    "the session memory has version " + version + ", and this process supports " + RING_VERSION,
+                    "serve the session with that version, or unmount it and mount it again");
         }
     }
 
@@ -167,7 +165,7 @@ final class SessionMemory {
     private static MountException notMapped(long result) {
         return new MountException(
                 "the session's ring entries cannot be mapped (" + Native.errorText(result) + ")",
-                "end this gateway and let the next one take the session, or mount it anew with transport devfuse");
+                "restart this gateway, or unmount the session and mount it again with transport devfuse");
     }
 
     /** The kernel was told of this regular file. Any thread. */
