@@ -236,7 +236,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Written",
-                    "Data taken from writers.",
+                    "Data received from writers.",
                     "Bps",
                     [(rate("posix_gateway_written_bytes_total"), "{{node}} {{volume}}")],
                 ),

@@ -161,7 +161,7 @@ final class Mounter {
         if (!options.flags().containsAll(MountFlag.SAFE)) {
             throw new MountException(
                     "only root may use the options suid and dev, because programs and devices on such a mount could"
-                            + " give root's rights",
+                            + " give users root's rights",
                     "mount as root, or leave them out");
         }
         String all = (options.readOnly() ? "ro" : "rw") + MountFlag.words(options.flags())

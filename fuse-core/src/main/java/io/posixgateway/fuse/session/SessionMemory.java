@@ -69,7 +69,8 @@ final class SessionMemory {
         long bytes = Math.min(Native.fileBytes(fd), MAX_BYTES);
         if (bytes < LEAST_BYTES) {
             throw new MountException(
-                    "the session memory is " + bytes + " bytes", "have the keeper make at least " + LEAST_BYTES);
+                    "the session memory is " + bytes + " bytes",
+                    "start the keeper with a session memory of at least " + LEAST_BYTES);
         }
         long address = Native.mapShared(fd, bytes);
         if (address < 0) {
