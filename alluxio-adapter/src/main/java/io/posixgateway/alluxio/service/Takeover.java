@@ -265,7 +265,7 @@ final class Takeover implements Runnable {
             }
             if (!prepared) {
                 prepared = true;
-                LOG.info("Ready; waiting for the serving process to end");
+                LOG.info("Ready; waiting for the end of the serving process");
             }
         } while (!clock.await(begun, LOOK_NANOS) && !ending.getAsBoolean());
     }
