@@ -31,10 +31,10 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 .DEFAULT_GOAL := help
 .PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-fairness bench-memory
 
-help: ## This list
+help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
 
-setup: ## Install what this machine lacks (Debian packages, tools from PyPI, Go)
+setup: ## Install missing Debian packages, Python tools and Go
 	@.ci/setup
 
 setup-demo:
@@ -58,10 +58,10 @@ java-build:
 	@$(MVN) -Dquick -DskipTests package
 	@ln -sfn $(DIST)/bin bin
 
-demo: setup-demo java-build ## Real Alluxio, a sample dataset, mounted at ./mnt (ARGS=--check: unattended)
+demo: setup-demo java-build ## Start a real Alluxio with a sample dataset, and mount it at ./mnt (ARGS=--check: unattended)
 	@bin/posix-gateway demo $(ARGS)
 
-test: setup build ## Every test in its short form, in lanes side by side; the slowest of them; how many passed
+test: setup build ## Run every test in its short form, in parallel lanes; list the slowest and how many passed
 	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,$(TEST_TARGETS) jcstress-short native-test) \
 	  --last faults=$(call list,$(FAULT_TARGETS)) service=$(call list,$(SERVICE_FAULT_TARGETS))
 
@@ -122,14 +122,14 @@ sanitized: java-build
 	@fuse-core/src/test/sanitized address
 	@fuse-core/src/test/sanitized thread
 
-test-only: java-build ## One Java test class: make test-only TEST=DemoIT
+test-only: java-build ## Run one Java test class: make test-only TEST=DemoIT
 	@test -n "$(TEST)" || { echo "give the test: make test-only TEST=DemoIT"; exit 2; }
 	@$(MVN_TEST) -Dtest=$(TEST) -Dsurefire.failIfNoSpecifiedTests=false $(ARGS)
 
-flaky: $(if $(TEST),$(if $(filter go:%,$(TEST)),,java-build)) ## A test again and again beside busy loops (TEST=CachesIT or 'go:./internal/keeper -run …', TIMES=50 KEEP_GOING=1)
+flaky: $(if $(TEST),$(if $(filter go:%,$(TEST)),,java-build)) ## Repeat one test beside busy loops (TEST=CachesIT or 'go:./internal/keeper -run …', TIMES=50 KEEP_GOING=1)
 	@.ci/flaky.py --times $(or $(TIMES),50) $(if $(KEEP_GOING),--keep-going) $(if $(filter 0,$(LOAD)),--loops 0) '$(TEST)' $(ARGS)
 
-coverage: build ## What the Java tests cover: branches of each module (JaCoCo; target/site/jacoco of each)
+coverage: build ## Measure the branch coverage of the Java tests by module (JaCoCo: target/site/jacoco of each)
 	@rm -f target/jacoco.exec
 	@$(MVN) -Dquick -Pcoverage -Dmaven.test.failure.ignore=true test $(ARGS)
 	@$(MVN) -Dquick -Pcoverage jacoco:report
@@ -159,11 +159,11 @@ versions: build
 
 LONG := fault versions simulation stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
-long: ## One of the long tests: TEST=fault, versions, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+long: ## Run one of the long tests: TEST=fault, versions, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 
-mutants: ## Which of the known faults in .ci/mutants the tests catch, put in one at a time; .ci/mutants.py --help (ONLY=03,07 TESTS=all)
+mutants: ## Check which of the known faults in .ci/mutants the tests catch; see .ci/mutants.py --help (ONLY=03,07 TESTS=all)
 	@python3 -u .ci/mutants.py --only '$(ONLY)' --tests '$(TESTS)' --commit '$(or $(COMMIT),HEAD)' $(ARGS)
 
 # What the Java side of a request costs, by JMH: time and bytes on the heap (MILLIS=300).
@@ -235,7 +235,7 @@ BENCH := alluxio-adapter/bench
 
 ALLUXIO_BENCHES := alluxio workers figure15 train shapes scaling s3 latency bypass
 
-bench: ## Benchmarks: all of them (hours), or TEST=core, alluxio, figure15, train, shapes, memory, fairness, s3, requests, start… (ARGS=--quick)
+bench: ## Run benchmarks: all (hours), or TEST=core, alluxio, figure15, train, shapes, memory, fairness, s3, requests, start… (ARGS=--quick)
 	@$(MAKE) -s --no-print-directory bench-$(or $(TEST),all)
 
 # Continues where it was stopped (ARGS=--minutes 5), and writes docs/benchmarks.md in the end.
@@ -280,7 +280,7 @@ bench-check:
 	@echo "==> checking that the docs tell what the benchmarks measured"
 	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench test_delays && $(VENV)/python publish.py --check
 
-check: setup ## Formatters, linters, static analysis: no findings allowed
+check: setup ## Run formatters, linters and static analysis; no findings allowed
 	@$(LANES) check java=java-check other=$(call list,$(CHECK_TARGETS))
 
 java-check:
@@ -311,20 +311,20 @@ docs-check:
 	@cd .ci && python3 -B -m unittest -q docs_test
 	@$(VENV)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md {csi,e2e,fuse-core,charts/posix-gateway}/README.md csi/docs/*.md
 
-fmt: setup ## Format every source
+fmt: setup ## Format all sources
 	@$(MVN) spotless:apply
 	@$(MVN) -f alluxio-adapter/stress/pom.xml spotless:apply
 	@PATH="$(VENV):$$PATH" .ci/check-native --fix
 	@PATH="$(VENV):$$PATH" ruff format -q .
 	@! command -v gofmt >/dev/null || gofmt -w csi
 
-pre-pr: fmt check test ## Everything before a pull request
+pre-pr: fmt check test ## Run everything needed before a pull request
 
-docs: java-build ## Generate the tables and pages of docs/ that are made from the source
+docs: java-build ## Generate the tables and pages of docs/ that come from the source
 	@bin/posix-gateway generate-docs docs
 	@.ci/proofs.py --write
 
-clean: ## Remove what was built
+clean: ## Remove build results
 	@$(MVN) clean
 	@$(MVN) -f alluxio-adapter/stress/pom.xml clean
 	@rm -rf bin csi/bin

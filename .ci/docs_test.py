@@ -106,7 +106,7 @@ String metric = "requests_handed_over_again";
 
     def test_an_error_text_that_nothing_prints_is_found(self):
         self.assertEqual(
-            [], list(docs.unknown_texts(Page("a.md", "> `option '…' is not known; known are …`\n"), self.names))
+            [], list(docs.unknown_texts(Page("a.md", "> `option '…' is not known; give one of …`\n"), self.names))
         )
         self.assertEqual(1, len(list(docs.unknown_texts(Page("a.md", "> `nothing prints just this`\n"), self.names))))
 

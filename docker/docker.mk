@@ -17,7 +17,7 @@ launch-test: $(BUILT)
 	@echo "==> testing the image's launcher, and how soon it starts the gateway again"
 	@$(AGAIN) docker/launch-test
 
-images-test: $(BUILT) ## Build the images, for arm64 too, and start each; skipped, with the reason, where none can be built
+images-test: $(BUILT) ## Build the images, also for arm64, and start each; skipped, with the reason, where that is impossible
 	@$(AGAIN) docker/test
 
 images: setup-cluster java-build ## Build the images, start each once, print their sizes

@@ -35,14 +35,14 @@ __attribute__((format(printf, 1, 2))) static char *text(const char *format, ...)
     int length = vasprintf(&made, format, values);
     va_end(values);
     if (length < 0) {
-        fail("no memory");
+        fail("out of memory");
     }
     return made;
 }
 
 static void add(char *argument) {
     if (count == ARGUMENTS_MAX) {
-        fail("too many arguments and options of the JVM");
+        fail("too many arguments and JVM options");
     }
     command[count++] = argument;
 }
@@ -54,7 +54,7 @@ static const char *find_home(void) {
     for (int level = 0; level < 2; level++) {
         char *slash = length > 0 ? strrchr(path, '/') : NULL;
         if (slash == NULL) {
-            fail("/proc/self/exe does not say where the program is");
+            fail("cannot read the program's path from /proc/self/exe");
         }
         *slash = '\0';
     }

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     int shown = argc == 4 && strcmp(argv[3], "shown") == 0;
     unsigned long user = argc == 3 || shown ? strtoul(argv[1], &end, 10) : 0;
     if (end == NULL || end == argv[1] || *end != '\0' || user > 0xfffffffeUL) {
-        fputs("own: give the number of a user, a folder, and perhaps: shown\n", stderr);
+        fputs("own: give a numeric user id, a folder, and optionally: shown\n", stderr);
         return 2;
     }
     if (lchown(argv[2], (uid_t)user, (gid_t)user) != 0 ||

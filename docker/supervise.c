@@ -97,7 +97,7 @@ static struct life start(char **command, const sigset_t *normal) {
     pid_t parent = getpid();
     life.pid = fork();
     if (life.pid < 0) {
-        perror("posix-gateway: no process for the JVM");
+        perror("posix-gateway: cannot start a process for the JVM");
         exit(1);
     }
     if (life.pid > 0) {
@@ -168,13 +168,13 @@ static void follow(struct pair *pair) {
     bool crash = !pair->ending && is_crash(past->status);
     if (!crash || pair->short_lives == SHORT_LIVES) {
         if (crash) {
-            tell(past, "not started again after so many short lives in a row");
+            tell(past, "not restarted, because it ended too quickly too many times in a row");
         }
         exit(WIFSIGNALED(past->status) ? KILLED_BY + WTERMSIG(past->status)
                                        : WEXITSTATUS(past->status));
     }
     bool waits = pair->standby.pid != 0;
-    tell(past, waits ? "the standby continues" : "started anew");
+    tell(past, waits ? "the standby takes over" : "restarted");
     pair->serving = waits ? pair->standby : start(pair->command, &pair->normal);
     pair->serving.begin_ms = now;
     pair->standby = (struct life){0};
@@ -182,7 +182,7 @@ static void follow(struct pair *pair) {
 }
 
 static void bury(struct pair *pair) {
-    tell(&pair->standby, "it was the standby; another one is started in a minute");
+    tell(&pair->standby, "it was the standby; a new one starts in a minute");
     pair->standby = (struct life){0};
     pair->standby_ms = now_ms() + STANDBY_AGAIN_MS;
 }

@@ -192,7 +192,7 @@ gateway_log() { kubectl -n $system logs "$(pod_of node)" -c "${1:-$(serving)}"; 
 standby_is_ready() {
   local other=standby
   [ "$(serving)" != standby ] || other=gateway
-  gateway_log $other | awk '/Ready; waiting for the end/ { ready = 1 } /Leading: taking over|the JVM .* started anew/ { ready = 0 } END { exit !ready }'
+  gateway_log $other | awk '/Ready; waiting for the end/ { ready = 1 } /Leading: taking over|the JVM .* restarted/ { ready = 0 } END { exit !ready }'
 }
 
 # serves_after PROCESS: another JVM than this one is there and serves every mount.

@@ -27,7 +27,7 @@ DASHBOARDS = [
             [
                 (
                     "Saturation",
-                    "Part of the worker threads that is busy. Near 100 % requests wait for a thread.",
+                    "Fraction of worker threads that are busy. Near 100 %, requests wait for a thread.",
                     "percentunit",
                     [
                         (
@@ -40,7 +40,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Threads by state",
-                    "Busy threads handle a request at this moment.",
+                    "Busy threads are handling a request.",
                     "short",
                     [(by("node, state", f"posix_gateway_worker_threads{{{VOLUME}}}"), "{{node}} {{state}}")],
                 ),
@@ -48,7 +48,7 @@ DASHBOARDS = [
             [
                 (
                     "Threads started and ended",
-                    "Both stay near zero: a pool that churns is a defect.",
+                    "Both should stay near zero; a pool that keeps starting threads is a defect.",
                     "ops",
                     [
                         (rate("posix_gateway_worker_threads_started_total"), "started {{node}} {{volume}}"),
@@ -57,7 +57,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Requests in flight",
-                    "Received from the kernel and not yet answered, those that wait for a pool thread included.",
+                    "Received from the kernel and not yet answered, including those that wait for a pool thread.",
                     "short",
                     [(by("node, volume", f"posix_gateway_requests_in_flight{{{VOLUME}}}"), "{{node}} {{volume}}")],
                 ),
@@ -65,7 +65,7 @@ DASHBOARDS = [
             [
                 (
                     "Offloaded to the pool",
-                    "Part of the requests that could not be answered from memory or a local file.",
+                    "Fraction of the requests that could not be answered from memory or a local file.",
                     "percentunit",
                     [
                         (
@@ -78,7 +78,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Threads of the process",
-                    "All threads of the JVM, those of the Alluxio client included.",
+                    "All threads of the JVM, including those of the Alluxio client.",
                     "short",
                     [(f"jvm_threads_current{{{WHERE}}}", "{{node}}")],
                 ),
@@ -86,19 +86,19 @@ DASHBOARDS = [
             [
                 (
                     "Waiting for a thread of the pool",
-                    "Offloaded, and no thread is free: near the limit, Alluxio is slower than its load.",
+                    "Offloaded requests without a free thread; near the limit, Alluxio cannot keep up with the load.",
                     "short",
                     [
                         (
                             by("node, volume", f"posix_gateway_requests_queued{{{VOLUME}}}"),
                             "waiting {{node}} {{volume}}",
                         ),
-                        (f"max by (node) (posix_gateway_pool_threads_limit{{{VOLUME}}})", "threads at most {{node}}"),
+                        (f"max by (node) (posix_gateway_pool_threads_limit{{{VOLUME}}})", "thread limit {{node}}"),
                     ],
                 ),
                 (
-                    "Waiting requests, as the kernel counts",
-                    "More than are in flight here: requests wait in the kernel's queue for a worker thread.",
+                    "Unanswered requests, counted by the kernel",
+                    "If higher than the requests in flight, requests wait in the kernel's queue for a worker thread.",
                     "short",
                     [(by("node, volume", f"posix_gateway_kernel_waiting_requests{{{VOLUME}}}"), "{{node}} {{volume}}")],
                 ),
@@ -112,13 +112,13 @@ DASHBOARDS = [
             [
                 (
                     "Requests",
-                    "By operation. What the kernel answers from its caches never gets here.",
+                    "By operation, without requests that the kernel answers from its caches.",
                     "reqps",
                     [(rate("posix_gateway_requests_total", "op"), "{{op}}")],
                 ),
                 (
                     "Errors",
-                    "By operation and number; 2 is ENOENT, which is no fault, 5 is EIO, which is one.",
+                    "By operation and errno; 2 is ENOENT, which is normal; 5 is EIO, which is a fault.",
                     "reqps",
                     [(rate("posix_gateway_request_errors_total", "op, errno"), "{{op}} {{errno}}")],
                 ),
@@ -126,13 +126,13 @@ DASHBOARDS = [
             [
                 (
                     "Median latency",
-                    "From receiving a request to its answer.",
+                    "Time from receiving a request to its reply.",
                     "s",
                     [(quantile(0.5, "op"), "{{op}}")],
                 ),
                 (
                     "99th percentile of latency",
-                    "From receiving a request to its answer.",
+                    "Time from receiving a request to its reply.",
                     "s",
                     [(quantile(0.99, "op"), "{{op}}")],
                 ),
@@ -140,7 +140,7 @@ DASHBOARDS = [
             [
                 (
                     "Mean latency by volume",
-                    "Which volume is slow.",
+                    "Shows which volume is slow.",
                     "s",
                     [
                         (
@@ -152,22 +152,22 @@ DASHBOARDS = [
                     ],
                 ),
                 (
-                    "Pauses of the garbage collector",
-                    "Part of the time. Latency that follows this curve is the collector's.",
+                    "Garbage collection pauses",
+                    "Fraction of time. Latency that follows this curve is caused by garbage collection.",
                     "percentunit",
                     [(by("node", f"rate(jvm_gc_collection_seconds_sum{{{WHERE}}}{RATE})"), "{{node}}")],
                 ),
             ],
             [
                 (
-                    "Where the time goes",
-                    "Seconds of requests in a second: waiting for a pool thread, in calls to Alluxio, in the gateway.",
+                    "Time by phase",
+                    "Request seconds per second: waiting for a pool thread, in calls to Alluxio, in the gateway.",
                     "s",
                     [(rate("posix_gateway_request_phase_seconds_total", "phase"), "{{phase}}")],
                 ),
                 (
-                    "Share of waiting and of Alluxio",
-                    "Of the time of each operation.",
+                    "Share of waiting and Alluxio by operation",
+                    "Fraction of each operation's time.",
                     "percentunit",
                     [
                         (
@@ -186,13 +186,13 @@ DASHBOARDS = [
             [
                 (
                     "Calls to Alluxio",
-                    "By method. What the cache serves needs none.",
+                    "By method; lookups served from the cache need none.",
                     "reqps",
                     [(rate("posix_gateway_rpc_duration_seconds_count", "method"), "{{method}}")],
                 ),
                 (
                     "99th percentile of calls to Alluxio",
-                    "Retries and waiting for a free connection included.",
+                    "Including retries and waiting for a free connection.",
                     "s",
                     [
                         (
@@ -211,12 +211,12 @@ DASHBOARDS = [
                     "short",
                     [
                         (by("node, volume", f"posix_gateway_rpcs_in_flight{{{VOLUME}}}"), "{{node}} {{volume}}"),
-                        (f"max by (node) (posix_gateway_rpcs_limit{{{VOLUME}}})", "at most {{node}}"),
+                        (f"max by (node) (posix_gateway_rpcs_limit{{{VOLUME}}})", "limit {{node}}"),
                     ],
                 ),
                 (
                     "Failed calls to Alluxio",
-                    "By method and errno; 2 is ENOENT, which is no fault.",
+                    "By method and errno; 2 is ENOENT, which is normal.",
                     "reqps",
                     [(rate("posix_gateway_rpc_errors_total", "method, errno"), "{{method}} {{errno}}")],
                 ),
@@ -230,13 +230,13 @@ DASHBOARDS = [
             [
                 (
                     "Read",
-                    "Data given to readers by the gateway, not what the kernel's cache or passthrough gave.",
+                    "Data returned to readers by the gateway, without the kernel's cache and passthrough.",
                     "Bps",
                     [(rate("posix_gateway_read_bytes_total"), "{{node}} {{volume}}")],
                 ),
                 (
                     "Written",
-                    "Data taken from writers.",
+                    "Data received from writers.",
                     "Bps",
                     [(rate("posix_gateway_written_bytes_total"), "{{node}} {{volume}}")],
                 ),
@@ -244,7 +244,7 @@ DASHBOARDS = [
             [
                 (
                     "Bytes per read",
-                    "Small reads cost more than their bytes: readahead of the kernel makes them large.",
+                    "Small reads are expensive; the kernel's readahead makes them larger.",
                     "bytes",
                     [
                         (
@@ -257,7 +257,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Served from memory",
-                    "Part of the requests that needed no waiting.",
+                    "Fraction of the requests answered without waiting for Alluxio or a disk.",
                     "percentunit",
                     [
                         (
@@ -273,13 +273,13 @@ DASHBOARDS = [
             [
                 (
                     "Read from Alluxio, by source",
-                    "Block files of the node's worker, or streams of another one.",
+                    "Block files of the node's worker, or streams from another worker.",
                     "Bps",
                     [(rate("posix_gateway_source_read_bytes_total", "source"), "{{source}}")],
                 ),
                 (
                     "Wasted read-ahead",
-                    "Part of what streams read ahead and nobody read.",
+                    "Fraction of the data read ahead by streams that no reader used.",
                     "percentunit",
                     [
                         (
@@ -294,8 +294,8 @@ DASHBOARDS = [
             ],
             [
                 (
-                    "Hits of the caches",
-                    "Part of the lookups of attributes, names and open block files that memory served.",
+                    "Cache hits",
+                    "Fraction of the lookups of attributes, names and open block files served from memory.",
                     "percentunit",
                     [
                         (
@@ -310,8 +310,8 @@ DASHBOARDS = [
                     ],
                 ),
                 (
-                    "Fill of the caches",
-                    "Entries, as a part of the limit; a full cache that evicts much is too small.",
+                    "Cache usage",
+                    "Entries as a fraction of the limit; a full cache that evicts much is too small.",
                     "percentunit",
                     [
                         (
@@ -332,24 +332,24 @@ DASHBOARDS = [
             [
                 (
                     "Evictions",
-                    "Entries dropped to make room for others.",
+                    "Entries evicted to make room for others.",
                     "ops",
                     [(rate("posix_gateway_cache_evictions_total", "volume, kind"), "{{volume}} {{kind}}")],
                 ),
                 (
                     "Memory of streams",
-                    "What they hold to read ahead, of what they may hold together.",
+                    "Memory used for read-ahead, and its limit for all streams together.",
                     "bytes",
                     [
                         (by("node, volume", f"posix_gateway_read_buffer_bytes{{{VOLUME}}}"), "{{node}} {{volume}}"),
-                        (f"max by (node) (posix_gateway_read_buffer_limit_bytes{{{VOLUME}}})", "at most {{node}}"),
+                        (f"max by (node) (posix_gateway_read_buffer_limit_bytes{{{VOLUME}}})", "limit {{node}}"),
                     ],
                 ),
             ],
             [
                 (
                     "Spool",
-                    "Part of its limit that changed files take which are not yet in Alluxio.",
+                    "Fraction of the limit used by changed files that are not yet uploaded.",
                     "percentunit",
                     [
                         (
@@ -373,7 +373,7 @@ DASHBOARDS = [
             [
                 (
                     "Free space in Alluxio",
-                    "Free part of the capacity behind each volume, by Alluxio's last response.",
+                    "Free fraction of the capacity behind each volume, as of Alluxio's last response.",
                     "percentunit",
                     [
                         (
@@ -385,7 +385,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Memory outside the heap",
-                    "Direct buffers of the JVM: data on its way.",
+                    "Direct buffers of the JVM, for data in transfer.",
                     "bytes",
                     [(f'jvm_buffer_pool_used_bytes{{{WHERE},pool="direct"}}', "{{node}}")],
                 ),
@@ -445,7 +445,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Repairs and forced unmounts",
-                    "Both stay at zero as long as keepers live and gateways answer.",
+                    "Both stay at zero while keepers run and gateways answer.",
                     "short",
                     [
                         (by("node, found", f"posix_gateway_csi_repairs_total{{{WHERE}}}"), "{{node}} {{found}}"),
@@ -456,7 +456,7 @@ DASHBOARDS = [
             [
                 (
                     "Heap",
-                    "Used part of the gateway's heap.",
+                    "Used fraction of the gateway's heap.",
                     "percentunit",
                     [
                         (
@@ -469,7 +469,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Memory of the processes",
-                    "Resident, of gateway and driver.",
+                    "Resident memory of gateway and driver.",
                     "bytes",
                     [(f"process_resident_memory_bytes{{{WHERE}}}", "{{node}} {{job}} {{endpoint}}")],
                 ),
@@ -477,7 +477,7 @@ DASHBOARDS = [
             [
                 (
                     "Errors",
-                    "Of input and output, of space, and of partners that do not answer.",
+                    "I/O errors, lack of space, and timeouts of Alluxio.",
                     "reqps",
                     [
                         (
@@ -492,7 +492,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Last takeover",
-                    "From the start of a node's gateway until it served what another one had served.",
+                    "Time from the start of a node's gateway until it served the sessions of the previous one.",
                     "s",
                     [(f"max by (node) (posix_gateway_takeover_seconds{{{VOLUME}}})", "{{node}}")],
                 ),

@@ -91,7 +91,7 @@ annotations:
 {{- $masters := .Values.alluxio.masters -}}
 {{- if .Values.alluxio.embedded.enabled -}}
 {{- if $masters -}}
-{{- fail "alluxio.masters and alluxio.embedded.enabled exclude each other: give the addresses of your Alluxio, or let the chart run one, not both" -}}
+{{- fail "alluxio.masters and alluxio.embedded.enabled exclude each other: set the addresses of your Alluxio, or let the chart run one" -}}
 {{- end -}}
 {{- $masters = list (printf "%s-alluxio.%s.svc.%s:19998" (include "posix-gateway.fullname" .) .Release.Namespace .Values.clusterDomain) -}}
 {{- end -}}

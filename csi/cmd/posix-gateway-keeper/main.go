@@ -31,7 +31,7 @@ func main() {
 	keeper.MaybeHelp()
 	config := keeper.Config{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	flags := commandLine(&config)
-	showVersion := flags.Bool("version", false, "print the version and end")
+	showVersion := flags.Bool("version", false, "print the version and exit")
 	_ = flags.Parse(os.Args[1:]) // it exits itself
 	if *showVersion {
 		fmt.Println(version.Version)
@@ -53,15 +53,15 @@ func main() {
 func commandLine(config *keeper.Config) *flag.FlagSet {
 	flags := flag.NewFlagSet("posix-gateway-keeper", flag.ExitOnError)
 	flags.StringVar(&config.Socket, "socket", keeperapi.DefaultSocket, "Unix `socket` to listen at")
-	flags.StringVar(&config.TakeoverSocket, "takeover", "", "take the sessions of the keeper at this `socket`, if there is one; may be the same as --socket")
+	flags.StringVar(&config.TakeoverSocket, "takeover", "", "take over the sessions of the keeper at this `socket`, if there is one; may equal --socket")
 	flags.StringVar(&config.MetricsAddress, "metrics", "", "`host:port` of /metrics and /healthz; empty: none")
-	flags.BoolVar(&config.OldMetricNames, "old-metric-names", false, "also offer renamed metrics by their earlier names")
-	flags.Func("client-uid", "`uid` of a gateway that may take sessions, besides root and the keeper's own user; may be repeated", func(text string) error {
+	flags.BoolVar(&config.OldMetricNames, "old-metric-names", false, "also export renamed metrics under their earlier names")
+	flags.Func("client-uid", "`uid` of a gateway that may take sessions, besides root and the keeper's own user; repeatable", func(text string) error {
 		uid, err := strconv.ParseUint(text, 10, 32)
 		config.ClientUIDs = append(config.ClientUIDs, uint32(uid))
 		return err
 	})
-	flags.BoolVar(&config.Linger, "linger", false, "after a handover wait for a signal instead of ending: for process managers that would start this keeper again")
+	flags.BoolVar(&config.Linger, "linger", false, "after a handover, wait for a signal instead of exiting: for process managers that would restart this keeper")
 	flags.Usage = func() {
 		_, _ = fmt.Fprint(flags.Output(), usage)
 		flags.PrintDefaults()

@@ -34,7 +34,7 @@ func alone(ctx context.Context, stateDir string, log *slog.Logger) (leave func()
 			return nil, fmt.Errorf("--state-dir %s: lock: %w", stateDir, err)
 		}
 		if !waiting {
-			log.Info("another driver is at work here; waiting for its end", "state_dir", stateDir)
+			log.Info("another driver is running here; waiting for it to end", "state_dir", stateDir)
 		}
 		select {
 		case <-ctx.Done():

@@ -282,7 +282,7 @@ func logCalls(log *slog.Logger) grpc.UnaryServerInterceptor {
 		case codes.OK, codes.Unimplemented:
 			log.Debug("call", "method", info.FullMethod, "volume", volume)
 		default:
-			log.Warn("call failed", "method", info.FullMethod, "volume", volume, "code", code, "error", err)
+			log.Warn("request failed", "method", info.FullMethod, "volume", volume, "code", code, "error", err)
 		}
 		return answer, err
 	}
@@ -297,7 +297,7 @@ func pages(registry *prometheus.Registry, node *atomic.Pointer[driver.Node]) htt
 	mux.HandleFunc("GET "+podlabels.Page, func(w http.ResponseWriter, _ *http.Request) {
 		serving := node.Load()
 		if serving == nil {
-			http.Error(w, "this driver serves no node yet", http.StatusServiceUnavailable)
+			http.Error(w, "this driver does not serve its node yet", http.StatusServiceUnavailable)
 			return
 		}
 		sessions, err := serving.Sessions()

@@ -33,7 +33,7 @@ func (p *InlinePolicy) Check() error {
 	}
 	for _, name := range p.Allowed {
 		if !isInlineName(name) {
-			return fmt.Errorf("inline volumes are allowed %.80q: give names of attributes, properties or keys of secrets out of csi/docs/attributes.md", name)
+			return fmt.Errorf("inline volumes are allowed %.80q: give names of attributes, properties or keys of secrets from csi/docs/attributes.md", name)
 		}
 	}
 	return nil
@@ -54,11 +54,11 @@ func isInlineName(name string) bool {
 // said, whichever way, and before anything is added to that.
 func (p *InlinePolicy) Admit(v *Volume) error {
 	if p.Root == "" {
-		return fmt.Errorf("inline volumes are off on this node, as the administrator has named no Alluxio path for them: " +
-			"use a PersistentVolume, or ask for csiDriver.ephemeralRoot (--inline-root)")
+		return fmt.Errorf("inline volumes are off on this node, because no Alluxio path is set for them: use a PersistentVolume, or ask the " +
+			"administrator to set csiDriver.ephemeralRoot (--inline-root)")
 	}
 	if !IsBelow(v.AlluxioPath, p.Root) || strings.ContainsAny(v.AlluxioPath, unaddressable) {
-		return fmt.Errorf("inline volumes may mount what lies below %s, not %s: use a PersistentVolume, or ask the administrator (--inline-root)",
+		return fmt.Errorf("inline volumes may mount paths below %s, but not %s: use a PersistentVolume, or ask the administrator (--inline-root)",
 			p.Root, v.AlluxioPath)
 	}
 	var refused []string
@@ -71,8 +71,8 @@ func (p *InlinePolicy) Admit(v *Volume) error {
 		return nil
 	}
 	allowed := cmp.Or(strings.Join(p.Allowed, ", "), "nothing but "+AlluxioPath+" and "+ReadOnly)
-	return fmt.Errorf("an inline volume may not set %s here: the administrator allows %s; use a PersistentVolume, "+
-		"or ask for csiDriver.ephemeralAllowed (--inline-allowed)", strings.Join(refused, ", "), allowed)
+	return fmt.Errorf("an inline volume may not set %s here: the administrator allows %s; use a PersistentVolume, or ask the administrator to "+
+		"extend csiDriver.ephemeralAllowed (--inline-allowed)", strings.Join(refused, ", "), allowed)
 }
 
 // choices names, in order, what was said about a volume beyond its path and that it is read-only: as attributes, properties and keys

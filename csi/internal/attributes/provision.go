@@ -26,7 +26,7 @@ var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 // ParseClass checks the parameters of a StorageClass and works out where the volume called name lies.
 func ParseClass(name, defaultBase string, given, secret map[string]string) (*Provision, error) {
 	if given[AlluxioPath] != "" {
-		return nil, fmt.Errorf("a StorageClass has no %s, or all its volumes would share one folder: set %s, and %s if need be",
+		return nil, fmt.Errorf("a StorageClass may not set %s, because all its volumes would share one folder: set %s, and %s if needed",
 			AlluxioPath, BasePath, PathPattern)
 	}
 	provision := &Provision{BasePath: defaultBase, DirectoryMode: 0o777, Attributes: map[string]string{}}
@@ -57,7 +57,7 @@ func ParseClass(name, defaultBase string, given, secret map[string]string) (*Pro
 	}
 	provision.Path = strings.TrimSuffix(provision.BasePath, "/") + "/" + relative
 	if !IsPath(provision.Path) {
-		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must give an absolute path without . and .. in it", provision.Path, BasePath, PathPattern)
+		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must form an absolute path without . and ..", provision.Path, BasePath, PathPattern)
 	}
 	provision.Attributes[AlluxioPath] = provision.Path
 	provision.Volume, err = Parse(provision.Attributes, nil, secret)
@@ -86,15 +86,15 @@ func expand(pattern, name string, given map[string]string) (string, error) {
 		case !known:
 			problem = fmt.Errorf("%s has %.80q: allowed are ${pv.name}, ${pvc.name}, ${pvc.namespace}, ${pvc.labels.KEY}", PathPattern, reference)
 		case value == "":
-			problem = fmt.Errorf("%s has %.80q, but the claim does not say it: set the label, or let the provisioner pass the claim's metadata (--extra-create-metadata)",
+			problem = fmt.Errorf("%s has %.80q, but the claim has no such value: set the label, or start the provisioner with --extra-create-metadata",
 				PathPattern, reference)
 		case !isComponent(value):
-			problem = fmt.Errorf("%s has %.80q, which is %.80q here: it must be one name of a path", PathPattern, reference, value)
+			problem = fmt.Errorf("%s has %.80q, which is %.80q here: it must be a single path component", PathPattern, reference, value)
 		}
 		return value
 	})
 	if problem == nil && strings.ContainsAny(relative, "${}") {
-		problem = fmt.Errorf("%s %.80q is not understood: close every ${", PathPattern, pattern)
+		problem = fmt.Errorf("%s %.80q is not valid: close every ${", PathPattern, pattern)
 	}
 	return relative, problem
 }

@@ -61,76 +61,76 @@ const (
 // Declarations is the table from which validation and csi/docs/attributes.md are made.
 var Declarations = []Declaration{
 	{Name: AlluxioPath, Allowed: "absolute Alluxio path without . and ..", Default: "required", check: IsPath,
-		Doc: "Folder in Alluxio that becomes the root of the volume. Dynamic provisioning sets it."},
-	{Name: Masters, Allowed: "host:port[,host:port...], a host of IPv6 as [::1]", Default: "as alluxio-site.properties of the gateway says", check: isMasters,
+		Doc: "Alluxio path that is the root of the volume. Dynamic provisioning sets it."},
+	{Name: Masters, Allowed: "host:port[,host:port...], a host of IPv6 as [::1]", Default: "from the gateway's alluxio-site.properties", check: isMasters,
 		Doc: "The Alluxio masters."},
 	{Name: ReadOnly, Option: "ro", Allowed: "true, false", Default: "false", check: oneOf("true", "false"),
 		Doc: "Refuse writes, in the kernel and in the gateway."},
 	{Name: MountOptions, Allowed: "comma-separated options of this table's second column", Default: "none", check: isText,
-		Doc: "Options in the form of mount -o; the same as PersistentVolume.spec.mountOptions."},
+		Doc: "Options as for mount -o; the same as PersistentVolume.spec.mountOptions."},
 	{Name: JavaOptions, Allowed: "-Dname=value of Alluxio properties allowed below", Default: "none", check: isText,
-		Doc: "For volumes written for Alluxio's own CSI driver. One JVM serves all volumes, so other JVM options are refused; its memory is a value of the chart."},
+		Doc: "For volumes of Alluxio's own CSI driver. One JVM serves all volumes, so other JVM options are refused; its memory is a value of the chart."},
 	{Name: "exec", Option: "exec", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Programs can be run."},
-	{Name: "sync", Option: "sync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Each write ends in Alluxio, which is slow."},
-	{Name: "dirsync", Option: "dirsync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Shown in /proc/mounts; names are always in Alluxio at once."},
+	{Name: "sync", Option: "sync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Each write is uploaded to Alluxio before it returns; slow."},
+	{Name: "dirsync", Option: "dirsync", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"), Doc: "Shown in /proc/mounts; changes of names are always written to Alluxio at once."},
 	{Name: "accessTime", Option: AccessTimes, Allowed: "relatime, noatime, nodiratime, strictatime", Default: "relatime",
-		check: oneOf("relatime", "noatime", "nodiratime", "strictatime"), Doc: "Shown in /proc/mounts; reading moves no time of a file."},
+		check: oneOf("relatime", "noatime", "nodiratime", "strictatime"), Doc: "Shown in /proc/mounts; reads never update the access time."},
 	{Name: "consistency", Option: "consistency", Allowed: "close-to-open, ttl, immutable", Default: "close-to-open",
-		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "How fresh what is read must be."},
+		check: oneOf("close-to-open", "ttl", "immutable"), Doc: "Which changes of other clients an open sees."},
 	{Name: "noOpen", Option: "no_open", Allowed: onOffWords, Default: "off", check: oneOf("on", "off"),
-		Doc: "The kernel opens and closes files by itself: for datasets of small files that are read again and again. Needs readOnly and consistency=immutable; no file is passed through."},
+		Doc: "The kernel opens and closes files itself: for datasets of small files that are read repeatedly. Needs readOnly and consistency=immutable; excludes passthrough."},
 	{Name: "metadataTtl", Option: "metadata_ttl", Allowed: "seconds, or a number with s, m, h", Default: "the gateway's", check: isDuration,
-		Doc: "How long metadata is valid; means nothing with consistency=immutable."},
+		Doc: "How long metadata stays valid; ignored with consistency=immutable."},
 	{Name: "metadataTtlOf", Option: "metadata_ttl_of", Allowed: "up to 64 of PATH=TTL, separated by colons", Default: "none", check: isTTLsByPath,
-		Doc: "metadataTtl of some paths of the volume and all that is below them, as /datasets=1h:/scratch=0; the longest path counts."},
+		Doc: "metadataTtl of single paths of the volume and everything below them, for example /datasets=1h:/scratch=0; the longest matching path applies."},
 	{Name: "negativeTtl", Option: "negative_ttl", Allowed: "seconds, or a number with s, m, h", Default: "1s", check: isDuration,
-		Doc: "How long a name is known to be missing, metadataTtl at most; then one request checks whether its directory changed."},
+		Doc: "How long a missing name is cached, at most metadataTtl; after that, one request per directory revalidates all its missing names."},
 	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
-		check: oneOf("auto", "devfuse", "uring"), Doc: "How requests travel between kernel and gateway: auto is devfuse; with uring they take the kernel's faster way, see docs/architecture.md for what that means when a gateway is killed. Stays as it was for the life of a mount. libfuse cannot outlive its gateway and is refused here."},
+		check: oneOf("auto", "devfuse", "uring"), Doc: "Transport of requests between kernel and gateway: auto is devfuse; uring is faster, and docs/architecture.md says what it means when a gateway is killed. A mount keeps its transport. libfuse is refused, because its mounts cannot outlive the gateway."},
 	{Name: "writeType", Option: "write_type", Allowed: "MUST_CACHE, CACHE_THROUGH, THROUGH, ASYNC_THROUGH", Default: "the gateway's",
-		check: oneOf("MUST_CACHE", "CACHE_THROUGH", "THROUGH", "ASYNC_THROUGH"), Doc: "Where Alluxio puts what is written."},
+		check: oneOf("MUST_CACHE", "CACHE_THROUGH", "THROUGH", "ASYNC_THROUGH"), Doc: "Where written files are stored: in the workers, in the under file system, or in both."},
 	{Name: "readAhead", Option: "read_ahead", Allowed: sizeWords, Default: "the gateway's", check: isSize,
 		Doc: "Largest read-ahead of one stream."},
 	{Name: "bufferSize", Option: "buffer_size", Allowed: sizeWords, Default: "the gateway's", check: isSize,
-		Doc: "Memory for this volume's data on the way."},
+		Doc: "Memory for read-ahead of this volume."},
 	{Name: "cacheEntries", Option: "cache_entries", Allowed: "number", Default: "the gateway's", check: isNumber,
 		Doc: "Files and folders whose metadata is cached."},
 	{Name: "spoolSize", Option: "spool_size", Allowed: sizeWords, Default: "the gateway's", check: isSize,
-		Doc: "Local disk for files being written."},
+		Doc: "Maximum local disk space for changed files."},
 	{Name: "streamFrom", Option: "stream_from", Allowed: sizeWords + "; 0: never", Default: "0", check: isSize,
-		Doc: "New files that are written in sequence go straight to Alluxio from this length on, without local disk. A gateway that is killed loses those it is streaming, and their writers get EIO; without this, it loses none."},
+		Doc: "Length from which new, sequentially written files are streamed to Alluxio without local disk. A gateway that is killed loses the files it is streaming, and their writers get EIO; without this option it loses none."},
 	{Name: "names", Option: "names", Allowed: "escaped, strict", Default: "escaped", check: oneOf("escaped", "strict"),
-		Doc: "Names that Alluxio cannot hold, with ? or a backslash or no UTF-8, are stored escaped, or refused (strict); see docs/semantics.md."},
+		Doc: "How names are stored that Alluxio cannot hold, with ?, a backslash or invalid UTF-8: escaped, or refused (strict); see docs/semantics.md."},
 	{Name: "linkErrno", Option: "link_errno", Allowed: "EOPNOTSUPP, EXDEV, EPERM", Default: "EOPNOTSUPP", check: oneOf("EOPNOTSUPP", "EXDEV", "EPERM"),
-		Doc: "What link answers, as there are no hard links: on EOPNOTSUPP, RocksDB, Flink and Pebble copy the files of a checkpoint; on EXDEV, OSTree copies, too; on EPERM, these fail, and Python's Maildir renames."},
-	{Name: "uid", Option: "uid", Allowed: idWords, Default: "the owner in Alluxio", check: isID, Doc: "Owner shown for all files."},
-	{Name: "gid", Option: Gid, Allowed: idWords, Default: "the pod's fsGroup, else the group in Alluxio", check: isID, Doc: "Group shown for all files."},
-	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits hidden from all files."},
+		Doc: "The errno of link, because there are no hard links: after EOPNOTSUPP, RocksDB, Flink and Pebble copy the files of a checkpoint instead; after EXDEV, OSTree copies, too; after EPERM, these fail, and Python's Maildir renames."},
+	{Name: "uid", Option: "uid", Allowed: idWords, Default: "the owner in Alluxio", check: isID, Doc: "Owner of all files as shown."},
+	{Name: "gid", Option: Gid, Allowed: idWords, Default: "the pod's fsGroup, else the group in Alluxio", check: isID, Doc: "Group of all files as shown."},
+	{Name: "umask", Option: "umask", Allowed: "octal, 000 to 777", Default: "none", check: isOctal, Doc: "Permission bits removed from all files as shown."},
 	{Name: "passthrough", Option: "passthrough", Allowed: "auto, on, off", Default: "auto", check: oneOf("auto", "on", "off"),
-		Doc: "The kernel reads block files of one-block files by itself, of volumes that are readOnly or have consistency=immutable: from 1 MiB on (auto), all, none. The gateway needs CAP_SYS_ADMIN."},
+		Doc: "The kernel itself reads the block files of one-block files, on volumes that are readOnly or have consistency=immutable: for files of at least 1 MiB (auto), all (on), none (off). The gateway needs CAP_SYS_ADMIN."},
 	{Name: Bypass, Option: "bypass", Allowed: "true, false, auto, on, off", Default: "false", check: oneOf("true", "false", "auto", "on", "off"),
-		Doc: "Pods whose programs have the bypass library read block files of a local worker without FUSE, of volumes that are readOnly or have consistency=immutable: files from 1 MiB on (true, auto), all (on). The chart's node.gateway.bypass makes socket and library; see docs/bypass.md."},
-	{Name: "shortCircuit", Option: "short_circuit", Allowed: onOffWords, Default: "on, or as alluxio-site.properties of the gateway says", check: oneOf("on", "off"),
+		Doc: "Programs with the bypass library read block files of a local worker without FUSE, on volumes that are readOnly or have consistency=immutable: for files of at least 1 MiB (true, auto) or all (on). The chart's node.gateway.bypass provides socket and library; see docs/bypass.md."},
+	{Name: "shortCircuit", Option: "short_circuit", Allowed: onOffWords, Default: "on, or from the gateway's alluxio-site.properties", check: oneOf("on", "off"),
 		Doc: "Read a local worker's block files directly."},
-	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Streams from remote workers read ahead."},
+	{Name: "prefetch", Option: "prefetch", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Read ahead in streams from remote workers."},
 	{Name: "defaultPermissions", Option: DefaultPermissions, Allowed: onOffWords, Default: "on", check: oneOf("on", "off"),
 		Doc: "Let the kernel check permission bits."},
 	{Name: "idMap", Option: IDMap, Allowed: onOffWords, Default: "on with defaultPermissions", check: oneOf("on", "off"),
-		Doc: "Pods of several fsGroups on one node, and pods with hostUsers: false, by id-mapped mounts, from Linux 6.12 on. The access log then names users of creations only."},
-	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings bring attributes with them."},
+		Doc: "Allow id-mapped mounts (Linux 6.12), for pods with different fsGroups on one node and pods with hostUsers: false. The access log then reports users for creations only."},
+	{Name: "readdirplus", Option: "readdirplus", Allowed: onOffWords, Default: "on", check: oneOf("on", "off"), Doc: "Listings return attributes."},
 	{Name: "maxThreads", Option: "max_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Threads that receive this volume's requests on devfuse."},
-	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Most requests of this volume that wait for Alluxio at the same time."},
+	{Name: "poolThreads", Option: "pool_threads", Allowed: "number", Default: "the gateway's", check: isNumber, Doc: "Maximum number of requests of this volume that wait for Alluxio concurrently."},
 	{Name: "bytesPerSecond", Option: "bytes_per_second", Allowed: sizeWords + "; at least 1M", Default: "no limit, or the chart's", check: isRate,
-		Doc: "Most that is read, written and copied on one node in a second; what comes sooner waits and never fails. Files are then neither passed through nor bypassed. The chart's node.gateway.maxBytesPerSecond is a ceiling of every volume."},
+		Doc: "Maximum bytes per second read, written and copied on one node; requests above it wait and never fail. It turns passthrough and bypass off. The chart's node.gateway.maxBytesPerSecond limits every volume."},
 	{Name: "requestsPerSecond", Option: "requests_per_second", Allowed: "number, at least 1", Default: "no limit, or the chart's", check: isPositive,
-		Doc: "Most requests on one node in a second; what comes sooner waits and never fails. The chart's node.gateway.maxRequestsPerSecond is a ceiling of every volume."},
+		Doc: "Maximum requests per second on one node; requests above it wait and never fail. The chart's node.gateway.maxRequestsPerSecond limits every volume."},
 
 	{Name: BasePath, Controller: true, Allowed: "absolute Alluxio path without . and ..", Default: "the driver's --base-path", check: IsPath,
-		Doc: "Folder below which provisioned volumes lie."},
+		Doc: "Folder below which volumes are provisioned."},
 	{Name: PathPattern, Controller: true, Allowed: "relative path with ${pv.name}, ${pvc.name}, ${pvc.namespace}, ${pvc.labels.KEY}", Default: "${pv.name}", check: isText,
 		Doc: "Folder of a provisioned volume, below basePath."},
 	{Name: OnDelete, Controller: true, Allowed: "delete, retain, archive", Default: "delete where pathPattern has ${pv.name}, else retain",
-		check: oneOf(Delete, Retain, Archive), Doc: "What happens to the folder with the volume; archive renames it to archived-…"},
+		check: oneOf(Delete, Retain, Archive), Doc: "What happens to the folder when the volume is deleted; archive renames it to archived-…"},
 	{Name: DirectoryMode, Controller: true, Allowed: "octal, 000 to 777", Default: "777", check: isOctal, Doc: "Permission bits of a provisioned folder."},
 }
 
@@ -162,13 +162,13 @@ var ignored = []string{
 
 // replaced answers options of other FUSE programs.
 var replaced = map[string]string{
-	"suid":          "volumes are nosuid, since who writes into one from a pod could become another user in the next",
-	"dev":           "volumes are nodev, since a device in one would be the node's",
+	"suid":          "volumes are nosuid, because a program written by one pod could become another user in the next",
+	"dev":           "volumes are nodev, because a device file in one would give access to the node's device",
 	"kernel_cache":  "the page cache is kept while a file's version is unchanged; for files that never change use consistency=immutable",
 	"direct_io":     "not needed: pages of a changed file are dropped when it is opened",
 	"attr_timeout":  "use consistency=ttl,metadata_ttl=SECONDS",
 	"entry_timeout": "use consistency=ttl,metadata_ttl=SECONDS",
-	"max_read":      "not needed: the kernel and the gateway agree on the size of requests",
+	"max_read":      "not needed: the kernel and the gateway negotiate the size of requests",
 }
 
 // replacedProperties answers settings of AlluxioFuse and of the client that are attributes here; a trailing * stands for
@@ -180,7 +180,7 @@ var replacedProperties = map[string]string{
 	"alluxio.fuse.mount.alluxio.path":             "use alluxioPath",
 	"alluxio.fuse.mount.options":                  "use mountOptions",
 	"alluxio.user.file.writetype.default":         "use writeType",
-	"alluxio.user.client.cache.*":                 "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk",
+	"alluxio.user.client.cache.*":                 "not needed: Alluxio's workers and the kernel cache data; there is no third copy on disk",
 	"alluxio.user.metadata.cache.enabled":         "metadata is always cached; see consistency",
 	"alluxio.user.metadata.cache.expiration.time": "use metadataTtl",
 	"alluxio.user.metadata.cache.max.size":        "use cacheEntries",
@@ -236,8 +236,7 @@ func Markdown() string {
 	var text strings.Builder
 	text.WriteString("<!-- Generated from csi/internal/attributes/table.go by `make csi-generate`. -->\n# Volume attributes\n\n" +
 		"For `volumeAttributes` of a PersistentVolume or an inline volume and `parameters` of a StorageClass. " +
-		"The second column is the name in `mountOptions`, where the words of mount(8) are taken, too (`noexec`, `noatime`, `_netdev` …). " +
-		"Anything else is refused, with a sentence in the pod's events.\n\n" +
+		"The second column is the name in `mountOptions`, where options of mount(8) are accepted, too (`noexec`, `noatime`, `_netdev` …). Anything else is refused, with an explanation in the pod's events.\n\n" +
 		"| attribute | mount option | allowed | default | meaning |\n|---|---|---|---|---|\n")
 	for _, only := range []bool{false, true} {
 		if only {
@@ -266,7 +265,7 @@ func Markdown() string {
 	for _, name := range secretProperties {
 		fmt.Fprintf(&text, "- `%s`\n", name)
 	}
-	text.WriteString("\n## What replaced options of other programs\n\n| option or property | instead |\n|---|---|\n")
+	text.WriteString("\n## Replacements for options of other programs\n\n| option or property | instead |\n|---|---|\n")
 	for _, table := range []map[string]string{replaced, replacedProperties} {
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			fmt.Fprintf(&text, "| `%s` | %s |\n", name, table[name])

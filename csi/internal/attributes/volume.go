@@ -54,7 +54,7 @@ func Parse(given map[string]string, mountFlags []string, secret map[string]strin
 		}
 	}
 	if volume.AlluxioPath == "" {
-		return nil, fmt.Errorf("the volume attribute %s is missing: set it to the folder in Alluxio to mount, e.g. /datasets", AlluxioPath)
+		return nil, fmt.Errorf("the volume attribute %s is missing: set it to the Alluxio path to mount, for example /datasets", AlluxioPath)
 	}
 	if volume.Options["names"] == "strict" && strings.ContainsAny(volume.AlluxioPath, unaddressable) {
 		return nil, fmt.Errorf("%s %.200q has a backslash or a question mark, which Alluxio cannot store: name another folder, or leave names=strict out",
@@ -77,7 +77,7 @@ func (v *Volume) set(key, value string) error {
 	}
 	declared := find(func(d *Declaration) bool { return d.Name == key && !d.Controller })
 	if declared == nil {
-		return fmt.Errorf("the volume attribute %.80q is not known: see csi/docs/attributes.md for those that are, and mind upper and lower case", key)
+		return fmt.Errorf("the volume attribute %.80q is not known: see csi/docs/attributes.md for valid ones, and check upper and lower case", key)
 	}
 	if !declared.check(value) {
 		return refusal("volume attribute", key, value, declared)
@@ -163,11 +163,11 @@ func (v *Volume) setMountOption(item string) error {
 	}
 	name, value, hasValue := strings.Cut(item, "=")
 	if instead := replaced[name]; instead != "" {
-		return fmt.Errorf("the mount option %s does not exist here: %s", name, instead)
+		return fmt.Errorf("the mount option %s is not supported: %s", name, instead)
 	}
 	declared := find(func(d *Declaration) bool { return d.Option == name && name != "" })
 	if declared == nil {
-		return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for those that are", name)
+		return fmt.Errorf("the mount option %.80q is not known: see csi/docs/attributes.md for valid ones", name)
 	}
 	if !hasValue { // a switch is on by its name alone
 		value = "on"
@@ -198,14 +198,14 @@ func (v *Volume) setJavaOptions(text string) error {
 
 func (v *Volume) setProperty(name, value string) error {
 	if !propertyName.MatchString(name) {
-		return fmt.Errorf("%.80q is no name of an Alluxio property: give letters, digits and . _ -", name)
+		return fmt.Errorf("%.80q is not a name of an Alluxio property: give letters, digits and . _ -", name)
 	}
 	if instead := insteadOf(name); instead != "" {
-		return fmt.Errorf("the Alluxio property %s is not set for a volume: %s", name, instead)
+		return fmt.Errorf("the Alluxio property %s cannot be set for a volume: %s", name, instead)
 	}
 	if !matches(properties, name) {
-		return fmt.Errorf("the Alluxio property %.80q may not be set for a volume: allowed are those in csi/docs/attributes.md; "+
-			"others belong into alluxio-site.properties of the gateway", name)
+		return fmt.Errorf("the Alluxio property %.80q may not be set for a volume: allowed are those in csi/docs/attributes.md; set others in the "+
+			"gateway's alluxio-site.properties", name)
 	}
 	if !propertyValue.MatchString(value) {
 		return fmt.Errorf("the Alluxio property %s is %.80q: give at most 512 letters, digits and . _ : / , @ = + -", name, value)
@@ -219,12 +219,12 @@ func (v *Volume) setSecret(secret map[string]string) error {
 		switch {
 		case key == SecretUser:
 			if value == "" || len(value) > 255 || !isText(value) {
-				return fmt.Errorf("the secret's %s is no user name: give 1 to 255 printable characters", SecretUser)
+				return fmt.Errorf("the secret's %s is not a user name: give 1 to 255 printable characters", SecretUser)
 			}
 			v.User = value
 		case propertyName.MatchString(key) && matches(secretProperties, key):
 			if len(value) > maxValueBytes || !isText(value) {
-				return fmt.Errorf("the secret's %s is not printable text", key)
+				return fmt.Errorf("the secret's %s is not printable: give printable text", key)
 			}
 			v.Properties[key] = value
 		default:

@@ -71,7 +71,7 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 		name: request.GetName(), masters: class.Volume.Masters, basePath: class.BasePath, path: class.Path, onDelete: class.OnDelete,
 	}
 	if _, err := parseID(volume.id()); err != nil {
-		return nil, invalid("the name %.200q cannot be that of a volume: %v", request.GetName(), err)
+		return nil, invalid("%.200q is not a valid volume name: %v", request.GetName(), err)
 	}
 	key := SessionID(request.GetName())
 	unlock, free := c.locks.TryLock(key)
@@ -95,7 +95,7 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 	if _, err := c.Gateway.MakeDirectory(ctx, &controlpb.DirectoryRequest{
 		Cluster: cluster(class.Volume), Path: class.Path, Mode: class.DirectoryMode, Volume: volume.mark(),
 	}); err != nil {
-		return nil, coded("make Alluxio folder "+class.Path, err)
+		return nil, coded("create Alluxio folder "+class.Path, err)
 	}
 	if err := c.store.Save(key, record); err != nil {
 		return nil, coded("create "+request.GetName(), err)
@@ -121,14 +121,15 @@ func checkCreate(request *csi.CreateVolumeRequest) error {
 		return err
 	}
 	if request.GetVolumeContentSource() != nil {
-		return invalid("volumes cannot be made from snapshots or other volumes: Alluxio has no copy-on-write; copy the data")
+		return invalid("volumes cannot be created from snapshots or other volumes, because Alluxio has no copy-on-write: create an empty volume and copy the data")
 	}
 	if len(request.GetMutableParameters()) > 0 {
-		return invalid("a VolumeAttributesClass is not supported: set attributes in the StorageClass")
+		return invalid("VolumeAttributesClass is not supported: set attributes in the StorageClass")
 	}
 	required, limit := request.GetCapacityRange().GetRequiredBytes(), request.GetCapacityRange().GetLimitBytes()
 	if required < 0 || limit < 0 || limit > 0 && required > limit {
-		return status.Errorf(codes.OutOfRange, "capacity of at least %d and at most %d bytes cannot be: give a limit of 0 (none), or not below the request", required, limit)
+		return status.Errorf(codes.OutOfRange, "a capacity of at least %d and at most %d bytes is not possible: give a limit of 0 (none), or one not "+
+			"below the request", required, limit)
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ func (c *Controller) find(ctx context.Context, volume *provisioned, who *control
 	ctx, cancel := context.WithTimeout(ctx, slowCall)
 	defer cancel()
 	_, err := c.Gateway.ListDirectory(ctx, &controlpb.DirectoryRequest{Cluster: who, Path: volume.path})
-	return coded("look at Alluxio folder "+volume.path, err)
+	return coded("check Alluxio folder "+volume.path, err)
 }
 
 // ControllerGetVolume implements csi.ControllerServer.
@@ -253,7 +254,7 @@ func (c *Controller) ControllerGetVolume(ctx context.Context, request *csi.Contr
 	if err != nil {
 		return nil, err
 	}
-	condition := &csi.VolumeCondition{Message: "the folder is there"}
+	condition := &csi.VolumeCondition{Message: "the folder exists"}
 	if err := c.find(ctx, volume, who); status.Code(err) == codes.NotFound {
 		return nil, err
 	} else if err != nil {
@@ -280,7 +281,7 @@ func (c *Controller) ListVolumes(_ context.Context, request *csi.ListVolumesRequ
 	start := 0
 	if token := request.GetStartingToken(); token != "" {
 		if start, err = strconv.Atoi(token); err != nil || start < 0 || start > len(keys) {
-			return nil, status.Errorf(codes.Aborted, "the starting token %.80q is not one of ListVolumes: begin again without", token)
+			return nil, status.Errorf(codes.Aborted, "the starting token %.80q is not from ListVolumes: start again without a token", token)
 		}
 	}
 	end := len(keys)

@@ -87,7 +87,7 @@ func invalid(format string, args ...any) error {
 
 // busy answers a second operation on a volume.
 func busy(volume string) error {
-	return status.Errorf(codes.Aborted, "another operation on volume %s is in flight: retry when it has ended", volume)
+	return status.Errorf(codes.Aborted, "another operation on volume %s is in progress: retry when it has finished", volume)
 }
 
 // coded gives an error of keeper, gateway or kernel its gRPC code, with what was being done in front.

@@ -115,7 +115,7 @@ func (n *Node) establish(ctx context.Context, id string, record *volumeRecord, v
 	if err != nil && fresh {
 		_, detachErr := n.detachAll(record.Staging)
 		if undone := errors.Join(detachErr, n.store.Remove(id)); undone != nil {
-			n.Log.Warn("a volume that could not be staged leaves traces until the next try", "volume", id, "error", undone)
+			n.Log.Warn("a volume that could not be staged could not be cleaned up; the next attempt does so", "volume", id, "error", undone)
 		}
 	}
 	return coded("volume "+record.VolumeID, err)
@@ -245,7 +245,7 @@ func (n *Node) forget(id string) error {
 func (n *Node) count() {
 	keys, err := n.store.Keys()
 	if err != nil {
-		n.Log.Warn("volumes cannot be counted", "error", err)
+		n.Log.Warn("cannot count the volumes", "error", err)
 		return
 	}
 	n.Metrics.Volumes.Set(float64(len(keys)))

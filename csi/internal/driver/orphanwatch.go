@@ -57,12 +57,12 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 	}
 	records, err := orphans.Load(w.KeeperSocket)
 	if err != nil {
-		w.Log.Warn("what the keeper held is not known", "error", err)
+		w.Log.Warn("cannot determine which sessions the keeper held", "error", err)
 		return
 	}
 	table, err := w.Mounts.Mounts()
 	if err != nil {
-		w.Log.Warn("the mounts are not known", "error", err)
+		w.Log.Warn("cannot read the mounts", "error", err)
 		return
 	}
 	if !w.isSilent(records) {
@@ -93,6 +93,6 @@ func (w *OrphanWatch) abort(record orphans.Record) {
 	w.Abort(record.Device)
 	w.aborted[record] = true
 	w.Metrics.Repaired("orphaned connection")
-	w.Log.Error("keeper and gateway are gone, and a connection was aborted that nobody can serve any more",
+	w.Log.Error("keeper and gateway have both ended; aborted a connection that no process can serve",
 		"volume", record.ID, "device", record.Device)
 }

@@ -80,7 +80,7 @@ func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecor
 	}
 	err = n.bind(record, target)
 	if errors.Is(err, mounts.ErrNoIDMap) {
-		n.Log.Warn("a pod's fsGroup cannot be shown beside that of others", "volume", id, "error", err)
+		n.Log.Warn("cannot show a pod's fsGroup together with those of other pods", "volume", id, "error", err)
 		return n.refuseGroup(id, record, target)
 	}
 	return coded("publish "+record.VolumeID, err)
@@ -98,7 +98,7 @@ func (r *volumeRecord) admits(target string, readOnly bool) error {
 		return status.Errorf(codes.AlreadyExists, "volume %s is published at %s with read-only=%t: unpublish it first", r.VolumeID, target, before)
 	}
 	if !known && r.SingleWriter && len(r.Targets) > 0 {
-		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and published for another pod already", r.VolumeID)
+		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and already published for another pod", r.VolumeID)
 	}
 	return nil
 }
@@ -128,10 +128,10 @@ func (n *Node) regroup(ctx context.Context, id string, record *volumeRecord, vol
 
 // otherGroup refuses a pod whose group cannot be shown beside that of others.
 func otherGroup(record *volumeRecord, wanted string) error {
-	return status.Errorf(codes.FailedPrecondition, "volume %s shows the files' group as %s to other pods on this node, and this pod's fsGroup is %s, "+
-		"which can be shown beside it on Linux 6.12 and later only, of a volume whose pods all have an fsGroup and with defaultPermissions on: "+
-		"give the pods that share a volume one fsGroup, set the volume's attribute gid, or let them run on different nodes",
-		record.VolumeID, cmp.Or(record.Volume.Options[attributes.Gid], "Alluxio has it"), wanted)
+	return status.Errorf(codes.FailedPrecondition, "volume %s shows the group of its files as %s to other pods on this node, but this pod's fsGroup "+
+		"is %s. Both are possible only on Linux 6.12 and later, if all pods of the volume have an fsGroup and defaultPermissions is on. Give the pods "+
+		"that share the volume the same fsGroup, set the volume's attribute gid, or run the pods on different nodes",
+		record.VolumeID, cmp.Or(record.Volume.Options[attributes.Gid], "stored in Alluxio"), wanted)
 }
 
 // refuseGroup takes a target back whose group the kernel could not show.
@@ -141,7 +141,7 @@ func (n *Node) refuseGroup(id string, record *volumeRecord, target string) error
 	err := errors.Join(n.Mounts.RemoveFolder(target), n.store.Save(id, record))
 	n.count()
 	if err != nil {
-		return coded("take back "+target, err)
+		return coded("remove "+target, err)
 	}
 	return refusal
 }
@@ -189,7 +189,7 @@ func (n *Node) bind(record *volumeRecord, target string) error {
 	case !mounted:
 		err = n.Mounts.MakeFolder(target)
 	case !ours(present):
-		err = status.Errorf(codes.FailedPrecondition, "%s carries a mount of %s: unmount it first", target, present.FSType)
+		err = status.Errorf(codes.FailedPrecondition, "a file system of type %s is mounted at %s: unmount it first", present.FSType, target)
 	case present.Device == device && present.ReadOnly() == readOnly && present.IDMapped() == (group != ""):
 		return nil
 	default:
@@ -280,7 +280,7 @@ func (n *Node) isInline(ctx context.Context, id string, record *volumeRecord, ta
 	defer cancel()
 	sessions, err := n.Keeper.List(ctx)
 	if err != nil {
-		return false, fmt.Errorf("ask the keeper: %w", err)
+		return false, fmt.Errorf("request to the keeper: %w", err)
 	}
 	return slices.ContainsFunc(sessions, func(s keeperapi.Session) bool { return s.ID == id && s.Target == target }), nil
 }

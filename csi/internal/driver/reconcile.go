@@ -19,7 +19,7 @@ func (n *Node) Reconcile(ctx context.Context) error {
 			perVolume, cancel := context.WithTimeout(ctx, 30*time.Second)
 			defer cancel()
 			if err := n.reconcile(perVolume, id); err != nil {
-				n.Log.Warn("not reconciled, left for the next publish", "volume", id, "error", err)
+				n.Log.Warn("could not repair the volume; the next publish retries it", "volume", id, "error", err)
 			}
 		}()
 	}

@@ -113,7 +113,7 @@ func (n *Node) serving(ctx context.Context, id string) (bool, error) {
 	defer cancel()
 	list, err := n.Gateway.List(ctx, &controlpb.ListRequest{})
 	if err != nil {
-		return false, fmt.Errorf("ask the gateway of this node: %w", err)
+		return false, fmt.Errorf("request to this node's gateway: %w", err)
 	}
 	return slices.ContainsFunc(list.GetVolumes(), func(v *controlpb.Volume) bool { return v.GetVolume() == id }), nil
 }
@@ -125,7 +125,7 @@ func (n *Node) clearStaging(ctx context.Context, id string, record *volumeRecord
 	defer cancel()
 	sessions, err := n.Keeper.List(ctx)
 	if err != nil {
-		return false, fmt.Errorf("ask the keeper: %w", err)
+		return false, fmt.Errorf("request to the keeper: %w", err)
 	}
 	if slices.ContainsFunc(sessions, func(s keeperapi.Session) bool { return s.ID == id && s.Mounted }) {
 		return false, nil
@@ -135,7 +135,7 @@ func (n *Node) clearStaging(ctx context.Context, id string, record *volumeRecord
 		return false, err
 	}
 	if top, found := n.at(table, record.Staging); found && ours(top) && serving {
-		n.Log.Warn("the keeper lost this session; it works until the gateway ends", "volume", id, "path", record.Staging)
+		n.Log.Warn("the keeper lost this session; it works only until the gateway ends", "volume", id, "path", record.Staging)
 		return true, nil
 	}
 	removed, err := n.detachAll(record.Staging)
@@ -171,7 +171,7 @@ func (p *Parts) detachAll(path string) (removed bool, err error) {
 		}
 		removed = true
 	}
-	return removed, fmt.Errorf("mounts keep coming at %s", path)
+	return removed, fmt.Errorf("new mounts keep appearing at %s: end the program that creates them", path)
 }
 
 // attach has the gateway serve the session, as the user that the volume's secrets name.
@@ -191,15 +191,15 @@ func (n *Node) attach(ctx context.Context, id string, volume *attributes.Volume)
 	n.Log.Info("attached", "volume", id, "session", reply.GetSessionLine())
 	if strings.Contains(reply.GetSessionLine(), "takeover clone") {
 		n.warnOfKernel.Do(func() {
-			n.Log.Warn("this kernel sends no requests again (Linux before 6.9): calls in flight fail with ECONNABORTED when the gateway is killed")
+			n.Log.Warn("this kernel does not resend requests (Linux before 6.9): calls in flight fail with ECONNABORTED when the gateway is killed")
 		})
 	}
 	return nil
 }
 
 // lacksSecrets: without them the gateway would go to Alluxio as its own user.
-const lacksSecrets = "its session has to be made anew, and the secret it was staged with did not come along: " +
-	"give the PersistentVolume's nodePublishSecretRef the same secret as its nodeStageSecretRef"
+const lacksSecrets = "its session must be created again, but the secret it was staged with is not available: set the PersistentVolume's " +
+	"nodePublishSecretRef to the same secret as its nodeStageSecretRef"
 
 func cluster(volume *attributes.Volume) *controlpb.Cluster {
 	return &controlpb.Cluster{Masters: volume.Masters, User: volume.User, Properties: volume.Properties}
@@ -211,7 +211,7 @@ func (n *Node) drop(ctx context.Context, id string) {
 	defer cancel()
 	detachErr := n.detach(ctx, id)
 	if _, err := n.Keeper.Unmount(ctx, id, true); err != nil {
-		n.Log.Warn("a session that could not be served stays mounted until the next try", "volume", id, "error", err, "detach", detachErr)
+		n.Log.Warn("a session that could not be served stays mounted until the next attempt", "volume", id, "error", err, "detach", detachErr)
 	}
 }
 
@@ -225,7 +225,7 @@ func (n *Node) lower(ctx context.Context, id, staging string) error {
 		}
 		force = true
 		n.Metrics.Forced.Inc()
-		n.Log.Error("the gateway does not release the volume; unmounting by force: writes not yet uploaded stay in its spool folder", "volume", id, "error", err)
+		n.Log.Error("the gateway does not release the volume; forcing the unmount: writes not yet uploaded stay in its spool folder", "volume", id, "error", err)
 	}
 	quick, cancel := context.WithTimeout(context.WithoutCancel(ctx), quickCall)
 	defer cancel()

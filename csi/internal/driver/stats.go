@@ -44,7 +44,7 @@ func (n *Node) NodeGetVolumeStats(ctx context.Context, request *csi.NodeGetVolum
 		return nil, coded("stats of "+request.GetVolumeId(), err)
 	}
 	if mount, found := n.at(table, request.GetVolumePath()); !found || !ours(mount) {
-		return abnormal("the volume is not mounted; it will be at the next publish"), nil
+		return abnormal("the volume is not mounted; the next publish mounts it"), nil
 	}
 	reply, problem := n.stats.get(ctx, id)
 	if reply == nil {
@@ -102,7 +102,7 @@ func (c *statsCache) get(ctx context.Context, id string) (reply *controlpb.Stats
 	select {
 	case answer := <-asked:
 		if answer.Err != nil {
-			return last.reply, "the gateway does not know: " + status.Convert(answer.Err).Message()
+			return last.reply, "the gateway has no statistics: " + status.Convert(answer.Err).Message()
 		}
 		return answer.Val.(*controlpb.StatsReply), ""
 	case <-ctx.Done():

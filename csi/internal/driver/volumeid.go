@@ -30,7 +30,7 @@ func (p *provisioned) id() string {
 func parseID(id string) (*provisioned, error) {
 	location, err := url.Parse(id)
 	if err != nil || location.Scheme != "alluxio" || location.Host != "" {
-		return nil, fmt.Errorf("volume %.200q was not provisioned by this driver: delete it by hand, or let its own driver do so", id)
+		return nil, fmt.Errorf("volume %.200q was not provisioned by this driver: delete it by hand, or with its own driver", id)
 	}
 	query := location.Query()
 	p := &provisioned{
@@ -39,11 +39,11 @@ func parseID(id string) (*provisioned, error) {
 	intact := attributes.IsPath(p.path) && attributes.IsPath(p.basePath) && p.path != p.basePath && attributes.IsBelow(p.path, p.basePath)
 	_, err = attributes.ParseClass(p.name, p.basePath, map[string]string{attributes.OnDelete: p.onDelete}, nil)
 	if !intact || err != nil || p.id() != id {
-		return nil, fmt.Errorf("volume %.200q has a damaged id: give its PersistentVolume the id that it was provisioned with", id)
+		return nil, fmt.Errorf("volume %.200q has a damaged id: set its PersistentVolume's volumeHandle to the id that it was provisioned with", id)
 	}
 	if p.masters != "" {
 		if _, err := attributes.Parse(map[string]string{attributes.AlluxioPath: p.path, attributes.Masters: p.masters}, nil, nil); err != nil {
-			return nil, fmt.Errorf("volume %.200q has a damaged id: %w: give its PersistentVolume the id that it was provisioned with", id, err)
+			return nil, fmt.Errorf("volume %.200q has a damaged id: %w: set its PersistentVolume's volumeHandle to the id that it was provisioned with", id, err)
 		}
 	}
 	return p, nil

@@ -22,7 +22,7 @@ func (s *Server) handOver(conn *keeperapi.Conn) error {
 	s.keeper.gate.Lock()
 	defer s.keeper.gate.Unlock()
 	if s.finished() {
-		return s.refuse(conn, keeperapi.Errorf(keeperapi.Failed, "another successor has taken over already: ask that one"))
+		return s.refuse(conn, keeperapi.Errorf(keeperapi.Failed, "another successor has already taken over: connect to that one"))
 	}
 	_ = conn.SetDeadline(time.Now().Add(handoverPatience))
 	if err := s.sendSessions(conn); err != nil {
@@ -30,7 +30,7 @@ func (s *Server) handOver(conn *keeperapi.Conn) error {
 	}
 	close(s.handedOver)
 	err := conn.Send(keeperapi.Status{OK: true})
-	s.log.Info("handed over to a successor", "sessions", s.keeper.forgetAll())
+	s.log.Info("handed the sessions over to a successor", "sessions", s.keeper.forgetAll())
 	return err
 }
 
@@ -66,10 +66,10 @@ func (s *Server) sendSessions(conn *keeperapi.Conn) error {
 	}
 	var confirmation keeperapi.Request
 	if err := conn.Receive(&confirmation); err != nil {
-		return fmt.Errorf("the successor left before it had taken over: %w", err)
+		return fmt.Errorf("the successor disconnected before it had taken over: %w", err)
 	}
 	if confirmation.Op != keeperapi.OpTaken {
-		return fmt.Errorf("the successor said %.40q where %q was expected", confirmation.Op, keeperapi.OpTaken)
+		return fmt.Errorf("the successor sent %.40q where %q was expected", confirmation.Op, keeperapi.OpTaken)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (k *Keeper) adopt(request *keeperapi.Request, files []*os.File) (existing b
 	defer k.ids.Lock(request.ID)()
 	if old := k.find(request.ID); old != nil {
 		if old.device != request.Device {
-			return true, keeperapi.Errorf(keeperapi.Exists, "session %s is another mount here, of device %s", old.id, old.device)
+			return true, keeperapi.Errorf(keeperapi.Exists, "session %s is a different mount here, of device %s", old.id, old.device)
 		}
 		return true, nil
 	}
@@ -168,7 +168,7 @@ func (k *Keeper) adopt(request *keeperapi.Request, files []*os.File) (existing b
 	}
 	mounts := table.OfDevice(request.Device, keeperapi.FSType)
 	if len(mounts) == 0 {
-		return false, keeperapi.Errorf(keeperapi.NotFound, "no mount of device %.40s is here", request.Device)
+		return false, keeperapi.Errorf(keeperapi.NotFound, "there is no mount of device %.40s here", request.Device)
 	}
 	mountPoint := mounts[0].MountPoint
 	for _, mount := range mounts {
@@ -245,7 +245,7 @@ func (k *Keeper) record(id string, data *[]byte) ([]byte, error) {
 		return append([]byte{}, s.record...), nil
 	}
 	if len(*data) > keeperapi.MaxRecordBytes {
-		return nil, keeperapi.Errorf(keeperapi.Invalid, "the record has %d bytes: at most %d are kept", len(*data), keeperapi.MaxRecordBytes)
+		return nil, keeperapi.Errorf(keeperapi.Invalid, "the record has %d bytes: give at most %d", len(*data), keeperapi.MaxRecordBytes)
 	}
 	s.record = *data
 	return []byte{}, nil
@@ -312,7 +312,7 @@ func (k *Keeper) unmountMount(s *session, force bool) error {
 		return err
 	case <-time.After(k.patience):
 		return keeperapi.Errorf(keeperapi.Failed,
-			"the kernel does not finish the unmount of %s: end the gateway that still holds its connection", s.mountPoint)
+			"the unmount of %s does not finish in the kernel: end the gateway that still holds its connection", s.mountPoint)
 	}
 }
 

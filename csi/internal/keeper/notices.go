@@ -54,18 +54,18 @@ func (k *Keeper) endNotices(s *session) {
 func split(notices []byte) (list [][]byte, err error) {
 	if len(notices) < noticeHeaderBytes || len(notices) > keeperapi.MaxNoticeBytes {
 		return nil, keeperapi.Errorf(keeperapi.Invalid,
-			"the notices have %d bytes: give %d to %d", len(notices), noticeHeaderBytes, keeperapi.MaxNoticeBytes)
+			"the notifications have %d bytes: give %d to %d", len(notices), noticeHeaderBytes, keeperapi.MaxNoticeBytes)
 	}
 	for left := notices; len(left) > 0; {
 		if len(left) < noticeHeaderBytes {
-			return nil, keeperapi.Errorf(keeperapi.Invalid, "%d bytes are left behind a notice: too few for another", len(left))
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "%d bytes remain after a notification: too few for another one", len(left))
 		}
 		length := int(binary.NativeEndian.Uint32(left))
 		if length < noticeHeaderBytes || length > len(left) {
-			return nil, keeperapi.Errorf(keeperapi.Invalid, "a notice says it has %d bytes, of %d that are left", length, len(left))
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "a notification claims %d bytes, but %d remain", length, len(left))
 		}
 		if request := binary.NativeEndian.Uint64(left[8:]); request != 0 {
-			return nil, keeperapi.Errorf(keeperapi.Invalid, "this is the answer to request %d: only notices are taken", request)
+			return nil, keeperapi.Errorf(keeperapi.Invalid, "this is the response to request %d: only notifications are accepted", request)
 		}
 		list, left = append(list, left[:length]), left[length:]
 	}

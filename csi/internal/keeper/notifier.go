@@ -73,7 +73,7 @@ func (n *notifier) write(all *children, connection *os.File, notices [][]byte) (
 			return reply.Errno, nil
 		}
 	}
-	return 0, keeperapi.Errorf(keeperapi.Failed, "the process that writes notices was killed: is the keeper's memory limit too low?")
+	return 0, keeperapi.Errorf(keeperapi.Failed, "the process that writes notifications was killed: check whether the keeper's memory limit is too low")
 }
 
 func (n *notifier) order(all *children, connection *os.File, notices [][]byte) (<-chan notifierReply, error) {
@@ -115,7 +115,7 @@ func (n *notifier) leave(child *notifierChild) {
 func (n *notifier) start(all *children, connection *os.File) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("a process that writes notices: %w", err)
+		return fmt.Errorf("start the process that writes notifications: %w", err)
 	}
 	_ = unix.SetNonblock(pair[0], true)
 	socket, theirs := os.NewFile(uintptr(pair[0]), "notifier"), os.NewFile(uintptr(pair[1]), "notifier")
@@ -123,7 +123,7 @@ func (n *notifier) start(all *children, connection *os.File) error {
 	command := helper(notifierName)
 	command.Stdin, command.ExtraFiles = theirs, []*os.File{connection}
 	if err := command.Start(); err != nil {
-		return errors.Join(fmt.Errorf("a process that writes notices: %w", err), socket.Close())
+		return errors.Join(fmt.Errorf("start the process that writes notifications: %w", err), socket.Close())
 	}
 	child := &notifierChild{all: all, command: command, socket: socket, waiting: map[uint64]chan<- notifierReply{}}
 	child.rest = time.AfterFunc(all.rest, func() { n.rested(child) })

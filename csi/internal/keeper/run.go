@@ -49,14 +49,14 @@ func Run(ctx context.Context, config Config) error {
 		defer stop()
 	}
 	sessions, _ := server.keeper.Sessions()
-	config.Log.Info("keeping sessions", "socket", config.Socket, "sessions", sessions, "generation", server.keeper.generation)
+	config.Log.Info("holding sessions", "socket", config.Socket, "sessions", sessions, "generation", server.keeper.generation)
 	err = server.Serve(ctx)
 	if err == nil && config.Linger && ctx.Err() == nil {
-		config.Log.Info("a successor keeps the sessions; waiting to be ended")
+		config.Log.Info("a successor holds the sessions; waiting for a signal to exit")
 		<-ctx.Done()
 	}
 	if left, _ := server.keeper.Sessions(); left > 0 {
-		config.Log.Warn("ending with sessions: mounts whose gateway ends too are dead; start a successor with --takeover instead",
+		config.Log.Warn("exiting with sessions: they are dead once their gateway ends, too; start a successor with --takeover instead",
 			"sessions", left)
 	}
 	return err
@@ -112,7 +112,7 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 func (s *Server) watchLeft(ctx context.Context, config Config) {
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
-		config.Log.Warn("what the last keeper held is not known", "error", err)
+		config.Log.Warn("cannot determine which sessions the last keeper held", "error", err)
 	}
 	orphans.Prune(config.Socket, records)
 	left := map[string]orphans.Record{}
@@ -163,7 +163,7 @@ func (k *Keeper) abortLeft(config Config) int {
 		} else if orphans.Unserved(config.Socket, id) {
 			k.system.abort(record.Device)
 			delete(k.left, id)
-			config.Log.Warn("a connection was aborted that nobody can serve any more: unmount it and mount it anew",
+			config.Log.Warn("aborted a connection that no process can serve: unmount it and mount it again",
 				"id", id, "device", record.Device)
 		}
 	}
@@ -177,12 +177,12 @@ func keepRecords(keeper *Keeper, config Config) {
 	defer keeper.mu.Unlock()
 	keeper.remember = func(held []orphans.Record) {
 		if err := orphans.Save(config.Socket, held); err != nil {
-			config.Log.Warn("what is held is not written down: nobody will end its connections should this keeper die", "error", err)
+			config.Log.Warn("cannot record the sessions that are held: if this keeper dies, nobody ends their connections", "error", err)
 		}
 	}
 	keeper.ended = func(id string) {
 		if err := orphans.Unlock(config.Socket, id); err != nil {
-			config.Log.Warn("the lock of a session that has ended stays", "id", id, "error", err)
+			config.Log.Warn("the lock of an ended session cannot be removed", "id", id, "error", err)
 		}
 	}
 	keeper.noteHeld()

@@ -59,9 +59,9 @@ func TestAfterAHandoverALingeringKeeperWaitsToBeEnded(t *testing.T) {
 	}
 	var oldLog, newLog logged
 	endOld, oldEnded := start(&oldLog)
-	awaitTrue(t, "the first keeper", func() bool { return oldLog.has("keeping sessions") })
+	awaitTrue(t, "the first keeper", func() bool { return oldLog.has("holding sessions") })
 	endNew, newEnded := start(&newLog)
-	awaitTrue(t, "the handover", func() bool { return oldLog.has("waiting to be ended") })
+	awaitTrue(t, "the handover", func() bool { return oldLog.has("waiting for a signal to exit") })
 	for _, one := range []struct {
 		end   context.CancelFunc
 		ended chan error
@@ -85,7 +85,7 @@ func TestAKeeperThatHoldsNothingLeavesNoFiles(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, Config{Socket: socket, Log: slog.New(slog.NewTextHandler(&log, nil))}) }()
-	awaitTrue(t, "the keeper", func() bool { return log.has("keeping sessions") })
+	awaitTrue(t, "the keeper", func() bool { return log.has("holding sessions") })
 	lock, err := orphans.Lock(socket, "session") // as a session had one that has ended
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func (s *Server) bind() error {
 	_ = os.Remove(temporary) // of a predecessor with our process id
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
-		return fmt.Errorf("listen at %s: %w (is the folder there, and the path under 100 bytes?)", s.socket, err)
+		return fmt.Errorf("listen at %s: %w (check that the folder exists and the path is shorter than 100 bytes)", s.socket, err)
 	}
 	listener.SetUnlinkOnClose(false)
 	mode := os.FileMode(0o600)
@@ -141,7 +141,7 @@ func (s *Server) tidy() {
 	}
 	orphans.Discard(s.socket)
 	if err := os.Remove(s.socket); err != nil {
-		s.log.Warn("the socket stays", "socket", s.socket, "error", err)
+		s.log.Warn("cannot remove the socket", "socket", s.socket, "error", err)
 	}
 }
 
@@ -164,7 +164,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 	}()
 	peer, err := conn.Peer()
 	if err != nil {
-		s.log.Warn("a client came without credentials", "error", err)
+		s.log.Warn("a client sent no credentials", "error", err)
 		return
 	}
 	if refusal := s.admit(peer.Uid, keeperapi.OpInfo); refusal != nil { // before anything is read: descriptors would come with it
@@ -190,7 +190,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 			err = s.dispatch(conn, request)
 		}
 		if err != nil {
-			s.log.Warn("answer not delivered", "op", request.Op, "id", request.ID, "error", err)
+			s.log.Warn("response not delivered", "op", request.Op, "id", request.ID, "error", err)
 			return
 		}
 		if s.finished() {
@@ -254,7 +254,7 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 			defer keeperapi.CloseAll(own) // they are the client's alone from here on
 			files = append(files, own...)
 		} else if err := orphans.Unlock(s.socket, request.ID); err != nil {
-			s.log.Warn("a session may count as unserved though it is served", "id", request.ID, "error", err)
+			s.log.Warn("a session that is served may be reported as unserved", "id", request.ID, "error", err)
 		}
 		s.log.Info("taken", "id", request.ID, "takes", answer.Takes+1)
 		return conn.Send(answer, files...)
@@ -276,13 +276,13 @@ func (s *Server) ownFiles(id string, connection *os.File, answer *keeperapi.Take
 	if err == nil {
 		files, answer.With = append(files, clone), append(answer.With, keeperapi.WithClone)
 	} else {
-		s.log.Warn("a gateway gets no descriptor of its own", "id", id, "error", err)
+		s.log.Warn("cannot give the gateway a descriptor of its own", "id", id, "error", err)
 	}
 	lock, err := orphans.Lock(s.socket, id)
 	if err == nil {
 		files, answer.With = append(files, lock), append(answer.With, keeperapi.WithLock)
 	} else { // nor may it see the lock that an earlier gateway had, and take the session for unserved
-		s.log.Warn("the next keeper will not see whether this session is served", "id", id, "error", errors.Join(err, orphans.Unlock(s.socket, id)))
+		s.log.Warn("the next keeper cannot detect whether this session is served", "id", id, "error", errors.Join(err, orphans.Unlock(s.socket, id)))
 	}
 	return files
 }
@@ -305,7 +305,7 @@ func (s *Server) adopt(conn *keeperapi.Conn, request *keeperapi.Request) error {
 // notify is not under the gate: it may wait for the next server, which needs the gate to come.
 func (s *Server) notify(conn *keeperapi.Conn, request *keeperapi.Request) error {
 	if request.Data == nil {
-		return s.refuse(conn, keeperapi.Errorf(keeperapi.Invalid, "notify needs data, the notices in base64"))
+		return s.refuse(conn, keeperapi.Errorf(keeperapi.Invalid, "notify needs data: the notifications in base64"))
 	}
 	if s.finished() {
 		return io.EOF // as in dispatch

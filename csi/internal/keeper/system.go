@@ -107,7 +107,7 @@ func refuseMounted(mountPoint string) error {
 		return err
 	}
 	if present, mounted := table.At(mountPoint); mounted {
-		return fmt.Errorf("target %s already carries a mount of %s: unmount it first", mountPoint, present.FSType)
+		return fmt.Errorf("target %s already has a mount of type %s: unmount it first", mountPoint, present.FSType)
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func Dial(ctx context.Context, socket string) (*Conn, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
-		return nil, fmt.Errorf("%w at %s (is posix-gateway-keeper running?): %w", ErrAway, socket, err)
+		return nil, fmt.Errorf("%w at %s (check that posix-gateway-keeper is running): %w", ErrAway, socket, err)
 	}
 	if err := trusted.Peer(conn.(*net.UnixConn)); err != nil {
 		return nil, errors.Join(fmt.Errorf("keeper at %s: %w", socket, err), conn.Close())

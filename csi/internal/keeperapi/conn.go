@@ -77,7 +77,7 @@ func (c *Conn) Receive(message any) error {
 		if line, rest, found := bytes.Cut(c.unread, []byte{'\n'}); found {
 			c.unread = rest
 			if err := json.Unmarshal(line, message); err != nil {
-				return Errorf(Invalid, "the line is not understood (%v): send one JSON object per line", err)
+				return Errorf(Invalid, "the line is not valid (%v): send one JSON object per line", err)
 			}
 			return nil
 		}
@@ -98,7 +98,7 @@ func (c *Conn) fill() error {
 		return err
 	}
 	if flags&unix.MSG_CTRUNC != 0 {
-		return Errorf(Failed, "file descriptors were lost on the way: raise the limit of open files (ulimit -n)")
+		return Errorf(Failed, "file descriptors were lost in transfer: raise the limit of open files (ulimit -n)")
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:rightsRead])
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Conn) fill() error {
 		}
 	}
 	if len(c.files) > maxFiles {
-		return Errorf(Invalid, "%d file descriptors came before anybody claimed one: %d at most belong to a message", len(c.files), maxFiles)
+		return Errorf(Invalid, "received %d file descriptors before a message claimed one: a message may have at most %d", len(c.files), maxFiles)
 	}
 	c.unread = append(c.unread, chunk[:read]...)
 	return nil
@@ -124,7 +124,7 @@ func (c *Conn) fill() error {
 // Claim gives the oldest count descriptors received to the caller.
 func (c *Conn) Claim(count int) ([]*os.File, error) {
 	if len(c.files) < count {
-		return nil, Errorf(Failed, "%d file descriptors came where %d were expected", len(c.files), count)
+		return nil, Errorf(Failed, "received %d file descriptors, but expected %d", len(c.files), count)
 	}
 	claimed := c.files[:count:count]
 	c.files = c.files[count:]

@@ -193,7 +193,7 @@ var idPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,255}$`)
 // CheckID refuses a session id that is not 1 to 255 of [A-Za-z0-9._:-].
 func CheckID(id string) error {
 	if !idPattern.MatchString(id) {
-		return Errorf(Invalid, "id %.80q: give 1 to %d characters out of A-Z a-z 0-9 . _ : -", id, MaxIDBytes)
+		return Errorf(Invalid, "id %.80q: give 1 to %d of the characters A-Z a-z 0-9 . _ : -", id, MaxIDBytes)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (r *Request) Check() error {
 	}
 	for _, flag := range r.Flags {
 		if !slices.Contains(MountFlags, flag) {
-			return Errorf(Invalid, "flag %.80q: give some of %s", flag, strings.Join(MountFlags, ", "))
+			return Errorf(Invalid, "flag %.80q: give one or more of %s", flag, strings.Join(MountFlags, ", "))
 		}
 	}
 	if r.MemoryBytes < 0 || r.MemoryBytes > MaxMemoryBytes {

@@ -21,12 +21,12 @@ type Declaration struct {
 
 // The metrics, in the order of their documentation.
 var (
-	operationSeconds = Declaration{"posix_gateway_csi_operation_seconds", "histogram", "Duration of CSI calls by method and gRPC code.", []string{"method", "code"}}
-	volumes          = Declaration{"posix_gateway_csi_volumes", "gauge", "Volumes on this node that the driver has a record of.", nil}
+	operationSeconds = Declaration{"posix_gateway_csi_operation_seconds", "histogram", "Duration of CSI requests by method and gRPC code.", []string{"method", "code"}}
+	volumes          = Declaration{"posix_gateway_csi_volumes", "gauge", "Volumes on this node that the driver has recorded.", nil}
 	published        = Declaration{"posix_gateway_csi_published_targets", "gauge", "Targets on this node at which volumes are published.", nil}
-	repairs          = Declaration{"posix_gateway_csi_repairs_total", "counter", "Mounts found dead or half-made and put right, by what was found.", []string{"found"}}
-	forced           = Declaration{"posix_gateway_csi_forced_unmounts_total", "counter", "Unmounts without the gateway's consent, because it did not answer for long.", nil}
-	statsTimeouts    = Declaration{"posix_gateway_csi_stats_timeouts_total", "counter", "Volume statistics answered from memory because the gateway was too slow.", nil}
+	repairs          = Declaration{"posix_gateway_csi_repairs_total", "counter", "Dead or half-made mounts that were repaired, by kind.", []string{"found"}}
+	forced           = Declaration{"posix_gateway_csi_forced_unmounts_total", "counter", "Forced unmounts, because the gateway did not respond for long.", nil}
+	statsTimeouts    = Declaration{"posix_gateway_csi_stats_timeouts_total", "counter", "Volume statistics returned from memory because the gateway was too slow.", nil}
 )
 
 // Declarations lists all metrics.

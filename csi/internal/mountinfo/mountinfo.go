@@ -69,7 +69,7 @@ func parseLine(line string) (Mount, error) {
 	own, super, found := strings.Cut(line, " - ")
 	fields, superFields := strings.Fields(own), strings.Split(super, " ")
 	if !found || len(fields) < 6 || len(superFields) < 2 {
-		return Mount{}, fmt.Errorf("mountinfo: line %q is not understood", line)
+		return Mount{}, fmt.Errorf("mountinfo: line %q is not valid", line)
 	}
 	id, err := strconv.Atoi(fields[0])
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // ErrNoIDMap says that the kernel does not show this file system with other owners: Linux before 6.12, a session that was begun without
 // FUSE_ALLOW_IDMAP, or a process without CAP_SYS_ADMIN over the file system.
-var ErrNoIDMap = errors.New("id-mapped mounts of this file system are not possible here")
+var ErrNoIDMap = errors.New("the kernel does not allow id-mapped mounts of this file system")
 
 // maxIDs is how many users and groups there are: all of 32 bits but the last, which means none.
 const maxIDs = 1<<32 - 1

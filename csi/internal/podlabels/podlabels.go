@@ -60,7 +60,7 @@ func (l *Labeler) Run(ctx context.Context) {
 			now = err.Error()
 		}
 		if now != "" && now != said {
-			l.Log.Warn("labels of node pods stay as they are for now", "error", now)
+			l.Log.Warn("cannot update the labels of node pods yet", "error", now)
 		}
 		said = now
 		select {

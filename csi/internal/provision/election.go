@@ -46,5 +46,5 @@ func lead(ctx context.Context, client kubernetes.Interface, lease meta.ObjectMet
 	if ctx.Err() != nil {
 		return nil
 	}
-	return fmt.Errorf("the lease %s/%s is lost: another controller provisions", lease.Namespace, lease.Name)
+	return fmt.Errorf("lost the lease %s/%s: another controller provisions", lease.Namespace, lease.Name)
 }

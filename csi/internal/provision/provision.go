@@ -180,7 +180,7 @@ func (p *Provisioner) volume(options controller.ProvisionOptions, made *csi.Volu
 func (p *Provisioner) Delete(ctx context.Context, volume *core.PersistentVolume) error {
 	source := volume.Spec.CSI
 	if source == nil || source.Driver != p.DriverName {
-		return &controller.IgnoredError{Reason: "it is a volume of another driver"}
+		return &controller.IgnoredError{Reason: "the volume belongs to another driver"}
 	}
 	var reference *core.SecretReference
 	if name := volume.Annotations[deletionSecretName]; name != "" {

@@ -36,9 +36,9 @@ func (r *Registrar) GetInfo(context.Context, *registerapi.InfoRequest) (*registe
 // Serve ends with an error and the process is restarted.
 func (r *Registrar) NotifyRegistrationStatus(_ context.Context, status *registerapi.RegistrationStatus) (*registerapi.RegistrationStatusResponse, error) {
 	if status.GetPluginRegistered() {
-		r.Log.Info("registered with kubelet", "driver", r.DriverName)
+		r.Log.Info("registered with the kubelet", "driver", r.DriverName)
 	} else {
-		r.refused(fmt.Errorf("kubelet refused the registration of %s: %s", r.DriverName, status.GetError()))
+		r.refused(fmt.Errorf("the kubelet refused the registration of %s: %s", r.DriverName, status.GetError()))
 	}
 	return &registerapi.RegistrationStatusResponse{}, nil
 }
@@ -51,7 +51,7 @@ func (r *Registrar) Serve(ctx context.Context, kubeletDir string) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
 	if err != nil {
-		return fmt.Errorf("registration: %w (is the kubelet's plugins_registry mounted here?)", err)
+		return fmt.Errorf("registration: %w (check that the kubelet's plugins_registry is mounted here)", err)
 	}
 	ctx, r.refused = context.WithCancelCause(ctx)
 	defer r.refused(nil)

@@ -40,7 +40,7 @@ func (r *Remover) Run(ctx context.Context) {
 		}
 		if err != nil && err.Error() != said {
 			said = err.Error()
-			r.Log.Warn("the startup taint stays for now", "node", r.Node, "taint", r.Key, "error", err)
+			r.Log.Warn("cannot remove the startup taint yet", "node", r.Node, "taint", r.Key, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -84,6 +84,6 @@ func (r *Remover) try(ctx context.Context) (done bool, err error) {
 	if _, err := r.Client.CoreV1().Nodes().Patch(ctx, r.Node, types.JSONPatchType, patch, meta.PatchOptions{}); err != nil {
 		return false, fmt.Errorf("patch node %s: %w", r.Node, err)
 	}
-	r.Log.Info("the driver is ready; the startup taint is off", "node", r.Node, "taint", r.Key)
+	r.Log.Info("the driver is ready; removed the startup taint", "node", r.Node, "taint", r.Key)
 	return true, nil
 }

@@ -79,7 +79,7 @@ func TestANodeThatCannotBeReadIsToldOnceAndTriedAgain(t *testing.T) {
 		Log: slog.New(slog.NewTextHandler(&text, nil)), Every: time.Millisecond,
 	}
 	remover.Run(ctx)
-	if count := strings.Count(text.String(), "the startup taint stays"); count != 1 {
+	if count := strings.Count(text.String(), "cannot remove the startup taint"); count != 1 {
 		t.Fatalf("told %d times: %s", count, text.String())
 	}
 }

@@ -83,7 +83,7 @@ func step(path, at string) error {
 	}
 	switch isFolder := found.Mode&unix.S_IFMT == unix.S_IFDIR; {
 	case !isOwn(found.Uid):
-		return fmt.Errorf("%s lies in %s of user %d, who could replace it: move it, or give that to root", path, at, found.Uid)
+		return fmt.Errorf("%s lies in %s of user %d, who could replace it: move it, or give that folder to root", path, at, found.Uid)
 	case isFolder && found.Mode&unix.S_IWOTH != 0 && found.Mode&unix.S_ISVTX == 0:
 		return fmt.Errorf("%s lies in %s, where every user could replace it: move it, or chmod o-w %s", path, at, at)
 	}
@@ -110,10 +110,10 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if found.Nlink > 1 {
-		return nil, fmt.Errorf("file %s has %d names: remove it", path, found.Nlink)
+		return nil, fmt.Errorf("file %s has %d hard links: remove it", path, found.Nlink)
 	}
 	if found.Size > MaxFileBytes {
-		return nil, fmt.Errorf("file %s has %d bytes, and a record has %d at most: remove it", path, found.Size, MaxFileBytes)
+		return nil, fmt.Errorf("file %s has %d bytes, but a record has at most %d: remove it", path, found.Size, MaxFileBytes)
 	}
 	return io.ReadAll(io.LimitReader(file, MaxFileBytes))
 }
@@ -140,7 +140,7 @@ func Peer(conn *net.UnixConn) error {
 func check(path string, found *unix.Stat_t, kind uint32) error {
 	switch {
 	case found.Mode&unix.S_IFMT != kind:
-		return fmt.Errorf("%s is of another kind than what belongs there: remove it", path)
+		return fmt.Errorf("%s has the wrong file type: remove it", path)
 	case !isOwn(found.Uid):
 		return fmt.Errorf("%s belongs to user %d, and only root and user %d are trusted: remove it, or give it to root", path, found.Uid, self())
 	case found.Mode&writableByOthers != 0:

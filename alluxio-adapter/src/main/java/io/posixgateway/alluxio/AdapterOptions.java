@@ -83,96 +83,100 @@ public record AdapterOptions(
                     Option.oneOf(
                             "consistency",
                             "close-to-open",
-                            "What is seen of others' changes: all that was closed open_trust before the open (close-to-open),"
-                                    + " what is at most metadata_ttl old (ttl), or nothing, since files never change"
-                                    + " (immutable).",
+                            "Which changes of other clients an open sees: all files closed at least open_trust"
+                                    + " earlier (close-to-open), changes older than metadata_ttl (ttl), or none,"
+                                    + " because files never change (immutable).",
                             "close-to-open",
                             "ttl",
                             "immutable"),
                     Option.onOff(
                             "no_open",
                             false,
-                            "The kernel opens and closes files by itself, so that what it has pages of is read without a request,"
-                                    + " as on a local file system: for millions of small files that are read again and again."
-                                    + " Needs ro and consistency=immutable; no file is passed through."),
+                            "The kernel opens and closes files itself, and reads cached files without a request, like"
+                                    + " a local file system: for millions of small files that are read repeatedly."
+                                    + " Needs ro and consistency=immutable; excludes passthrough."),
                     new Option(
                             "metadata_ttl",
                             new Option.Time(0, 86_400),
                             "5s",
-                            "How long attributes, names and listings are valid, here and in the kernel."),
+                            "How long attributes, names and listings stay valid, in the gateway and in the kernel."),
                     new Option(
                             "metadata_ttl_of",
                             new Option.TimesByPath(new Option.Time(0, 86_400), 64),
                             "",
-                            "metadata_ttl of some paths and all that is below them, as /datasets=1h:/scratch=0; the longest"
-                                    + " path counts. Both mean nothing where consistency is immutable."),
+                            "metadata_ttl of single paths and everything below them, for example"
+                                    + " /datasets=1h:/scratch=0; the longest matching path applies. Both options are"
+                                    + " ignored with consistency=immutable."),
                     new Option(
                             "open_trust",
                             new Option.Time(0, 3600),
                             "1s",
-                            "With close-to-open, how old attributes may be that an open trusts without a request to Alluxio;"
-                                    + " 0: each open requests them."),
+                            "With close-to-open: the age up to which an open uses cached attributes without a request"
+                                    + " to Alluxio; 0: every open sends a request."),
                     new Option(
                             "negative_ttl",
                             new Option.Time(0, 86_400),
                             "1s",
-                            "How long a name is known to be missing, metadata_ttl at most. Then one request checks whether its"
-                                    + " directory changed, for all its names that are missing. Means nothing where"
-                                    + " consistency is immutable."),
+                            "How long a missing name is cached, at most metadata_ttl. After that, one request per"
+                                    + " directory revalidates all its missing names. Ignored with"
+                                    + " consistency=immutable."),
                     Option.oneOf(
                             "write_type",
                             "CACHE_THROUGH",
-                            "Where written files go: to the workers, the under file system, or both.",
+                            "Where written files are stored: in the workers, in the under file system, or in both.",
                             "CACHE_THROUGH",
                             "THROUGH",
                             "MUST_CACHE",
                             "ASYNC_THROUGH"),
-                    Option.onOff("short_circuit", true, "Blocks of a worker on this host are read as files."),
+                    Option.onOff("short_circuit", true, "Read the block files of a worker on this host directly."),
                     Option.oneOf(
                             "passthrough",
                             "auto",
-                            "On mounts that change no file (ro, or consistency=immutable), the kernel itself reads block files"
-                                    + " of a worker on this host, for files of one block: those of at least 1 MiB (auto), all"
-                                    + " (on), none (off). Needs CAP_SYS_ADMIN and short_circuit; not together with"
-                                    + " writeback_cache. Elsewhere files are read through the page cache, so that all see what"
-                                    + " is written.",
+                            "On mounts whose files do not change (ro, or consistency=immutable), the kernel itself"
+                                    + " reads block files of a worker on this host, for files of one block: of at"
+                                    + " least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
+                                    + " short_circuit; excludes writeback_cache. Other mounts read through the page"
+                                    + " cache, so that all readers see what is written.",
                             "auto",
                             "on",
                             "off"),
                     Option.oneOf(
                             "bypass",
                             "off",
-                            "On mounts that change no file (ro, or consistency=immutable), programs with"
-                                    + " libposixgw-bypass.so preloaded read block files of a worker on this host by themselves:"
-                                    + " of files of at least 1 MiB (auto), of all (on), of none (off). Needs short_circuit.",
+                            "On mounts whose files do not change (ro, or consistency=immutable), programs that"
+                                    + " preload libposixgw-bypass.so read block files of a worker on this host"
+                                    + " themselves: for files of at least 1 MiB (auto), all (on), none (off). Needs"
+                                    + " short_circuit.",
                             "off",
                             "auto",
                             "on"),
-                    Option.onOff("prefetch", true, "Streams from remote workers read ahead."),
+                    Option.onOff("prefetch", true, "Read ahead in streams from remote workers."),
                     new Option(
                             "read_ahead",
                             new Option.Size(0, 1L << 30),
                             "8M",
-                            "Most of a file on another host that one of its readers has in memory, ahead of him and behind."),
+                            "Largest read-ahead window per reader of a file on another host, including data just"
+                                    + " read."),
                     new Option(
                             "buffer_size",
                             new Option.Size(1 << 20, 1L << 40),
                             "256M",
-                            "Memory of all of those, together; half of POSIX_GATEWAY_DIRECT at most."),
+                            "Memory for all read-ahead windows together; at most half of POSIX_GATEWAY_DIRECT."),
                     Option.oneOf(
                             "names",
                             "escaped",
-                            "Names that Alluxio cannot hold (with a question mark or a backslash, or no UTF-8), or an object"
-                                    + " store cannot list (with control characters), are stored with %XX for such bytes and"
-                                    + " %pgw% before them (escaped), or refused with EINVAL (strict).",
+                            "How names are stored that Alluxio cannot hold (with a question mark, a backslash or"
+                                    + " invalid UTF-8) or an object store cannot list (with control characters): with"
+                                    + " %XX for such bytes and the prefix %pgw% (escaped); or they are refused with"
+                                    + " EINVAL (strict).",
                             "escaped",
                             "strict"),
                     Option.oneOf(
                             "link_errno",
                             "EOPNOTSUPP",
-                            "What link answers, as Alluxio has no hard links: on EOPNOTSUPP, RocksDB, Flink and Pebble copy the"
-                                    + " files of a checkpoint; on EXDEV, OSTree copies, too; on EPERM, these fail, and Python's"
-                                    + " Maildir renames.",
+                            "The errno of link, because Alluxio has no hard links: after EOPNOTSUPP, RocksDB, Flink and"
+                                    + " Pebble copy the files of a checkpoint instead; after EXDEV, OSTree copies, too;"
+                                    + " after EPERM, these fail, and Python's Maildir renames.",
                             "EOPNOTSUPP",
                             "EXDEV",
                             "EPERM"),
@@ -180,71 +184,76 @@ public record AdapterOptions(
                             "cache_entries",
                             new Option.Whole(1000, 100_000_000),
                             "",
-                            "Most files and directories of this mount whose metadata is kept; by default as many as the"
-                                    + " process has memory for. Files that the kernel knows stay beyond that, but from 2 ×"
-                                    + " cache_entries on it is requested to evict some."),
+                            "Maximum number of files and directories whose metadata this mount caches; by default"
+                                    + " limited by memory only. Files that the kernel references may exceed it; from"
+                                    + " 2 × cache_entries on, the kernel is asked to evict some."),
                     new Option(
                             "cache_size",
                             new Option.Size(1 << 20, 1L << 40),
                             "",
-                            "Most memory of that metadata, with names and extended attributes: beyond it the oldest is dropped"
-                                    + " that neither the kernel nor a program uses. All mounts of a process share half of"
-                                    + " POSIX_GATEWAY_HEAP."),
-                    new Option("block_files", new Option.Whole(1, 1_000_000), "4096", "Most open local block files."),
+                            "Maximum memory for that metadata, with names and extended attributes: beyond it, the"
+                                    + " oldest entries that neither the kernel nor a program uses are evicted. All"
+                                    + " mounts of a process share half of POSIX_GATEWAY_HEAP."),
+                    new Option(
+                            "block_files",
+                            new Option.Whole(1, 1_000_000),
+                            "4096",
+                            "Maximum number of open local block files."),
                     new Option(
                             "block_folders",
-                            new Option.Text("absolute paths with a colon between them, or " + TrustedFolders.NONE),
+                            new Option.Text("absolute paths, separated by colons, or " + TrustedFolders.NONE),
                             "",
-                            "Folders at or beneath which block files of workers on this host may be read; elsewhere they are"
-                                    + " read through the worker. By default wherever the worker says: name them where the"
-                                    + " masters are not trusted."),
+                            "Folders below which block files of workers on this host are read directly; others are"
+                                    + " read through the worker. By default every folder that a worker names: set"
+                                    + " this where the masters are not trusted."),
                     new Option(
                             "spool",
                             new Option.Text("a folder"),
                             "",
-                            "Where changed files are kept until they are uploaded; by default"
-                                    + " /var/lib/posix-gateway/spool for root, and posix-gateway/spool in XDG_STATE_HOME"
-                                    + " (~/.local/state) for others."),
+                            "Folder for changed files until they are uploaded; by default"
+                                    + " /var/lib/posix-gateway/spool for root, and posix-gateway/spool in"
+                                    + " XDG_STATE_HOME (~/.local/state) for other users."),
                     new Option(
                             "spool_size",
                             new Option.Size(1 << 20, 1L << 50),
                             "64G",
-                            "Most that changed files may take there, holes not counted; more is refused with ENOSPC. No hole makes a"
-                                    + " file longer than this: EFBIG."),
+                            "Maximum disk space of changed files there, not counting holes; further writes fail with"
+                                    + " ENOSPC. A file with holes cannot be longer than this either: EFBIG."),
                     new Option(
                             "spool_free",
                             new Option.Size(0, 1L << 50),
                             "",
-                            "What stays free on the disk of the spool, for recoveries, whoever fills it: writes get ENOSPC"
-                                    + " before; by default 1G, but a twentieth of the disk at most."),
+                            "Space on the spool's disk that writes leave free for recovery: they fail with ENOSPC"
+                                    + " before, whoever filled the disk; by default 1G, at most a twentieth of the"
+                                    + " disk."),
                     new Option(
                             "stream_from",
                             new Option.Size(0, 1L << 50),
                             "",
-                            "A new file that is written in sequence goes straight to Alluxio, without a spool, once it"
-                                    + " is so long (0: never). A file that is being streamed when the gateway is killed is"
-                                    + " lost and its writer gets EIO; hence by default 64M, and never where mounts outlive"
-                                    + " the gateway."),
+                            "Length from which a new, sequentially written file is streamed to Alluxio without the"
+                                    + " spool (0: never). If the gateway is killed, a file that is being streamed is"
+                                    + " lost and its writer gets EIO; therefore the default is 64M, but 0 where"
+                                    + " mounts outlive the gateway."),
                     new Option(
                             "uid",
                             new Option.Whole(0, MOST_ID),
                             "",
-                            "Owner shown for every file; by default Alluxio's."),
+                            "Owner of all files as shown; by default the owner in Alluxio."),
                     new Option(
                             "gid",
                             new Option.Whole(0, MOST_ID),
                             "",
-                            "Group shown for every file; by default Alluxio's."),
+                            "Group of all files as shown; by default the group in Alluxio."),
                     Option.oneOf(
                             "group_access",
                             "none",
-                            "What the group may do beyond what a file's mode says, as Kubernetes' fsGroup asks for a pod's"
-                                    + " group: read every file (read), or write it, too (write), and enter and list, or"
-                                    + " change, every directory. Shown, and changed nowhere.",
+                            "Rights that the group gets in addition to each file's mode, as Kubernetes' fsGroup"
+                                    + " requires: read all files and list all directories (read), or also change them"
+                                    + " (write). Only shown; nothing changes in Alluxio.",
                             "none",
                             "read",
                             "write"),
-                    new Option("umask", new Option.Octal(), "0", "Permission bits taken off every file.")),
+                    new Option("umask", new Option.Octal(), "0", "Permission bits removed from all files as shown.")),
             OptionsElsewhere.all());
 
     /** The values of a table that holds {@link #TABLE}. */
@@ -302,20 +311,20 @@ public record AdapterOptions(
             return TrustedFolders.of(text);
         } catch (IllegalArgumentException e) {
             throw new OptionException("option block_folders=" + text + " is not allowed: " + e.getMessage()
-                    + "; give absolute paths with a colon between them, or " + TrustedFolders.NONE);
+                    + "; give absolute paths, separated by colons, or " + TrustedFolders.NONE);
         }
     }
 
     private static void checkNoOpen(Consistency consistency, String passthrough) {
         if (consistency != Consistency.IMMUTABLE) {
             throw new OptionException(
-                    "option no_open (of a volume: noOpen) needs consistency=immutable: an open does not check whether"
-                            + " the file changed; add that, or leave no_open out");
+                    "option no_open (of a volume: noOpen) needs consistency=immutable, because opens then do not"
+                            + " check whether a file changed; add it, or leave no_open out");
         }
         if (passthrough.equals("on")) {
             throw new OptionException(
-                    "options no_open and passthrough=on exclude each other: a file is passed through when it"
-                            + " is opened; leave one of them out");
+                    "options no_open and passthrough=on exclude each other, because passthrough begins at the open;"
+                            + " leave one of them out");
         }
     }
 

@@ -156,7 +156,7 @@ public final class AlluxioMount {
     private static long askForRoot(Store store, String path) throws StoreException {
         FileStatus root = store.status(path);
         if (!root.directory()) {
-            throw new StoreException(Errno.ENOTDIR, path + " in Alluxio is a file; give a directory", null);
+            throw new StoreException(Errno.ENOTDIR, path + " is a file in Alluxio; give a directory", null);
         }
         return root.id();
     }
@@ -184,13 +184,14 @@ public final class AlluxioMount {
                 switch (failure.errno()) {
                     case Errno.ENOENT ->
                         "Alluxio has no path " + alluxio.path()
-                                + "; make it first, or give another (alluxio fs ls / shows what is there)";
+                                + "; create it first, or give another path ('alluxio fs ls /' lists those that exist)";
                     case Errno.EACCES ->
                         "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user()
-                                + "'; grant it there (alluxio fs chmod or chown), or give another --user: "
+                                + "'; grant access there (alluxio fs chmod or chown), or give another --user: "
                                 + failure.getMessage();
                     case Errno.EIO ->
-                        "Alluxio's master " + where + " does not answer; is it running, and is the address right? "
+                        "Alluxio's master " + where + " does not answer; check that it is running and that the"
+                                + " address is right: "
                                 + failure.getMessage();
                     default -> failure.getMessage();
                 };

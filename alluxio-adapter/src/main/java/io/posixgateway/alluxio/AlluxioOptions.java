@@ -24,7 +24,7 @@ public record AlluxioOptions(String masters, String path, String user, Map<Strin
         }
         if (!uri.startsWith(SCHEME)) {
             throw new IllegalArgumentException("'" + uri
-                    + "' is no Alluxio URI; write alluxio://HOST:PORT/PATH, or /PATH with alluxio-site.properties");
+                    + "' is not an Alluxio URI; give alluxio://HOST:PORT/PATH, or /PATH with alluxio-site.properties");
         }
         String rest = uri.substring(SCHEME.length());
         int slash = rest.indexOf('/');
@@ -32,7 +32,7 @@ public record AlluxioOptions(String masters, String path, String user, Map<Strin
         for (String master : masters.isEmpty() ? new String[0] : masters.split(",", -1)) {
             if (!isAddress(master)) {
                 throw new IllegalArgumentException("'" + master + "' in '" + uri
-                        + "' is no master address; write HOST:PORT, such as 10.0.0.1:19998");
+                        + "' is not a master address; give HOST:PORT, for example 10.0.0.1:19998");
             }
         }
         return new AlluxioOptions(masters, normal(slash < 0 ? "/" : rest.substring(slash)), "", Map.of());

@@ -27,7 +27,7 @@ final class ClusterChange {
     /** In the place of a cluster id: the next process takes whichever answers for another one. */
     private static final String UNKNOWN = "unknown";
 
-    private static final String WHY = "it belongs to another Alluxio, or to this one before it was formatted";
+    private static final String WHY = "it belongs to another Alluxio cluster, or to this one before it was formatted";
 
     private final Volume volume;
     private final KnownAlluxio alluxio;
@@ -58,8 +58,8 @@ final class ClusterChange {
     }
 
     private void restored() {
-        LOG.error("Alluxio was restored from a backup: what is open on this mount is no more, and answers ESTALE;"
-                + " names are looked up anew");
+        LOG.error("Alluxio was restored from a backup: files open on this mount fail with ESTALE; new opens by name"
+                + " work");
         String clusterId = kept == null ? "" : kept.clusterId();
         happened(clusterId.isEmpty() ? UNKNOWN : clusterId);
     }
@@ -102,7 +102,7 @@ final class ClusterChange {
                 alluxio.record(true);
             }
         } catch (StoreException e) {
-            LOG.warn("The next process will set aside what this one changes now: {}", e.getMessage());
+            LOG.warn("The next process will set aside the changes of this one: {}", e.getMessage());
         }
     }
 
@@ -111,7 +111,7 @@ final class ClusterChange {
         if (volume.table.ids().isForeign(node)) {
             throw new StoreException(
                     Errno.ESTALE,
-                    "Node " + node + " is of another Alluxio, or of this one before it was formatted",
+                    "Node " + node + " belongs to another Alluxio cluster, or to this one before it was formatted",
                     null);
         }
     }

@@ -53,7 +53,7 @@ final class Failures {
         long due = errno.nextNanos.get();
         if (now - due >= 0 && errno.nextNanos.compareAndSet(due, now + QUIET_NANOS)) {
             LOG.warn(
-                    "{} on {} answered with {} ({} more since the last such line): {}",
+                    "{} on {} failed with {} ({} more since the last such line): {}",
                     operation,
                     volume,
                     errno.name,

@@ -73,7 +73,7 @@ final class HiddenCleanup {
                         return true; // in another one than before they stay
                     }
                 } catch (StoreException e) {
-                    LOG.info("Hidden files that an earlier process left stay for now: {}", e.getMessage());
+                    LOG.info("Hidden files of an earlier process cannot be removed yet: {}", e.getMessage());
                     return false;
                 }
                 known = true;
@@ -113,7 +113,7 @@ final class HiddenCleanup {
             settle(alluxio, true);
             return true;
         } catch (StoreException e) {
-            LOG.info("Renames that an earlier process left wait for Alluxio: {}", e.getMessage());
+            LOG.info("Unfinished renames of an earlier process wait for Alluxio: {}", e.getMessage());
             return false;
         }
     }
@@ -121,7 +121,7 @@ final class HiddenCleanup {
     /** What stands in the list is of another Alluxio. */
     void leaveForeign(String why) {
         for (HiddenFiles.Hidden one : volume.hidden.present()) {
-            LOG.warn("The hidden file {} stays in Alluxio, as {}", one.path(), why);
+            LOG.warn("The hidden file {} stays in Alluxio: {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
     }
@@ -159,7 +159,7 @@ final class HiddenCleanup {
                 volume.table.lookedUp(inode);
             }
         } catch (StoreException e) {
-            LOG.info("A deleted file that is open stays until the end of the mount: {}", e.getMessage());
+            LOG.info("A deleted file that is still open stays until the mount ends: {}", e.getMessage());
         }
     }
 
@@ -204,7 +204,7 @@ final class HiddenCleanup {
     /** Alluxio may have the name still that a file had before it was hidden; it drops it when it finds no object. */
     private void forgetEmpty(String path) throws StoreException {
         if (!path.isEmpty() && isInStore(path)) {
-            LOG.debug("{} is another file by now", path);
+            LOG.debug("{} is now another file", path);
         }
     }
 
@@ -227,7 +227,7 @@ final class HiddenCleanup {
             }
             return true;
         } catch (StoreException e) {
-            LOG.debug("Whether {} is hidden is not known: {}", path, e.getMessage());
+            LOG.debug("Cannot determine whether {} is hidden: {}", path, e.getMessage());
             return false;
         }
     }

@@ -48,7 +48,7 @@ final class Inspection {
             return new PathFacts.Way("spool", "it was changed here and is not uploaded yet");
         }
         if (!facts.raw().complete()) {
-            return new PathFacts.Way("none", "it is being written by another client; an open fails with EBUSY");
+            return new PathFacts.Way("none", "another client is writing it; an open fails with EBUSY");
         }
         if (details.blocks().isEmpty()) {
             return new PathFacts.Way("none", "it has no data in Alluxio");
@@ -70,9 +70,7 @@ final class Inspection {
         boolean here = details.blocks().stream()
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
         if (here && !volume.readers.blocks().knowsFolders()) {
-            return new PathFacts.Way(
-                    local,
-                    "a worker on this host has blocks of it; where it keeps them is looked up at the first open");
+            return new PathFacts.Way(local, "a worker on this host has blocks of it; the first open looks up where");
         }
         return stream(
                 details,

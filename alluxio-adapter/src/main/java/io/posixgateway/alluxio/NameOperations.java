@@ -233,7 +233,8 @@ final class NameOperations {
             return null;
         }
         if (directory.unlinked()) {
-            throw new StoreException(Errno.ENOENT, "The directory was removed; another one may be at its path", null);
+            throw new StoreException(
+                    Errno.ENOENT, "The directory was removed; its path may name another one now", null);
         }
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
@@ -480,7 +481,7 @@ final class NameOperations {
                 volume.notices.moved(to.directory, List.of(to.name));
             }
         } catch (StoreException e) {
-            LOG.debug("Whether a part of a directory was moved is not known: {}", e.getMessage());
+            LOG.debug("Cannot determine whether part of a directory was moved: {}", e.getMessage());
         }
     }
 

@@ -73,7 +73,7 @@ public final class OptionProperties {
         for (String property : properties.keySet()) {
             String instead = instead(property);
             if (instead != null && !counts(property, values)) {
-                LOG.info("Property {} does nothing here; it is {}", property, instead);
+                LOG.info("Property {} has no effect here; it is {}", property, instead);
             }
         }
     }

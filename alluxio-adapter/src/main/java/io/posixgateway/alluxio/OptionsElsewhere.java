@@ -9,14 +9,14 @@ import java.util.Map;
  */
 final class OptionsElsewhere {
     /** Of all that this table does not replace. */
-    static final String SITE = "a client property: put it into alluxio-site.properties, or give --property";
+    static final String SITE = "a client property: set it in alluxio-site.properties or with --property";
 
     private static final String NO_DISK_CACHE =
-            "not needed: data are cached by Alluxio's workers and by the kernel, never a third time on disk";
+            "not needed: Alluxio's workers and the kernel cache data; there is no third copy on disk";
     private static final String WRITE_TYPE = "replaced by write_type";
     private static final String TTL = "replaced by metadata_ttl";
     private static final String CLIENT =
-            "has no counterpart: Alluxio's client retries and times out by its own properties";
+            "has no counterpart: the Alluxio client has its own properties for retries and timeouts";
 
     private OptionsElsewhere() {}
 
@@ -62,7 +62,7 @@ final class OptionsElsewhere {
         hints.put("--writeback", "replaced by write_type=ASYNC_THROUGH or MUST_CACHE");
         hints.put("--read-only", "replaced by -o ro");
         hints.put("--subdir", "the path of the Alluxio URI that is mounted");
-        hints.put("--background", "not needed: mount returns when the mount answers; see --foreground");
+        hints.put("--background", "not needed: mount returns when the mount is ready; see --foreground");
         hints.put("-d", hints.get("--background"));
         hints.put("--log", "replaced by --log-file");
         hints.put("--metrics", "replaced by posix-gateway serve --http");

@@ -73,7 +73,7 @@ final class Orphans implements AutoCloseable {
                 volume.learnBlocks(inode);
             }
         } catch (StoreException e) {
-            LOG.debug("Where its blocks are is not known: {}", e.getMessage());
+            LOG.debug("Cannot locate its blocks: {}", e.getMessage());
         }
         BlockFiles.Pin blocks = volume.readers.blocks().pin(FileOperations.extent(facts));
         if (blocks == null) {
@@ -95,7 +95,7 @@ final class Orphans implements AutoCloseable {
             Facts now = facts == null || facts.fileId() != inode.fileId() ? volume.metadata.refresh(inode) : facts;
             return now.complete() ? now : null;
         } catch (StoreException e) {
-            LOG.debug("Not held beyond its name: {}", e.getMessage());
+            LOG.debug("Not kept open after its deletion: {}", e.getMessage());
             return null;
         }
     }
@@ -213,7 +213,8 @@ final class Orphans implements AutoCloseable {
             }
             one.stays = true;
             LOG.warn(
-                    "A deleted file of {} bytes that a bind mount or a descriptor still refers to ends with this process: {}",
+                    "A deleted file of {} bytes, which a bind mount or descriptor still references, is lost when this"
+                            + " process ends: {}",
                     one.inode.facts() == null ? 0 : one.inode.facts().lengthBytes(),
                     e.getMessage());
         }

@@ -52,7 +52,7 @@ final class RecoveryGate {
                 if (clock.nanos() - began >= (refused.getAsBoolean() ? whenRefused : otherwise).toNanos()) {
                     throw new StoreException(
                             Errno.EIO,
-                            "The files that an earlier process was changing are not recovered yet: Alluxio does not answer",
+                            "Changed files of an earlier process are not recovered yet: Alluxio does not answer",
                             null);
                 }
             }

@@ -248,8 +248,8 @@ final class Volume implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             if (!broke.getAndSet(true)) {
                 LOG.error(
-                        "The recovery of changed files of an earlier process failed unexpectedly, and is retried;"
-                                + " calls that need them get EIO",
+                        "Recovery of an earlier process's changed files failed unexpectedly and is retried; calls"
+                                + " that need them fail with EIO",
                         e);
             }
             return false;
@@ -368,7 +368,7 @@ final class Volume implements AutoCloseable {
                 try {
                     buryIfForgotten(inode);
                 } catch (StoreException e) {
-                    LOG.warn("What is left of a deleted file stays for now: {}", e.getMessage());
+                    LOG.warn("Remains of a deleted file cannot be removed yet: {}", e.getMessage());
                 }
             });
         }
@@ -449,7 +449,7 @@ final class Volume implements AutoCloseable {
         Recovering recovery = recovering;
         try {
             if (recovery != null && !recovery.gate.await(FINISH)) {
-                LOG.warn("The recovery of changed files is left to the next process");
+                LOG.warn("The next process will continue to recover changed files");
             }
             if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
                 later.getQueue().clear(); // an interrupt would close the spool file of what is being published

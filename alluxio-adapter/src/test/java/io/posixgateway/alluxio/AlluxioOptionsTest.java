@@ -26,6 +26,6 @@ class AlluxioOptionsTest {
     @ValueSource(strings = {"alluxio://h/", "alluxio://h:65536/", "alluxio://::1:19998/", "alluxio://h:1,/"})
     void ofUri_ofAnotherAddress_isRefusedWithTheForm(String uri) {
         assertThatThrownBy(() -> AlluxioOptions.ofUri(uri))
-                .hasMessageContaining("write HOST:PORT, such as 10.0.0.1:19998");
+                .hasMessageContaining("give HOST:PORT, for example 10.0.0.1:19998");
     }
 }

@@ -43,7 +43,7 @@ final class ReadOnlyFolders implements AutoCloseable {
         if (!warned) {
             warned = true;
             LOG.warn(
-                    "No block of {} is given to programs ({}): mount it read-only for this process, or give the process"
+                    "Programs get no block files of {} ({}): mount it read-only for this process, or give the process"
                             + " CAP_SYS_ADMIN on Linux 5.12 or later",
                     folder.path(),
                     Native.errorText(error));

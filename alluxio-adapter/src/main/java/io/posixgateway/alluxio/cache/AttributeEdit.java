@@ -43,7 +43,7 @@ public final class AttributeEdit {
             throw new StoreException(
                     Errno.EOPNOTSUPP,
                     "Attribute " + PosixExtras.XATTR + " of file id " + raw.id()
-                            + " was written by a later version of this gateway: change it with that version",
+                            + " was written by a newer version of the gateway; change it with that version",
                     null);
         }
         return extras;

@@ -203,7 +203,7 @@ public final class DirectoryTimes implements AutoCloseable {
                 locked = lock.tryLock(SPELL_NANOS, TimeUnit.NANOSECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new StoreException(Errno.EINTR, "Interrupted while the directory's attributes were written", e);
+                throw new StoreException(Errno.EINTR, "Interrupted while writing the directory's attributes", e);
             } finally {
                 remote.end();
             }
@@ -350,7 +350,7 @@ public final class DirectoryTimes implements AutoCloseable {
             move(window, metadata.refresh(directory));
             return new Replacement(window);
         } catch (StoreException e) {
-            LOG.debug("The time of node {} is not known: {}", directory.node(), e.getMessage());
+            LOG.debug("The modification time of node {} is unknown: {}", directory.node(), e.getMessage());
             end(window, Long.MIN_VALUE);
             return new Replacement(null);
         }
@@ -442,7 +442,7 @@ public final class DirectoryTimes implements AutoCloseable {
         try {
             tryAlone(directory, () -> keep(window, attribute, since));
         } catch (StoreException e) {
-            LOG.debug("The time of node {} is kept by this process alone: {}", directory.node(), e.getMessage());
+            LOG.debug("Only this process knows the modification time of node {}: {}", directory.node(), e.getMessage());
             refused(window);
         }
     }
@@ -544,7 +544,7 @@ public final class DirectoryTimes implements AutoCloseable {
         try {
             tryAlone(window.directory, () -> lookAt(window, since));
         } catch (StoreException e) {
-            LOG.debug("The time of node {} moves: {}", window.directory.node(), e.getMessage());
+            LOG.debug("The modification time of node {} may change: {}", window.directory.node(), e.getMessage());
             answered = e.errno() == Errno.ESTALE || e.errno() == Errno.ENOENT;
             looked(window, since);
         }

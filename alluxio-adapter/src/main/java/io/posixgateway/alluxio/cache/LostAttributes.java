@@ -49,7 +49,7 @@ public final class LostAttributes {
         try {
             return giveBack(path, now, AttributeEdit.untimed(AttributeEdit.ownedBy(before, now.owner())));
         } catch (StoreException e) {
-            LOG.warn("{} lost its mode, owner and extended attributes in Alluxio: {}", path, e.getMessage());
+            LOG.warn("Alluxio lost mode, owner and extended attributes of {}: {}", path, e.getMessage());
             return now;
         }
     }
@@ -73,7 +73,7 @@ public final class LostAttributes {
     }
 
     private FileStatus giveBack(String path, FileStatus now, FileStatus lost) throws StoreException {
-        LOG.info("Alluxio loaded {} anew from its under file system; it gets its attributes back", path);
+        LOG.info("Alluxio loaded {} again from its under file system; restoring its attributes", path);
         store.change(path, new Store.Change(lost.mode(), null, null, lost.xattrs()));
         return now.with(lost.mode(), lost.xattrs());
     }

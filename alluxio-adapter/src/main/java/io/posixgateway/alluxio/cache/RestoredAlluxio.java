@@ -37,8 +37,8 @@ public final class RestoredAlluxio {
         tell(inode, before);
         throw new StoreException(
                 Errno.ESTALE,
-                "Alluxio was restored: the file of node " + inode.node()
-                        + " is no more, and another one has its number; open files again, by their names",
+                "Alluxio was restored from a backup: the file of node " + inode.node()
+                        + " is gone, and another file has its id; reopen files by name",
                 null);
     }
 

@@ -57,13 +57,14 @@ final class UnknownOwners {
     }
 
     static String line(FileStatus status) {
-        return "Only root can use '" + status.name() + "', and what else has mode "
+        return "Only root can use '" + status.name() + "' and other files with mode "
                 + String.format("%04o", status.mode()) + " and "
                 + (status.owner().isEmpty()
                         ? "no owner"
-                        : "the owner '" + status.owner() + "', whom this host does not know,")
-                + " in Alluxio, as objects have that other clients put into a bucket: all others get EACCES. Give the mount the"
-                + " options uid and gid (in Kubernetes volume attributes of that name, or the pod's fsGroup), which are then shown for"
-                + " every file, or set alluxio.underfs.s3.default.mode at Alluxio's masters";
+                        : "the owner '" + status.owner() + "', who is unknown on this host,")
+                + " in Alluxio, for example objects that other clients put into a bucket: all other users get EACCES."
+                + " Set the mount options uid and gid (in Kubernetes, the volume attributes uid and gid, or the pod's"
+                + " fsGroup), which then apply to all files, or set alluxio.underfs.s3.default.mode on Alluxio's"
+                + " masters";
     }
 }

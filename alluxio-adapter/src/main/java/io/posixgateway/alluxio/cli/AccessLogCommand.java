@@ -16,13 +16,12 @@ import picocli.CommandLine.Spec;
 /** The access log of a mount. */
 @Command(
         name = "accesslog",
-        description =
-                "Switches the access log of a mount on or off while it is in use, or shows requests as they come.",
+        description = "Switches the access log of a mount on or off, or shows requests as they happen.",
         footer = {
             "",
-            "on writes lines to a file (64 MiB, and one older file) until off; show writes them here until Ctrl-C.",
-            "Neither holds up a request: when lines come faster than they are written, some are dropped and counted.",
-            "A line: time [uid,gid,pid] operation (node,size,offset,handle or node,name): result <seconds>",
+            "'on' logs to a file (64 MiB, and one older file) until 'off'; 'show' prints requests here until Ctrl-C.",
+            "Requests never wait for the log: lines that come faster than they can be written are dropped and counted.",
+            "Format: time [uid,gid,pid] operation (node,size,offset,handle or node,name): result <seconds>",
             "",
             "Examples:",
             "  posix-gateway accesslog on /mnt/data",

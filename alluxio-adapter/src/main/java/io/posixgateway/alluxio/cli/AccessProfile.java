@@ -86,7 +86,7 @@ final class AccessProfile {
                     sums.bytes == 0 ? "-" : Figures.size((double) sums.bytes));
         }
         if (strange > 0) {
-            out.println(strange + " lines are not an access log's, and were left out");
+            out.println(strange + " lines are not in the format of an access log, and were skipped");
         }
         out.flush();
     }

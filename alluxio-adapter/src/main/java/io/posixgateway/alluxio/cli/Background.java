@@ -74,7 +74,7 @@ final class Background {
         throw new CommandException(
                 line != null && line.startsWith(FAILED)
                         ? line.substring(FAILED.length())
-                        : "the serving process ended before the mount answered; see the last lines of its log, "
+                        : "the serving process ended before the mount was ready; see the last lines of its log, "
                                 + logFile);
     }
 
@@ -113,8 +113,8 @@ final class Background {
         } catch (ExecutionException e) {
             return null;
         } catch (TimeoutException e) {
-            return FAILED + "the mount did not answer within " + PATIENCE_SECONDS
-                    + " s; its log says what it waits for: " + logFile;
+            return FAILED + "the mount was not ready within " + PATIENCE_SECONDS + " s; see its log for the reason: "
+                    + logFile;
         }
     }
 

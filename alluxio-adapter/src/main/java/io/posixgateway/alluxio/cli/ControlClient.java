@@ -63,7 +63,7 @@ final class ControlClient implements AutoCloseable {
         Status.Code code = failure.getStatus().getCode();
         if (code == Status.Code.UNAVAILABLE && failure.getCause() != null) {
             return new CommandException(
-                    "nothing answers at " + socket + "; its process has ended, or refuses this user", failure);
+                    "no process answers at " + socket + "; it has ended, or does not accept this user", failure);
         }
         if (code == Status.Code.UNIMPLEMENTED) {
             return new CommandException(

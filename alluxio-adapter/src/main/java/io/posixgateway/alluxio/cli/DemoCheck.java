@@ -63,7 +63,7 @@ final class DemoCheck {
             Path file = folder.resolve("file of " + content.length + " bytes");
             Files.write(file, content);
             if (!Arrays.equals(Files.readAllBytes(file), content)) {
-                differs(file.getFileName() + " reads back otherwise through the mount");
+                differs(file.getFileName() + " has other bytes when read back through the mount");
             }
             Path copy = scratch.resolve("copy-" + content.length);
             EmbeddedAlluxio.ShellResult result =

@@ -25,9 +25,9 @@ import picocli.CommandLine.Spec;
         name = "demo",
         description = {
             "Starts a real Alluxio (one master, one worker, on loopback), fills it with sample files, mounts it at"
-                    + " MOUNTPOINT (default ./mnt), and takes it all back on Ctrl-C.",
-            "With --check: compares every byte with what Alluxio stands on, writes through the mount and reads back by"
-                    + " Alluxio's shell, and ends."
+                    + " MOUNTPOINT (default ./mnt), and removes it all on Ctrl-C.",
+            "With --check: compares every byte with the under file system, writes through the mount, reads back with"
+                    + " Alluxio's shell, and exits."
         },
         footer = {
             "",
@@ -37,10 +37,10 @@ import picocli.CommandLine.Spec;
             "  posix-gateway demo --check -o transport=libfuse"
         })
 final class DemoCommand implements Callable<Integer> {
-    @Parameters(arity = "0..1", paramLabel = "MOUNTPOINT", description = "Where to mount; made if missing.")
+    @Parameters(arity = "0..1", paramLabel = "MOUNTPOINT", description = "Where to mount; created if missing.")
     private @Nullable Path mountPoint;
 
-    @Option(names = "--check", description = "Verify, clean up, and say in one line how it went.")
+    @Option(names = "--check", description = "Verify, clean up, and print the result in one line.")
     private boolean check;
 
     @Option(
@@ -48,7 +48,8 @@ final class DemoCommand implements Callable<Integer> {
             paramLabel = "local|s3",
             defaultValue = "local",
             description =
-                    "What Alluxio stands on: a folder, or a bucket of a real S3 server on loopback (SeaweedFS, which"
+                    "Alluxio's under file system: a folder, or a bucket of a real S3 server on loopback (SeaweedFS,"
+                            + " which"
                             + " make setup-s3 builds once). Default: ${DEFAULT-VALUE}.")
     private UnderStore underStore = UnderStore.LOCAL;
 

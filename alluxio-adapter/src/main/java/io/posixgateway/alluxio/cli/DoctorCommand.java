@@ -33,12 +33,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "doctor",
         description =
-                "Gathers into one .tar.gz what somebody needs who is to help: versions, kernel features and why some are"
+                "Collects everything that support needs in one .tar.gz: versions, kernel features and why some are"
                         + " off, sessions, metrics, a thread dump, the last log lines. Secrets are removed.",
         footer = {
             "",
-            "It asks the gateway's socket and never the mount, so it works when the mount hangs. Look into the file before",
-            "you give it away: it holds paths of your files.",
+            "It uses the gateway's control socket, never the mount, so it works when the mount hangs. Check the file"
+                    + " before",
+            "you pass it on: it contains paths of your files.",
             "",
             "Examples:",
             "  posix-gateway doctor /mnt/data",
@@ -58,7 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(
             names = {"-O", "--output"},
             paramLabel = "FILE",
-            description = "The file to make; default posix-gateway-doctor-TIME.tar.gz here.")
+            description = "Output file; default posix-gateway-doctor-TIME.tar.gz in the current folder.")
     private @Nullable Path output;
 
     @Mixin
@@ -90,7 +91,7 @@ final class DoctorCommand implements Callable<Integer> {
             out.print(advice);
         }
         if (!trouble.isEmpty()) {
-            out.println("the gateway did not answer (" + trouble + "), so this is what can be seen without it");
+            out.println("the gateway did not respond (" + trouble + "), so this shows only what is visible without it");
         }
         out.flush();
         return 0;
@@ -151,7 +152,7 @@ final class DoctorCommand implements Callable<Integer> {
                 Files.deleteIfExists(said);
             }
         } catch (IOException | java.io.UncheckedIOException e) {
-            return "not to be had: " + e + "\n";
+            return "not available: " + e + "\n";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "interrupted\n";

@@ -20,11 +20,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "info",
         description =
-                "Shows what is known of a path in a mount: inode, blocks, where they are, and how an open would be read.",
+                "Shows what the gateway knows about a path: inode, blocks, their locations, and the read path of an"
+                        + " open.",
         footer = {
             "",
             "Read paths: local (block files of a worker on this host, read directly), remote (streams from workers),",
-            "ufs (a worker fetches it from the under file system first), spool (changed here, not uploaded yet).",
+            "ufs (a worker first fetches it from the under file system), spool (changed here, not uploaded yet).",
             "",
             "Examples:",
             "  posix-gateway info /mnt/data/train/img-0001.png",
@@ -94,13 +95,13 @@ final class InfoCommand implements Callable<Integer> {
         out.println(String.format(
                 Locale.ROOT, "mode        %04o, uid %d, gid %d", info.getMode(), info.getUid(), info.getGid()));
         if (info.getUid() == Identities.NOBODY && (info.getMode() & 077) == 0) {
-            out.println(
-                    "access      only root's: this host does not know the owner that Alluxio says; see the options uid and gid");
+            out.println("access      root only: this host does not know the owner that Alluxio reports; see the options"
+                    + " uid and gid");
         }
         out.println("changed     " + Instant.ofEpochMilli(info.getChangedMs()));
         out.println("under fs    " + (info.getUfsPath().isEmpty() ? "-" : info.getUfsPath()));
         out.println("in Alluxio  " + info.getInAlluxioPercent() + "%");
-        out.println("metadata    " + (info.getCached() ? "was cached" : "was asked for just now"));
+        out.println("metadata    " + (info.getCached() ? "was cached" : "was fetched just now"));
         out.println("open        " + info.getOpenHandles() + " handles here");
         out.println("read path   " + info.getReadPath() + ": " + info.getReason());
         if (info.getBlocksCount() > 0) {

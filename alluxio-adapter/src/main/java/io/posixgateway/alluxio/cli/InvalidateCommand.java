@@ -12,10 +12,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Has a mount forget what it cached. */
+/** Invalidates what a mount cached. */
 @Command(
         name = "invalidate",
-        description = "Has a mount forget what it cached of a path and all below it, in the gateway and in the kernel.",
+        description = "Invalidates what a mount cached for a path and everything below it, in the gateway and in the"
+                + " kernel.",
         footer = {
             "",
             "Examples:",
@@ -43,7 +44,7 @@ final class InvalidateCommand implements Callable<Integer> {
                             .setPath(found.path())
                             .build())
                     .getEntries();
-            out.println(entries + " entries forgotten");
+            out.println(entries + " entries invalidated");
         } catch (StatusRuntimeException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

@@ -95,7 +95,7 @@ final class KeptMount {
                 process.get().onExit().get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (KeeperException | ExecutionException | TimeoutException e) {
-            LOG.debug("The keeper at {} is left: {}", socket, e.getMessage());
+            LOG.debug("The keeper at {} is not stopped: {}", socket, e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -146,7 +146,8 @@ final class KeptMount {
         if (Background.isChild()) {
             Background.reportReady(volume.session().line());
         } else {
-            System.out.println("held by the keeper at " + socket + "; Ctrl-C leaves it to the next: " + target);
+            System.out.println("held by the keeper at " + socket + "; Ctrl-C leaves the mount to the next process:"
+                    + " " + target);
             System.out.println(volume.session().line());
         }
         if (steered(volume, volumes) && !leaving) {
@@ -219,7 +220,7 @@ final class KeptMount {
 
     private void startKeeper() {
         if (!UmountCommand.isRoot()) {
-            throw new CommandException("a keeper mounts, which needs root; run this as root, or give --keeper SOCKET");
+            throw new CommandException("a keeper needs root to mount; run this as root, or give --keeper SOCKET");
         }
         try {
             new ProcessBuilder("setsid", program().toString(), "--socket", socket.toString())
@@ -230,8 +231,9 @@ final class KeptMount {
                     .start();
         } catch (IOException e) {
             throw new CommandException(
-                    "the keeper cannot be started: " + e.getMessage() + "; name the program in " + PROGRAM_VARIABLE
-                            + ", or give --keeper the socket of one that runs",
+                    "the keeper cannot be started: " + e.getMessage() + "; set the path of the program in"
+                            + " " + PROGRAM_VARIABLE
+                            + ", or give --keeper the socket of a running keeper",
                     e);
         }
         long end = Clock.system().nanos() + BEGIN_NANOS;
@@ -259,8 +261,8 @@ final class KeptMount {
         if (beside != null && Files.isExecutable(beside)) {
             return beside;
         }
-        throw new CommandException(PROGRAM + " is not in the PATH; put it there (make build makes csi/bin/" + PROGRAM
-                + "), or name it in " + PROGRAM_VARIABLE);
+        throw new CommandException(PROGRAM + " is not in the PATH; put it there ('make build' creates csi/bin/"
+                + PROGRAM + "'), or set its path in " + PROGRAM_VARIABLE);
     }
 
     /** In the bin folder of this program's own jars. */

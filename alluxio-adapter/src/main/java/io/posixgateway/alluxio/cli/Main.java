@@ -47,9 +47,10 @@ import picocli.CommandLine.Spec;
             "  posix-gateway mount alluxio://host:19998/data /mnt/data -o ro,metadata_ttl=5m",
             "  posix-gateway umount /mnt/data",
             "  posix-gateway testfs memory /mnt/scratch         a file system in memory",
-            "  posix-gateway stats /mnt/data                    what the mount does, once a second",
-            "  posix-gateway warmup /mnt/data/train             metadata and data, before a job needs them",
-            "  posix-gateway doctor /mnt/data                   one file for whoever is to help",
+            "  posix-gateway stats /mnt/data                    requests, throughput and cache hits of a mount, every"
+                    + " second",
+            "  posix-gateway warmup /mnt/data/train             load metadata and data before a job needs them",
+            "  posix-gateway doctor /mnt/data                   one file with everything that support needs",
             "  posix-gateway serve                              the service behind the CSI driver",
             "",
             "posix-gateway COMMAND --help explains a command."
@@ -62,7 +63,7 @@ public final class Main implements Runnable {
             names = {"-h", "--help"},
             usageHelp = true,
             scope = ScopeType.INHERIT,
-            description = "Show this and exit.")
+            description = "Show this help and exit.")
     private boolean help;
 
     @Option(
@@ -86,7 +87,7 @@ public final class Main implements Runnable {
             paramLabel = "text|json",
             scope = ScopeType.INHERIT,
             defaultValue = "text",
-            description = "Lines for people, or one JSON object a line; default ${DEFAULT-VALUE}.")
+            description = "text: lines for people; json: one JSON object per line; default ${DEFAULT-VALUE}.")
     private void logFormat(String format) {
         Logging.setFormat(format);
     }

@@ -30,7 +30,7 @@ final class MasterProbe {
                 () -> {
                     String why = unreachable(masters, TIMEOUT_MILLIS);
                     if (why != null) {
-                        err.println("posix-gateway: waiting for Alluxio's master at " + why + "; Ctrl-C ends this");
+                        err.println("posix-gateway: waiting for Alluxio's master at " + why + "; Ctrl-C stops waiting");
                         err.flush();
                     }
                 },

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
 /** Mounts a path of an Alluxio. */
 @Command(
         name = "mount",
-        description = "Mounts a path of Alluxio; returns when the mount answers, and serves it in the background.",
+        description = "Mounts an Alluxio path; returns when the mount is ready, and serves it in the background.",
         footer = {
             "",
             "Examples:",
@@ -46,19 +46,19 @@ final class MountCommand implements Callable<Integer> {
             names = "--user",
             paramLabel = "NAME",
             defaultValue = "",
-            description = "The user in Alluxio; default: who runs this.")
+            description = "User in Alluxio; default: the user who runs this.")
     private String user = "";
 
     @Option(
             names = "--property",
             paramLabel = "NAME=VALUE",
-            description = "A property of Alluxio's client, such as alluxio.user.block.size.bytes.default=16MB.")
+            description = "A property of the Alluxio client, for example alluxio.user.block.size.bytes.default=16MB.")
     private Map<String, String> properties = new LinkedHashMap<>();
 
     @Option(
             names = "--site-properties",
             paramLabel = "FILE",
-            description = "Client settings: an alluxio-site.properties.")
+            description = "File with client settings, in the format of alluxio-site.properties.")
     private @Nullable Path siteProperties;
 
     @Option(
@@ -67,10 +67,10 @@ final class MountCommand implements Callable<Integer> {
             arity = "0..1",
             fallbackValue = KeptMount.OWN,
             description =
-                    "A keeper holds the mount, so that it outlives the process that serves it: programs wait, and continue"
-                            + " when the same command is given again. Without SOCKET a keeper of this mount's own is started."
-                            + " On kernels before 6.9 a call that is in flight when that process is killed fails with"
-                            + " ECONNABORTED; all later ones wait.")
+                    "Let a keeper hold the mount, so that it outlives the process that serves it: programs wait, and"
+                            + " continue when the same command is run again. Without SOCKET, a keeper is started for"
+                            + " this mount alone. On kernels before 6.9, calls in flight when the process is killed"
+                            + " fail with ECONNABORTED; later calls wait.")
     private String keeper = "";
 
     @Mixin

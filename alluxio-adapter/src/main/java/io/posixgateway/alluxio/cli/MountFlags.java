@@ -47,19 +47,20 @@ final class MountFlags {
 
     @Option(
             names = {"-f", "--foreground"},
-            description = "Stay, log to the terminal, unmount on Ctrl-C.")
+            description = "Run in the foreground, log to the terminal, unmount on Ctrl-C.")
     private boolean foreground;
 
-    @Option(names = "--check-options", hidden = true, description = "Do nothing but read the options: mount -f.")
+    @Option(names = "--check-options", hidden = true, description = "Only check the options: mount -f.")
     private boolean checkOnly;
 
-    @Option(names = "--log-file", paramLabel = "FILE", description = "Where a process in the background logs.")
+    @Option(names = "--log-file", paramLabel = "FILE", description = "Log file of the background process.")
     private @Nullable Path logFile;
 
     @Option(
             names = "--bypass-socket",
             paramLabel = "PATH",
-            description = "With -o bypass: where programs with libposixgw-bypass.so find block files.")
+            description =
+                    "With -o bypass: the socket through which programs with libposixgw-bypass.so get block files.")
     private @Nullable Path bypassSocket;
 
     /** Is that all? */

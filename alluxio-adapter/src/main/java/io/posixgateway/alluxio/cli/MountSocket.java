@@ -29,7 +29,7 @@ final class MountSocket {
         try {
             return MountedGateway.start(volume, of(mountPoint), Main.version(), bypass)::close;
         } catch (IOException e) {
-            LOG.warn("stats, info, warmup, sync, profile and doctor do not reach this mount: {}", e.toString());
+            LOG.warn("stats, info, warmup, sync, profile and doctor cannot reach this mount: {}", e.toString());
             return bypass::close;
         }
     }

@@ -19,11 +19,11 @@ import picocli.CommandLine.Spec;
 /** Where the time of a mount goes, by operation. */
 @Command(
         name = "profile",
-        description = "Adds up the requests of a mount by operation: live, or from an access log.",
+        description = "Summarises the requests of a mount by operation: live, or from an access log.",
         footer = {
             "",
-            "Live, the access log is followed for the time of the profile only; nothing is written. What the kernel answers",
-            "from its caches is not seen.",
+            "A live profile follows the access log without writing a file. Requests that the kernel answers",
+            "from its caches are not counted.",
             "",
             "Examples:",
             "  posix-gateway profile /mnt/data                     10 seconds",
@@ -41,7 +41,7 @@ final class ProfileCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "10",
-            description = "How long to look; default ${DEFAULT-VALUE}.")
+            description = "Length of the profile; default ${DEFAULT-VALUE}.")
     private int seconds;
 
     @Mixin
@@ -54,7 +54,9 @@ final class ProfileCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if ((path == null) == (file == null)) {
-            throw new CommandException((path == null ? "nothing is given" : path + " and --file " + file + " are given")
+            throw new CommandException((path == null
+                            ? "neither a mount point nor --file is given"
+                            : path + " and --file " + file + " are given")
                     + "; give one of them: a mount point, or an access log with --file");
         }
         AccessProfile profile = new AccessProfile();
@@ -76,7 +78,8 @@ final class ProfileCommand implements Callable<Integer> {
             }
         } catch (IOException e) {
             throw new CommandException(
-                    "the access log " + file + " cannot be read: " + e.getMessage() + "; give --file a readable one",
+                    "the access log " + file + " cannot be read: " + e.getMessage() + "; give a readable file with"
+                            + " --file",
                     e);
         }
     }
@@ -85,7 +88,7 @@ final class ProfileCommand implements Callable<Integer> {
         try (Target.Found found = target.find(where)) {
             long lost = Accesses.follow(found, seconds, lines -> lines.forEach(profile::add));
             out.println(profile.lines() + " requests in " + seconds + " s at " + where
-                    + (lost == 0 ? "" : "; " + lost + " more were too many to be looked at"));
+                    + (lost == 0 ? "" : "; " + lost + " more came too fast to be counted"));
         } catch (StatusRuntimeException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

@@ -20,12 +20,14 @@ import picocli.CommandLine.Option;
 /** Runs the service of one node. */
 @Command(
         name = "serve",
-        description = "Serves many volumes in one process: sessions come from the keeper, orders over a Unix socket.",
+        description = "Serves many volumes in one process: it gets sessions from the keeper and commands over a Unix"
+                + " socket.",
         footer = {
             "",
-            "SIGTERM ends the process and leaves its sessions with the keeper: the next one continues with them.",
-            "A second one, started while the first serves, gets ready and waits: it continues within a moment of the",
-            "first one's end, planned (an upgrade) or not. The two share --spool (without it, the folder of --socket).",
+            "SIGTERM ends the process and leaves its sessions with the keeper; the next process continues them.",
+            "A second process, started while the first one serves, is a standby: it takes over a fraction of a second"
+                    + " after",
+            "the first one ends, planned (an upgrade) or not. Both share --spool (without it, the folder of --socket).",
             "",
             "Examples:",
             "  posix-gateway serve --http 127.0.0.1:9400",
@@ -45,85 +47,88 @@ final class ServeCommand implements Callable<Integer> {
             names = "--keeper",
             paramLabel = "PATH",
             defaultValue = "/run/posix-gateway/keeper.sock",
-            description = "Unix socket of the keeper, empty for one that mounts nothing; default ${DEFAULT-VALUE}.")
+            description = "Unix socket of the keeper; empty: none, for a process that mounts nothing; default"
+                    + " ${DEFAULT-VALUE}.")
     private Path keeper = Path.of("");
 
     @Option(
             names = "--http",
             paramLabel = "HOST:PORT",
             defaultValue = "0.0.0.0:9400",
-            description = "Where /metrics, /healthz and /readyz are; default ${DEFAULT-VALUE}.")
+            description = "HOST:PORT of /metrics, /healthz and /readyz; default ${DEFAULT-VALUE}.")
     private String http = "";
 
     @Option(
             names = "--access-logs",
             paramLabel = "DIR",
             defaultValue = "/var/log/posix-gateway",
-            description = "Folder of access logs, which are off until switched on; default ${DEFAULT-VALUE}.")
+            description = "Folder for access logs, which are off by default; default ${DEFAULT-VALUE}.")
     private Path accessLogs = Path.of("");
 
     @Option(
             names = "--bypass-socket",
             paramLabel = "PATH",
             description =
-                    "Where programs with libposixgw-bypass.so find block files of volumes with bypass; default: socket"
-                            + " in the folder bypass beside --socket.")
+                    "Socket through which programs with libposixgw-bypass.so get block files of volumes with bypass;"
+                            + " default: bypass/socket beside --socket.")
     private @Nullable Path bypassSocket;
 
-    @Option(names = "--spool", paramLabel = "DIR", description = "Folder of files being written.")
+    @Option(names = "--spool", paramLabel = "DIR", description = "Folder for changed files until they are uploaded.")
     private @Nullable Path spool;
 
     @Option(
             names = "--spool-free",
             paramLabel = "SIZE",
-            description = "What stays free on the disk of --spool, for recoveries, whoever fills it: writes get ENOSPC"
-                    + " before; default 1G, but a twentieth of the disk at most.")
+            description = "Space on the disk of --spool that writes leave free for recovery: they fail with ENOSPC"
+                    + " before, whoever filled the disk; default 1G, at most a twentieth of the disk.")
     private String spoolFree = "";
 
     @Option(
             names = "--max-bytes-per-second",
             paramLabel = "SIZE",
-            description =
-                    "Most that each volume may read, write and copy in a second, as its option bytes_per_second says;"
-                            + " default: no limit.")
+            description = "Maximum bytes per second that each volume may read, write and copy, as its option"
+                    + " bytes_per_second; default: no limit.")
     private String maxBytesPerSecond = "";
 
     @Option(
             names = "--max-requests-per-second",
             paramLabel = "N",
             description =
-                    "Most requests of each volume in a second, as its option requests_per_second says; default: no"
-                            + " limit.")
+                    "Maximum requests per second of each volume, as its option requests_per_second; default: no limit.")
     private String maxRequestsPerSecond = "";
 
     @Option(
             names = "--block-folders",
             paramLabel = "[MASTERS=]DIR[:DIR...]",
             description = {
-                "Folders at or beneath which block files of workers on this node may be read, for volumes that name no masters,"
-                        + " or exactly MASTERS (*: whichever); repeatable. Other volumes read all through the workers.",
+                "Folders below which block files of workers on this node are read directly, for volumes that name no"
+                        + " masters, or exactly MASTERS (*: any); repeatable. Other volumes read everything through"
+                        + " the workers.",
             })
     private List<String> blockFolders = List.of();
 
     @Option(
             names = "--site-properties",
             paramLabel = "FILE",
-            description = "Client settings: an alluxio-site.properties.")
+            description = "File with client settings, in the format of alluxio-site.properties.")
     private @Nullable Path siteProperties;
 
     @Option(
             names = "--standby",
-            description =
-                    "For a second one behind the same --http: leaves that to the first one until it serves itself.")
+            description = "For a standby with the same --http: it listens there only once it serves.")
     private boolean standby;
 
     @Option(
             names = "--old-metric-names",
             description =
-                    "Also offer renamed metrics by their earlier names, until dashboards and alerts have followed.")
+                    "Also export renamed metrics under their earlier names, until dashboards and alerts use the new"
+                            + " ones.")
     private boolean oldMetricNames;
 
-    @Option(names = "--rehearse", hidden = true, description = "Load all classes first, for the class-data archive.")
+    @Option(
+            names = "--rehearse",
+            hidden = true,
+            description = "Load all classes at the start, to create the class-data archive.")
     private boolean rehearse;
 
     @Override

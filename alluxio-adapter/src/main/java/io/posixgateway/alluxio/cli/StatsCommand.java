@@ -18,14 +18,15 @@ import picocli.CommandLine.Spec;
 /** What a mount does, one line after the other. */
 @Command(
         name = "stats",
-        description = "Shows what a mount does, in one line a second, until Ctrl-C.",
+        description = "Shows the activity of a mount, one line per second, until Ctrl-C.",
         footer = {
             "",
-            "ops/s      requests answered a second, and their mean time; what the kernel answers from its caches is not seen",
-            "read/write bytes a second given to readers and taken from writers",
+            "ops/s      requests answered per second, and their mean time, without those that the kernel answers from"
+                    + " its caches",
+            "read/write bytes per second returned to readers and received from writers",
             "hit%%       lookups of metadata that were served from memory",
-            "rpc/s      calls to Alluxio a second, and their mean time",
-            "flight     requests not answered now; queue: of them, those that wait for a thread",
+            "rpc/s      calls to Alluxio per second, and their mean time",
+            "flight     requests in flight; queue: those of them that wait for a thread",
             "",
             "Examples:",
             "  posix-gateway stats /mnt/data",
@@ -42,10 +43,14 @@ final class StatsCommand implements Callable<Integer> {
             names = "--interval",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Between two lines; default ${DEFAULT-VALUE}.")
+            description = "Seconds between two lines; default ${DEFAULT-VALUE}.")
     private int interval;
 
-    @Option(names = "--count", paramLabel = "N", defaultValue = "0", description = "End after so many lines.")
+    @Option(
+            names = "--count",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Exit after this many lines; 0: never.")
     private long count;
 
     @Mixin
@@ -57,10 +62,10 @@ final class StatsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (interval < 1) {
-            throw new CommandException("--interval " + interval + ": give 1 or more seconds");
+            throw new CommandException("--interval " + interval + ": give at least 1 second");
         }
         if (count < 0) {
-            throw new CommandException("--count " + count + ": give how many lines, or 0 for no end");
+            throw new CommandException("--count " + count + ": give a number of lines, or 0 for no limit");
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         try (Target.Found found = target.find(path)) {

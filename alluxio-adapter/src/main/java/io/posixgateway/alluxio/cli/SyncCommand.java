@@ -17,16 +17,17 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "sync",
         description =
-                "Brings Alluxio up to date with the bucket, or other under file system, of a path and all below it, once.",
+                "Updates Alluxio once from the bucket, or other under file system, for a path and everything below it.",
         footer = {
             "",
-            "For changes that other programs made in the bucket: what is new there is found, what was replaced is read anew,",
-            "what was removed is gone. Then the mount forgets what it cached of the path. Other mounts see it when their",
-            "metadata_ttl is over. To have Alluxio look by itself, set alluxio.user.file.metadata.sync.interval.",
-            "It costs a listing of the bucket for each directory. A file that was replaced in the bucket has the mode and owner",
-            "that Alluxio gives to objects, unless this mount knew others of it.",
-            "Ctrl-C ends it; what was compared stays so, and the same command begins anew.",
-            "Exit code: 0 when all is compared, 1 when Alluxio refused a directory, 130 after Ctrl-C.",
+            "For changes that other programs made in the bucket: new files appear, replaced files are read again,",
+            "removed files disappear. Then the mount's caches of the path are invalidated. Other mounts see the"
+                    + " changes when their",
+            "metadata_ttl has expired. For updates without this command, set alluxio.user.file.metadata.sync.interval.",
+            "It lists the bucket once per directory. A file that was replaced in the bucket gets the mode and owner",
+            "that Alluxio gives to objects, unless this mount knew its earlier ones.",
+            "Ctrl-C ends it; what is up to date stays so, and the same command starts from the beginning.",
+            "Exit code: 0 if everything is up to date, 1 if a directory failed, 130 after Ctrl-C.",
             "",
             "Examples:",
             "  posix-gateway sync /mnt/data/incoming",
@@ -53,7 +54,7 @@ final class SyncCommand implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
         try (Target.Found found = target.find(path)) {
-            return new StreamedCall(err, () -> line(last) + "; what was compared stays so")
+            return new StreamedCall(err, () -> line(last) + "; what is up to date stays so")
                     .run(found, () -> follow(found, out));
         }
     }

@@ -29,13 +29,13 @@ final class Target {
     @Option(
             names = "--socket",
             paramLabel = "PATH",
-            description = "Control socket of the gateway; by default found by the mount.")
+            description = "Control socket of the gateway; by default derived from the mount.")
     private @Nullable Path socket;
 
     @Option(
             names = "--volume",
             paramLabel = "NAME",
-            description = "A volume of posix-gateway serve; PATH is then a path in it, such as /dir.")
+            description = "Volume of posix-gateway serve; PATH is then a path in the volume, for example /dir.")
     private @Nullable String volume;
 
     /**
@@ -72,7 +72,7 @@ final class Target {
             }
             pause();
         } while (Clock.system().nanos() - end < 0);
-        throw new CommandException("no gateway that answers serves " + mount.target()
+        throw new CommandException("no gateway answers for " + mount.target()
                 + "; if it is served in a container, run this command there, or give --socket");
     }
 
@@ -91,10 +91,11 @@ final class Target {
 
     private static MountTable.Mount mountOf(Path path) {
         MountTable.Mount mount = MountTable.holding(path)
-                .orElseThrow(() -> new CommandException(path + " is in no mount; give an absolute path"));
+                .orElseThrow(() -> new CommandException(
+                        path + " is not in a mount; give an absolute path in a mount of posix-gateway"));
         if (!mount.type().equals("fuse.posix-gateway")) {
             throw new CommandException(path + " is in a mount of type " + mount.type() + " at " + mount.target()
-                    + ", not in one of posix-gateway; posix-gateway mount makes one");
+                    + ", not of posix-gateway; create one with 'posix-gateway mount'");
         }
         return mount;
     }
@@ -140,7 +141,7 @@ final class Target {
         return all.stream()
                 .filter(volume -> volume.getVolume().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new CommandException("no volume '" + name + "' is served here; there are: "
+                .orElseThrow(() -> new CommandException("no volume '" + name + "' is served here; give one of: "
                         + String.join(", ", all.stream().map(Volume::getVolume).toList())));
     }
 }

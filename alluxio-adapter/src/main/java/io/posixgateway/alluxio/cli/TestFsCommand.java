@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 /** Mounts a file system that needs no Alluxio. */
 @Command(
         name = "testfs",
-        description = "Mounts a file system that needs no Alluxio: to try a kernel, or to measure.",
+        description = "Mounts a file system that needs no Alluxio, to test a kernel or to measure.",
         footer = {
             "",
             "Examples:",
@@ -36,7 +36,7 @@ final class TestFsCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "memory|null",
-            description = "Keeps what is written, up to half of POSIX_GATEWAY_HEAP; or answers from nothing.")
+            description = "memory: stores what is written, up to half of POSIX_GATEWAY_HEAP; null: stores nothing.")
     private Kind kind = Kind.MEMORY;
 
     @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing folder.")
@@ -46,7 +46,7 @@ final class TestFsCommand implements Callable<Integer> {
             names = "--files",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "null: files f0 to f<N-1>; default ${DEFAULT-VALUE}.")
+            description = "null: number of files, f0 to f<N-1>; default ${DEFAULT-VALUE}.")
     private int files;
 
     @Option(

@@ -16,20 +16,20 @@ import picocli.CommandLine.Parameters;
 /** Unmounts what {@code mount}, {@code demo} or {@code testfs} mounted; the process behind it then ends by itself. */
 @Command(
         name = "umount",
-        description = "Unmounts a mount of posix-gateway; the process that serves it then ends by itself.",
+        description = "Unmounts a mount of posix-gateway; the process that serves it then ends.",
         footer = {
             "",
             "Examples:",
             "  posix-gateway umount /mnt/data",
-            "  posix-gateway umount --lazy /mnt/data              although it is in use, or hangs"
+            "  posix-gateway umount --lazy /mnt/data              even if it is in use or hangs"
         })
 final class UmountCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "MOUNTPOINT", description = "Where it is mounted.")
+    @Parameters(paramLabel = "MOUNTPOINT", description = "The mount point.")
     private Path mountPoint = Path.of("");
 
     @Option(
             names = {"-l", "--lazy"},
-            description = "Take it out of sight now, even when it is in use or its server is gone.")
+            description = "Detach the mount point now, even if it is in use or its server has ended.")
     private boolean lazy;
 
     @Override
@@ -39,8 +39,8 @@ final class UmountCommand implements Callable<Integer> {
                 .orElseThrow(
                         () -> new CommandException("nothing is mounted at " + target + "; see /proc/self/mountinfo"));
         if (!isFuse(mount)) {
-            throw new CommandException(target + " is a mount of type " + mount.type()
-                    + ", not one of posix-gateway; unmount it with umount");
+            throw new CommandException(
+                    target + " is a mount of type " + mount.type() + ", not of posix-gateway; unmount it with umount");
         }
         unmount(target);
         // Sockets go by the path: where one of ours lay below, they may be its.
@@ -65,7 +65,7 @@ final class UmountCommand implements Callable<Integer> {
         command.addAll(List.of("--", target.toString()));
         String said = run(command);
         if (said != null) {
-            String advice = lazy ? "" : "; end what uses it (fuser -vm " + target + "), or give --lazy";
+            String advice = lazy ? "" : "; end the programs that use it (fuser -vm " + target + "), or give --lazy";
             throw new CommandException(target + " cannot be unmounted: " + said + advice);
         }
     }

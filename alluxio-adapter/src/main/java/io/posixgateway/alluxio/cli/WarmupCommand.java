@@ -17,12 +17,12 @@ import picocli.CommandLine.Spec;
 /** Warms a path up before a job needs it. */
 @Command(
         name = "warmup",
-        description = "Brings metadata of a path into the gateway's cache and its data into Alluxio's workers.",
+        description = "Loads metadata of a path into the gateway's cache and its data into Alluxio's workers.",
         footer = {
             "",
-            "The data is fetched by Alluxio's own load or, where the master does not take that, by reading it once.",
-            "Ctrl-C ends it, and Alluxio's load with it; what was loaded stays, and the same command continues from there.",
-            "Exit code: 0 when everything is warm, 1 when something failed or (--check) is not warm, 130 after Ctrl-C.",
+            "Data is loaded by Alluxio's own load job or, where the master has none, by reading it once.",
+            "Ctrl-C stops it and Alluxio's load job; what was loaded stays, and the same command continues from there.",
+            "Exit code: 0 if everything is warm, 1 if something failed or (--check) is not warm, 130 after Ctrl-C.",
             "",
             "Examples:",
             "  posix-gateway warmup /mnt/data/train",
@@ -37,10 +37,10 @@ final class WarmupCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A file or folder in a mount of posix-gateway.")
     private String path = "";
 
-    @Option(names = "--check", description = "Change nothing; report how much is warm.")
+    @Option(names = "--check", description = "Load nothing; only report how much is warm.")
     private boolean check;
 
-    @Option(names = "--metadata-only", description = "Leave the data where it is.")
+    @Option(names = "--metadata-only", description = "Load metadata only, no data.")
     private boolean metadataOnly;
 
     @Mixin

@@ -131,8 +131,8 @@ public final class AlluxioStore implements Store {
         } catch (RuntimeException e) {
             throw new StoreException(
                     Errno.EINVAL,
-                    "Alluxio's client does not take these properties: " + e.getMessage()
-                            + "; correct them where they are given: --property or alluxio-site.properties",
+                    "the Alluxio client rejects these properties: " + e.getMessage()
+                            + "; correct them in --property or alluxio-site.properties",
                     e);
         }
     }
@@ -427,7 +427,7 @@ public final class AlluxioStore implements Store {
             return pathOf(fileId);
         } catch (StoreException e) {
             throw e.errno() == Errno.ENOENT
-                    ? new StoreException(Errno.ESTALE, "The open file, once at " + path + ", is gone", e)
+                    ? new StoreException(Errno.ESTALE, "The open file, formerly " + path + ", is gone", e)
                     : e;
         }
     }

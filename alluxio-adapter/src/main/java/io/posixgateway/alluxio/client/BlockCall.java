@@ -77,7 +77,7 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
             channel.setAccessible(true);
             return (Channel) channel.get(worker);
         } catch (ReflectiveOperationException | ClassCastException e) {
-            throw new IOException("Alluxio's client is of another kind: " + worker.getClass(), e);
+            throw new IOException("Unexpected type of Alluxio client: " + worker.getClass(), e);
         }
     }
 
@@ -99,7 +99,7 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
                 awaitEnd(silentMillis);
             }
             if (!over) {
-                throw new IOException("Nothing came within " + silentMillis + " ms");
+                throw new IOException("No data arrived within " + silentMillis + " ms");
             }
             if (failure != null) {
                 throw new IOException(failure);
@@ -145,7 +145,7 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
         try {
             take(message);
         } catch (IOException | RuntimeException e) {
-            end(new IOException("What a worker sent is not understood", e));
+            end(new IOException("Invalid message from a worker", e));
             cancel("not understood");
             return;
         }
@@ -199,13 +199,13 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
                 return length;
             }
         }
-        throw new IOException("A length of many bytes");
+        throw new IOException("Invalid length");
     }
 
     @Override
     public synchronized void onClose(Status status, Metadata trailers) {
         if (!over) {
-            end(new IOException("The worker ended the answer: " + status, status.getCause()));
+            end(new IOException("The worker ended the stream: " + status, status.getCause()));
         }
     }
 
@@ -220,7 +220,7 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
         public ReadableBuffer parse(InputStream stream) {
             ReadableBuffer buffer = GrpcSerializationUtils.getBufferFromStream(stream);
             if (buffer == null) {
-                throw new IllegalStateException("gRPC's streams are of another kind: " + stream.getClass());
+                throw new IllegalStateException("Unexpected type of gRPC stream: " + stream.getClass());
             }
             return buffer;
         }

@@ -186,7 +186,7 @@ final class BlockRanges {
 
     private void read(WorkerChoice choice, BlockInfo place, long at, FileSource.Rooms rooms) throws IOException {
         if (place.getLocations().isEmpty()) {
-            throw new IOException("No worker that has block " + place.getBlockId() + " answers");
+            throw new IOException("No worker with block " + place.getBlockId() + " responds");
         }
         long wanted = Math.min(rooms.bytes(), place.getLength() - at);
         if (wanted <= 0) {

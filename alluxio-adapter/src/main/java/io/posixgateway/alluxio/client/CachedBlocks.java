@@ -102,7 +102,7 @@ final class CachedBlocks {
 
     private void giveUp(Exception reason) {
         failed = true;
-        LOG.warn("A written file is not cached from block {} on: {}", nextSequence - 1, reason.toString());
+        LOG.warn("A written file is not cached in workers from block {} on: {}", nextSequence - 1, reason.toString());
         cancelOpen();
     }
 

@@ -33,7 +33,7 @@ final class ChannelTable {
             }
         } catch (ReflectiveOperationException | RuntimeException e) {
             org.slf4j.LoggerFactory.getLogger(ChannelTable.class)
-                    .debug("Alluxio's table of connections stays as it is: {}", e.toString());
+                    .debug("Alluxio's connection table is not adjusted: {}", e.toString());
         }
     }
 }

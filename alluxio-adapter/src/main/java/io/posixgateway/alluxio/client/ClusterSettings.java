@@ -101,7 +101,7 @@ final class ClusterSettings {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while requesting Alluxio's settings", e);
+            throw new StoreException(Errno.EINTR, "Interrupted while fetching Alluxio's configuration", e);
         }
     }
 
@@ -117,7 +117,7 @@ final class ClusterSettings {
 
     private static StoreException failure(@Nullable Exception cause) {
         return cause == null
-                ? StoreException.silence("Alluxio's master does not answer a request for its settings", null)
-                : ErrnoTable.exception("request the settings of Alluxio's master", cause);
+                ? StoreException.silence("Alluxio's master does not answer a request for its configuration", null)
+                : ErrnoTable.exception("fetch the configuration of Alluxio's master", cause);
     }
 }

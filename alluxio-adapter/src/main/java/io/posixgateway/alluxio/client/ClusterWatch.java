@@ -123,7 +123,7 @@ final class ClusterWatch {
         if (isAnother(clusterId)) {
             throw new StoreException(
                     Errno.ESTALE,
-                    "Another Alluxio answers, or this one was formatted or restored: open files again, by their names",
+                    "Another Alluxio cluster answers, or this one was formatted or restored: reopen files by name",
                     null);
         }
     }
@@ -137,8 +137,8 @@ final class ClusterWatch {
         Consumer<String> listener = hears;
         if (another && listener != null) {
             LOG.error(
-                    "Alluxio was formatted, or restored, or another one answers (cluster {}; it was {}): what is open on this mount fails"
-                            + " with ESTALE from now on; names are looked up anew",
+                    "Alluxio was formatted or restored, or another cluster answers (cluster {}; it was {}): files"
+                            + " open on this mount now fail with ESTALE; new opens by name work",
                     clusterId,
                     before);
             listener.accept(clusterId);
@@ -186,7 +186,7 @@ final class ClusterWatch {
         try {
             comparison.ask(false, () -> !isSure(), this::compare);
         } catch (StoreException e) {
-            LOG.debug("The cluster id was not compared: {}", e.getMessage());
+            LOG.debug("The cluster id could not be compared: {}", e.getMessage());
         } finally {
             synchronized (this) {
                 looking.set(false);

@@ -155,8 +155,8 @@ final class ErrnoTable {
 
     static StoreException exception(String what, Throwable failure) {
         String advice = isServiceMissing(failure)
-                ? " (what answers there is no leading master or worker of Alluxio: give the addresses of all masters, and look at"
-                        + " their ports)"
+                ? " (the server there is not a leading master or a worker of Alluxio: give the addresses of all"
+                        + " masters, and check their ports)"
                 : "";
         String text = what + ": " + failure + advice;
         int errno = of(failure);

@@ -137,7 +137,7 @@ final class FirstListings {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while a directory was listed for the first time", e);
+            throw new StoreException(Errno.EINTR, "Interrupted during the first listing of a directory", e);
         } finally {
             remote.endUnlimited();
         }

@@ -40,7 +40,7 @@ final class ListingRetries {
                     throw e;
                 }
                 LOG.warn(
-                        "The listing of {} is repeated, as the connection to Alluxio's master broke after {} s: {}",
+                        "Retrying the listing of {}, because the connection to Alluxio's master broke after {} s: {}",
                         path,
                         tookNanos / 1_000_000_000L,
                         e.getMessage());

@@ -53,7 +53,7 @@ final class Loader {
                 number(fields, "loadedbytecount"),
                 number(fields, "totalbytecount"),
                 number(fields, "failedfilecount"),
-                failed ? "Alluxio's load ended as " + state + (reason.isEmpty() ? "" : ": " + reason) : "");
+                failed ? "Alluxio's load job ended with state " + state + (reason.isEmpty() ? "" : ": " + reason) : "");
     }
 
     private static String text(JsonObject fields, String name) {

@@ -99,12 +99,12 @@ final class LocalBlockQuestion {
             question.onCompleted();
             return Path.of(file).getParent();
         } catch (InvalidPathException e) {
-            throw new IOException("Worker " + worker.getHost() + " says that block " + blockId + " is at no path", e);
+            throw new IOException("Worker " + worker.getHost() + " returned no path for block " + blockId, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted", e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("Worker " + worker.getHost() + " does not say where block " + blockId + " is", e);
+            throw new IOException("Worker " + worker.getHost() + " did not return the path of block " + blockId, e);
         }
     }
 
@@ -122,7 +122,7 @@ final class LocalBlockQuestion {
 
         @Override
         public void onCompleted() {
-            path.completeExceptionally(new IOException("The worker ended the answer"));
+            path.completeExceptionally(new IOException("The worker ended the stream"));
         }
     }
 }

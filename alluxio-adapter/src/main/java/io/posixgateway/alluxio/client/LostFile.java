@@ -22,9 +22,10 @@ final class LostFile {
         String why = cause == null ? "" : " (" + cause + ")";
         return new StoreException(
                 Errno.EIO,
-                "Alluxio calls " + path + " LOST: it was in workers only, and no worker has this part of it" + why
-                        + ". Start the worker again that had it; or delete the file and write it anew. With"
-                        + " write_type=CACHE_THROUGH files outlive their workers",
+                "Alluxio calls " + path + " LOST: it was stored in workers only, and no worker has this part of"
+                        + " it" + why
+                        + ". Restart the worker that had it, or delete the file and write it again. With"
+                        + " write_type=CACHE_THROUGH, files survive the loss of workers",
                 cause);
     }
 }

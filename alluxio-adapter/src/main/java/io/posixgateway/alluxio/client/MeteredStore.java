@@ -473,7 +473,7 @@ final class MeteredStore implements Store {
                     return sink;
                 });
             } catch (StoreException e) {
-                LOG.debug("A stream is left to the end of the client: {}", e.getMessage());
+                LOG.debug("A stream stays open until the client ends: {}", e.getMessage());
             }
         }
     }

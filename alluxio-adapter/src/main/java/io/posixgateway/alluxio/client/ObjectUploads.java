@@ -32,7 +32,7 @@ final class ObjectUploads {
         }
         String stream = isS3(ufsPath) ? ", or set " + STREAMING + "=true there" : "";
         return ". The worker keeps the whole object in its " + FOLDERS
-                + " until it is uploaded, and that disk is probably full: make room there" + stream;
+                + " until it is uploaded, and that disk is probably full: free space there" + stream;
     }
 
     /**
@@ -49,11 +49,11 @@ final class ObjectUploads {
             if (isS3(mount.getUfsUri())
                     && !Boolean.parseBoolean(streaming == null ? cluster.get(STREAMING) : streaming)) {
                 lines.add(path + " is on " + mount.getUfsUri() + ", and " + STREAMING
-                        + " is off: a worker keeps the whole of"
-                        + " each object in " + FOLDERS + " (" + cluster.getOrDefault(FOLDERS, "its default")
+                        + " is off: a worker stores each object completely in " + FOLDERS + ""
+                        + " (" + cluster.getOrDefault(FOLDERS, "its default")
                         + ") while it is written, and close fails with ENOSPC when that disk is full. Set " + STREAMING
                         + "=true for the workers, or give " + FOLDERS
-                        + " a disk with room for all files that are written at the same time");
+                        + " a disk with space for all files that are written at the same time");
             }
         });
         return lines;

@@ -92,7 +92,7 @@ public final class PathLimit {
     public static StoreException tooLong(String path) {
         return new StoreException(
                 Errno.ENAMETOOLONG,
-                "The path is longer than Alluxio, or the under file system, takes: "
+                "The path is longer than Alluxio or the under file system allows: "
                         + path.substring(0, Math.min(path.length(), Name.MAX_BYTES)) + "…",
                 null);
     }

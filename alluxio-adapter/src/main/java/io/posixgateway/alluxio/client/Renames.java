@@ -97,7 +97,7 @@ final class Renames implements AutoCloseable {
             throw new StoreException(
                     Errno.EISDIR,
                     target.getPath()
-                            + " is a directory that another client put there; move it away, or write elsewhere",
+                            + " is a directory that another client created; move it away, or write to another path",
                     null);
         }
     }

@@ -41,9 +41,7 @@ final class SharedQuestion {
             }
             if (interrupted) {
                 throw new StoreException(
-                        tooLong ? Errno.ETIMEDOUT : Errno.EINTR,
-                        "Waiting for an answer of Alluxio was interrupted",
-                        null);
+                        tooLong ? Errno.ETIMEDOUT : Errno.EINTR, "Interrupted while waiting for Alluxio", null);
             }
             return answered;
         }

@@ -77,7 +77,7 @@ final class ShutdownLimit implements AutoCloseable {
             inFlight.remove(call);
             throw new StoreException(
                     Errno.ETIMEDOUT,
-                    "Alluxio had stopped to answer when the mount ended, and is not asked any more",
+                    "Alluxio had stopped responding when the mount ended; no further call is made",
                     null);
         }
     }
@@ -119,8 +119,8 @@ final class ShutdownLimit implements AutoCloseable {
     private void end(String lacking, long nanos) {
         if (!over) {
             LOG.error(
-                    "Alluxio has {} nothing for {} s while the mount ends, and is not asked any more; what could not be uploaded"
-                            + " stays in the files that this log names",
+                    "Alluxio has {} nothing for {} s while the mount ends; no further call is made, and files that"
+                            + " could not be uploaded stay in the spool files that this log names",
                     lacking,
                     TimeUnit.NANOSECONDS.toSeconds(nanos));
         }

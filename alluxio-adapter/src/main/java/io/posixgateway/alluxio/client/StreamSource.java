@@ -177,7 +177,8 @@ final class StreamSource implements FileSource {
                 throw broken(e);
             }
             open.doubt(offset);
-            org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Another way for {}: {}", path, e.toString());
+            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+                    .debug("Reading {} from another source: {}", path, e.toString());
         }
         int came = wanted - rooms.bytes();
         return came > 0 ? came : -1;
@@ -279,7 +280,7 @@ final class StreamSource implements FileSource {
         } catch (StoreException e) {
             askAgain();
             org.slf4j.LoggerFactory.getLogger(StreamSource.class)
-                    .warn("What was read is not returned: {}", e.getMessage());
+                    .warn("Data that was read is discarded: {}", e.getMessage());
             throw e;
         }
     }

@@ -85,8 +85,8 @@ final class VersionCheck {
             throw new StoreException(
                     Errno.ESTALE,
                     path
-                            + " was replaced in the under file system while it was read: what is open is the old version, which is no"
-                            + " longer there. Open it again",
+                            + " was replaced in the under file system while it was being read, and the old version is"
+                            + " gone: open it again",
                     null);
         }
     }

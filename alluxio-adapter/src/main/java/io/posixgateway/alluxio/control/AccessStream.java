@@ -30,7 +30,8 @@ final class AccessStream implements Runnable {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             // The caller has gone between two looks at it.
-            org.slf4j.LoggerFactory.getLogger(AccessStream.class).debug("A follower has gone: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(AccessStream.class)
+                    .debug("A reader of the access log has disconnected: {}", e.toString());
         }
     }
 

@@ -247,7 +247,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     private Directories directories() throws ServiceException {
         if (directories == null) {
             throw new ServiceException(
-                    ServiceException.Kind.PRECONDITION, "this process serves one mount; ask posix-gateway serve");
+                    ServiceException.Kind.PRECONDITION, "this process serves a single mount; use posix-gateway serve");
         }
         return directories;
     }

@@ -81,7 +81,7 @@ public final class ControlServer implements AutoCloseable {
         Path folder = socket.getParent();
         if (folder == null || !Files.isDirectory(folder)) {
             throw new IOException(
-                    "the folder of the control socket " + socket + " is missing; make it, or give --socket");
+                    "the folder of the control socket " + socket + " is missing; create it, or give --socket");
         }
         Files.deleteIfExists(unbound);
         server.start();

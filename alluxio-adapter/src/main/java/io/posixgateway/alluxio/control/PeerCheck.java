@@ -23,7 +23,7 @@ final class PeerCheck extends ChannelInboundHandlerAdapter {
         if (allows(uid)) {
             context.fireChannelRead(accepted);
         } else {
-            LOG.warn("A process of user {} at the control socket is refused", uid);
+            LOG.warn("Rejected a process of user {} at the control socket", uid);
             peer.unsafe().closeForcibly();
         }
     }

@@ -266,9 +266,9 @@ public final class BlockFiles implements AutoCloseable {
             backings = null;
             org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
                     .warn(
-                            "The kernel does not take block files for passthrough (errno {}); they are read by this process. It needs"
-                                    + " CAP_SYS_ADMIN in the first user namespace, and blocks on a file system of their own,"
-                                    + " such as tmpfs, not on an overlay",
+                            "The kernel rejects block files for passthrough (errno {}), so this process reads them."
+                                    + " Passthrough needs CAP_SYS_ADMIN in the initial user namespace, and block"
+                                    + " files on a file system such as tmpfs, ext4 or XFS, not on an overlay",
                             -id);
         }
         return id;

@@ -33,7 +33,7 @@ final class ChunkMemory {
                 set = Long.parseLong(machine.getVMOption("MaxDirectMemorySize").getValue());
             } catch (RuntimeException e) {
                 org.slf4j.LoggerFactory.getLogger(ChunkMemory.class)
-                        .debug("The JVM does not say how much direct memory it may have: {}", e.toString());
+                        .debug("The JVM does not report its limit of direct memory: {}", e.toString());
             }
             return set == 0 ? Runtime.getRuntime().maxMemory() : set;
         }

@@ -135,7 +135,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
             blocks.learnMissed(store::localBlockFolder);
         } catch (StoreException e) {
             org.slf4j.LoggerFactory.getLogger(FileReaders.class)
-                    .debug("Where other local blocks are is not known yet: {}", e.getMessage());
+                    .debug("Cannot locate other local blocks yet: {}", e.getMessage());
         }
     }
 

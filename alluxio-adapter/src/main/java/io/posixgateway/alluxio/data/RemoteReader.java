@@ -169,7 +169,8 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private static StoreException tooLong(InterruptedException e) {
-        return new StoreException(Errno.ETIMEDOUT, "Alluxio took too long to send what others read", e);
+        return new StoreException(
+                Errno.ETIMEDOUT, "Alluxio took too long to send data that several readers wait for", e);
     }
 
     /** Until whoever fetches what is to be here has done that. */
@@ -267,7 +268,7 @@ final class RemoteReader implements AutoCloseable {
         FileSource open = source;
         if (open == null) {
             if (window.isClosed()) {
-                throw new StoreException(Errno.EBADF, "The file was closed meanwhile", null);
+                throw new StoreException(Errno.EBADF, "The file was closed in the meantime", null);
             }
             open = opener.open();
             source = open;

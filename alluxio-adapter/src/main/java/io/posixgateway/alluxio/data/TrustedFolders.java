@@ -57,7 +57,7 @@ public final class TrustedFolders {
     private static Path root(String text) {
         Path root = Path.of(text);
         if (!root.isAbsolute()) {
-            throw new IllegalArgumentException("'" + text + "' is no absolute path");
+            throw new IllegalArgumentException("'" + text + "' is not an absolute path");
         }
         return root.normalize();
     }
@@ -85,9 +85,9 @@ public final class TrustedFolders {
     void refused(IOException why) {
         if (refusals.get() < MOST_REPORTED && refusals.getAndIncrement() < MOST_REPORTED) {
             LOG.warn(
-                    "A block file is not opened, and read through the worker: {}. It has to be a regular file of its folder's"
-                            + " owner, with no link beneath the trusted folder, on that folder's file system: name the folder that"
-                            + " is mounted",
+                    "A block file is read through the worker, because it is not trusted: {}. It must be a regular"
+                            + " file of its folder's owner, on the trusted folder's file system, with no link below"
+                            + " that folder: name the folder that is mounted",
                     why.getMessage());
         }
     }
@@ -95,11 +95,11 @@ public final class TrustedFolders {
     private void report(Path folder, List<Path> trusted) {
         if (reported.size() < MOST_REPORTED && reported.add(folder)) {
             LOG.warn(
-                    "A worker on this host keeps blocks in {}, which is not beneath a trusted folder ({}); they are read through"
-                            + " the worker. If it is to be trusted, name the folder: block_folders of a mount, --block-folders"
-                            + " of posix-gateway serve, alluxio.workerBlockDirs of the chart",
+                    "A worker on this host stores blocks in {}, which is not below a trusted folder ({}), so they are"
+                            + " read through the worker. To trust it, add the folder to block_folders of the mount,"
+                            + " --block-folders of posix-gateway serve, or alluxio.workerBlockDirs of the chart",
                     folder,
-                    trusted.isEmpty() ? "there is none" : trusted);
+                    trusted.isEmpty() ? "none is set" : trusted);
         }
     }
 }

@@ -83,7 +83,7 @@ final class UsedBlocks implements AutoCloseable {
                 next = end;
             }
         } catch (StoreException e) {
-            LOG.debug("The worker does not hear of {} used blocks: {}", used.size() - next, e.getMessage());
+            LOG.debug("The use of {} blocks cannot be reported to the worker: {}", used.size() - next, e.getMessage());
             next = used.size();
         }
     }

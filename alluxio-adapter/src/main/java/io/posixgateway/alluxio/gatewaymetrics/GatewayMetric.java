@@ -10,185 +10,180 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ImmutableEnumChecker") // the lists come from List.of
 public enum GatewayMetric {
     BUILD(Type.INFO, "build", "Always 1; the version is a label.", "version"),
-    READY(Type.GAUGE, "ready", "1 when every session of the keeper is served, else 0."),
+    READY(Type.GAUGE, "ready", "1 if every session of the keeper is served, else 0."),
     BYPASS_REJECTED(
             Type.COUNTER,
             "bypass_rejected_requests",
-            "Requests at the bypass socket that were rejected: for a file of no volume with bypass, or above the rate that a"
-                    + " program may have."),
+            "Requests at the bypass socket that were rejected: for files outside volumes with bypass, or above a"
+                    + " program's rate limit."),
     SESSIONS_WITHOUT_KEEPER(
             Type.GAUGE,
             "sessions_without_keeper",
-            "Volumes served by this process that no keeper holds, and whose mounts therefore end with it."),
+            "Volumes served by this process that no keeper holds; their mounts end with it."),
     REFUSED_SESSIONS(
-            Type.GAUGE,
-            "refused_sessions",
-            "Sessions of the keeper that cannot be served, and whose calls are answered with EIO."),
+            Type.GAUGE, "refused_sessions", "Sessions of the keeper that cannot be served; their calls fail with EIO."),
     VOLUMES(Type.GAUGE, "volumes", "Volumes served by this process."),
-    VOLUMES_REFUSED(Type.COUNTER, "volumes_refused", "Volumes that were not taken, as memory was short."),
-    CACHE_BUDGET(Type.GAUGE, "cache_budget_used_bytes", "Memory that cached metadata of all volumes takes."),
+    VOLUMES_REFUSED(Type.COUNTER, "volumes_refused", "Volumes refused because memory was short."),
+    CACHE_BUDGET(Type.GAUGE, "cache_budget_used_bytes", "Memory used by cached metadata of all volumes."),
     CACHE_BUDGET_LIMIT(
             Type.GAUGE,
             "cache_budget_limit_bytes",
-            "Memory that it may take now: half of the heap, less while memory is short."),
+            "Current limit of that memory: half of the heap, less while memory is short."),
     MEMORY_USED(
             Type.GAUGE,
             "memory_used_ratio",
-            "Of the heap, or of the memory limit of the control group, what is in use; whichever is more."),
+            "Used fraction of the heap or of the control group's memory limit, whichever is larger."),
     MEMORY_STATE(
             Type.INFO,
             "memory",
-            "Always 1; calm, near (caches are given back) or short (no new volume is taken, besides).",
+            "Always 1; the state is calm, near (caches are evicted) or short (new volumes are refused, too).",
             "state"),
     VOLUME(
             Type.INFO,
             "volume",
-            "Always 1; how the volume is served is in the labels.",
+            "Always 1; the labels show how the volume is served.",
             Scope.VOLUME,
             "transport",
             "path"),
     HEALTHY(
             Type.GAUGE,
             "volume_healthy",
-            "1 when Alluxio answers for this volume and its mount lives, else 0.",
+            "1 if Alluxio answers for this volume and its mount works, else 0.",
             Scope.VOLUME),
     CAPACITY(
             Type.GAUGE,
             "volume_capacity_bytes",
-            "Capacity of the Alluxio behind the volume, by its last response.",
+            "Capacity of the volume's Alluxio cluster, as of its last response.",
             Scope.VOLUME),
     AVAILABLE(
             Type.GAUGE,
             "volume_available_bytes",
-            "Free space in the Alluxio behind the volume, by its last response.",
+            "Free space in the volume's Alluxio cluster, as of its last response.",
             Scope.VOLUME),
     TAKEOVERS(Type.COUNTER, "takeovers", "Processes that served the volume before this one.", Scope.VOLUME),
     TAKEOVER_SECONDS(
             Type.GAUGE,
             "takeover_seconds",
-            "From the start of this process until it served the volume that another one had served; 0 if none had.",
+            "Time from the start of this process until it served the volume after another process; 0 if there was"
+                    + " none.",
             Scope.VOLUME),
-    CACHED_NODES(Type.GAUGE, "cached_nodes", "Files and directories whose metadata is kept.", Scope.VOLUME),
+    CACHED_NODES(Type.GAUGE, "cached_nodes", "Files and directories whose metadata is cached.", Scope.VOLUME),
     OPEN_FILES(Type.GAUGE, "open_files", "Files open in the gateway.", Scope.VOLUME),
     CHANGED_FILES(Type.GAUGE, "changed_files", "Changed files that are not yet uploaded to Alluxio.", Scope.VOLUME),
-    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Space that changed files take in the spool folder.", Scope.VOLUME),
-    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Most space that changed files may take there.", Scope.VOLUME),
+    SPOOL_BYTES(Type.GAUGE, "spool_bytes", "Space used by changed files in the spool folder.", Scope.VOLUME),
+    SPOOL_LIMIT(Type.GAUGE, "spool_limit_bytes", "Maximum space for changed files there.", Scope.VOLUME),
     SPOOL_DISK(
             Type.GAUGE,
             "spool_disk_bytes",
-            "Room on the disk of the spool folder, for all volumes together, without what stays free (spool_free).",
+            "Free space on the spool folder's disk, for all volumes together, minus the reserve (spool_free).",
             Scope.VOLUME),
     SET_ASIDE(
             Type.GAUGE,
             "set_aside_files",
-            "Changed content of ended mounts and nodes that was not uploaded and waits for an operator.",
+            "Files whose changed content was set aside when a mount or node ended, and waits for an operator.",
             Scope.VOLUME),
-    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Space that such content takes.", Scope.VOLUME),
+    SET_ASIDE_BYTES(Type.GAUGE, "set_aside_bytes", "Space used by such content.", Scope.VOLUME),
     UNFINISHED_RENAMES(
             Type.GAUGE,
             "unfinished_directory_renames",
-            "Renames of directories, file by file, in flight or ended half-way: the same rename continues those.",
+            "Renames of directories, file by file, that are in flight or were interrupted; the same rename continues"
+                    + " them.",
             Scope.VOLUME),
     CACHE_HITS(
             Type.COUNTER,
             "cache_hits",
-            "Lookups served from memory: of attributes, of names, of open block files.",
+            "Lookups of attributes, names and open block files that were served from memory.",
             Scope.VOLUME,
             "kind"),
     CACHE_MISSES(
             Type.COUNTER,
             "cache_misses",
-            "Lookups that needed a request to Alluxio, or block files that were opened.",
+            "Lookups that needed a request to Alluxio or had to open a block file.",
             Scope.VOLUME,
             "kind"),
     CACHE_ENTRIES(
             Type.GAUGE,
             "cache_entries",
-            "Entries kept: nodes (files and directories) and open block files.",
+            "Cached entries: nodes (files and directories) and open block files.",
             Scope.VOLUME,
             "kind"),
     CACHE_BYTES(
             Type.GAUGE,
             "cache_bytes",
-            "Memory of the process that these entries take, estimated by their number, names and extended attributes; block files take none.",
+            "Estimated memory of these entries, from their number, names and extended attributes; block files use"
+                    + " none.",
             Scope.VOLUME,
             "kind"),
     CACHE_LIMIT(
             Type.GAUGE,
             "cache_limit_entries",
-            "Most entries kept; absent where only memory limits them.",
+            "Maximum number of entries; absent where only memory limits them.",
             Scope.VOLUME,
             "kind"),
     CACHE_LIMIT_BYTES(
             Type.GAUGE,
             "cache_limit_bytes",
-            "Most memory of entries that nobody uses, shared with other volumes.",
+            "Maximum memory of unused entries, shared with other volumes.",
             Scope.VOLUME,
             "kind"),
-    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to make room.", Scope.VOLUME, "kind"),
+    CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to free memory.", Scope.VOLUME, "kind"),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(
-            Type.COUNTER, "readahead_wasted_bytes", "Data that streams read ahead and nobody read.", Scope.VOLUME),
-    BUFFER_BYTES(Type.GAUGE, "read_buffer_bytes", "Memory that streams hold to read ahead.", Scope.VOLUME),
-    BUFFER_LIMIT(Type.GAUGE, "read_buffer_limit_bytes", "Most memory they may hold together.", Scope.VOLUME),
+            Type.COUNTER, "readahead_wasted_bytes", "Data read ahead by streams that no reader used.", Scope.VOLUME),
+    BUFFER_BYTES(Type.GAUGE, "read_buffer_bytes", "Memory used by streams for read-ahead.", Scope.VOLUME),
+    BUFFER_LIMIT(Type.GAUGE, "read_buffer_limit_bytes", "Maximum memory for all of them together.", Scope.VOLUME),
     RPC_DURATION(
             Type.HISTOGRAM,
             "rpc_duration_seconds",
-            "Calls to Alluxio, by method; retries and waiting for a free connection included.",
+            "Calls to Alluxio by method, including retries and waiting for a free connection.",
             Scope.VOLUME,
             "method"),
     RPC_ERRORS(
             Type.COUNTER,
             "rpc_errors",
-            "Calls to Alluxio that failed, by the error they mean; ENOENT (2) is an answer like others.",
+            "Failed calls to Alluxio by errno; ENOENT (2) is a normal response.",
             Scope.VOLUME,
             "method",
             "errno"),
-    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio that are in flight.", Scope.VOLUME),
+    RPCS_IN_FLIGHT(Type.GAUGE, "rpcs_in_flight", "Calls to Alluxio in flight.", Scope.VOLUME),
     RPCS_LIMIT(
             Type.GAUGE,
             "rpcs_limit",
-            "Most metadata calls at the same time (alluxio.user.file.master.client.pool.size.max).",
+            "Maximum number of concurrent metadata calls (alluxio.user.file.master.client.pool.size.max).",
             Scope.VOLUME),
     SOURCE_BYTES(
             Type.COUNTER,
             "source_read_bytes",
-            "Data read from Alluxio, by how: block files of a local worker, or streams of a remote one.",
+            "Data read from Alluxio by source: block files of a local worker, or streams from a remote one.",
             Scope.VOLUME,
             "source"),
     UFS_BYTES(
             Type.COUNTER,
             "ufs_read_bytes",
-            "Of the data that streams brought: what no worker had, so that one fetched it from the under file system.",
+            "Data received in streams that no worker had cached, so that one fetched it from the under file system.",
             Scope.VOLUME),
     PASSTHROUGH_OPENS(
             Type.COUNTER,
             "passthrough_opens",
-            "Opens after which the kernel reads the block file by itself (passthrough).",
+            "Opens after which the kernel reads the block file itself (passthrough).",
             Scope.VOLUME),
     REQUESTS(Type.COUNTER, "requests", "Requests from the kernel.", Scope.VOLUME, "op"),
-    ERRORS(
-            Type.COUNTER,
-            "request_errors",
-            "Requests answered with an error, by its number.",
-            Scope.VOLUME,
-            "op",
-            "errno"),
+    ERRORS(Type.COUNTER, "request_errors", "Requests that failed, by errno.", Scope.VOLUME, "op", "errno"),
     DURATION(
             Type.HISTOGRAM,
             "request_duration_seconds",
-            "From receiving a request to its answer, waiting for a pool thread included.",
+            "Time from receiving a request to its reply, including waiting for a pool thread.",
             Scope.VOLUME,
             "op"),
     PHASE(
             Type.COUNTER,
             "request_phase_seconds",
-            "Where the time of requests went: wait (received, not yet taken up by a pool thread), alluxio (in calls to"
-                    + " Alluxio), file_system (all else).",
+            "Time of requests by phase: wait (for a pool thread), alluxio (in calls to Alluxio), file_system"
+                    + " (everything else).",
             Scope.VOLUME,
             "op",
             "phase"),
-    IN_FLIGHT(Type.GAUGE, "requests_in_flight", "Requests received and not yet answered.", Scope.VOLUME),
+    IN_FLIGHT(Type.GAUGE, "requests_in_flight", "Requests in flight: received and not yet answered.", Scope.VOLUME),
     OFFLOADED(
             Type.COUNTER,
             "requests_offloaded",
@@ -198,24 +193,24 @@ public enum GatewayMetric {
     DELAYED(
             Type.GAUGE,
             "requests_delayed",
-            "Requests that bytes_per_second or requests_per_second holds up; durations leave that time out.",
+            "Requests now delayed by bytes_per_second or requests_per_second; durations exclude this time.",
             Scope.VOLUME),
-    DELAYS(Type.COUNTER, "requests_limited", "Requests that these limits have held up.", Scope.VOLUME),
+    DELAYS(Type.COUNTER, "requests_limited", "Requests delayed by these limits so far.", Scope.VOLUME),
     DELAY_SECONDS(
-            Type.COUNTER, "limit_delay_seconds", "For how long these limits held requests up, together.", Scope.VOLUME),
-    POOL_LIMIT(Type.GAUGE, "pool_threads_limit", "Most threads of the pool (pool_threads).", Scope.VOLUME),
+            Type.COUNTER, "limit_delay_seconds", "Total time for which these limits delayed requests.", Scope.VOLUME),
+    POOL_LIMIT(Type.GAUGE, "pool_threads_limit", "Maximum number of pool threads (pool_threads).", Scope.VOLUME),
     KERNEL_WAITING(
             Type.GAUGE,
             "kernel_waiting_requests",
-            "Requests that the kernel counts as not answered, here or still in its queue; absent where fusectl is not"
-                    + " mounted at /sys/fs/fuse/connections.",
+            "Unanswered requests as counted by the kernel, in flight or still in its queue; absent where fusectl is"
+                    + " not mounted at /sys/fs/fuse/connections.",
             Scope.VOLUME),
     SLOW_NOW(
             Type.GAUGE,
             "slow_requests",
-            "Requests older than slow_request, as the watchdog saw them last.",
+            "Requests older than slow_request at the watchdog's last check.",
             Scope.VOLUME),
-    SLOW(Type.COUNTER, "requests_slow", "Requests that the watchdog named as slow.", Scope.VOLUME),
+    SLOW(Type.COUNTER, "requests_slow", "Requests that the watchdog logged as slow.", Scope.VOLUME),
     INTERRUPTED(
             Type.COUNTER,
             "calls_interrupted",
@@ -225,7 +220,7 @@ public enum GatewayMetric {
     ACCESS_DROPPED(
             Type.COUNTER,
             "access_log_dropped_lines",
-            "Lines of the access log that were lost, as their reader was too slow.",
+            "Lines of the access log that were dropped because the reader was too slow.",
             Scope.VOLUME),
     BYPASS_OPENS(
             Type.COUNTER,
@@ -235,23 +230,18 @@ public enum GatewayMetric {
     BYPASS_REFUSED(
             Type.COUNTER,
             "bypass_refused",
-            "Files that such programs read through FUSE after all, by reason.",
+            "Files that such programs read through FUSE instead, by reason.",
             Scope.VOLUME,
             "reason"),
     READ_BYTES(
             Type.COUNTER,
             "read_bytes",
-            "Data given to readers by the gateway (not what the kernel's cache gave).",
+            "Data returned to readers by the gateway, without the kernel's cache.",
             Scope.VOLUME),
-    WRITTEN_BYTES(Type.COUNTER, "written_bytes", "Data taken from writers.", Scope.VOLUME),
-    WORKERS(
-            Type.GAUGE,
-            "worker_threads",
-            "Threads that carry requests, by what they do now: busy or idle.",
-            Scope.VOLUME,
-            "state"),
-    WORKERS_STARTED(Type.COUNTER, "worker_threads_started", "Worker threads started so far.", Scope.VOLUME),
-    WORKERS_ENDED(Type.COUNTER, "worker_threads_ended", "Worker threads ended so far.", Scope.VOLUME);
+    WRITTEN_BYTES(Type.COUNTER, "written_bytes", "Data received from writers.", Scope.VOLUME),
+    WORKERS(Type.GAUGE, "worker_threads", "Worker threads by state: busy or idle.", Scope.VOLUME, "state"),
+    WORKERS_STARTED(Type.COUNTER, "worker_threads_started", "Worker threads started.", Scope.VOLUME),
+    WORKERS_ENDED(Type.COUNTER, "worker_threads_ended", "Worker threads ended.", Scope.VOLUME);
 
     /** Kinds of metrics. */
     public enum Type {

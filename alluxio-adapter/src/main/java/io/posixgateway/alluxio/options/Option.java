@@ -70,9 +70,10 @@ public record Option(String name, Values values, String defaultText, String doc)
     public record TimesByPath(Time each, int most) implements Values {
         @Override
         public String allowed() {
-            return "PATH=TIME or up to " + most
-                    + " of them, as in /data=1h:/data/new=0, each PATH from the root of the mount"
-                    + " on, once, without a colon, . and .. and a slash at the end, each TIME " + each.allowed();
+            return "up to " + most
+                    + " pairs PATH=TIME, separated by colons, for example /data=1h:/data/new=0; each PATH once,"
+                    + " absolute in the mount, without a colon, '.', '..' or a final slash; each TIME"
+                    + " " + each.allowed();
         }
     }
 

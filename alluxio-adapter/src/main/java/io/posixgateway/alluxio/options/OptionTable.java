@@ -79,8 +79,8 @@ public final class OptionTable {
     public List<String> renamedIn(Map<String, String> given) {
         return given.keySet().stream()
                 .filter(renamed::containsKey)
-                .map(name -> "option '" + name + "' is now called " + renamed.get(name)
-                        + "; use that name, a later version refuses the old one")
+                .map(name -> "option '" + name + "' was renamed to " + renamed.get(name) + "; use that name, because"
+                        + " a later version rejects the old one")
                 .toList();
     }
 
@@ -128,9 +128,9 @@ public final class OptionTable {
             throw new OptionException("option '" + name + "' is " + hint);
         }
         String near = nearest(name);
-        throw new OptionException("option '" + name + "' is not known; known are "
+        throw new OptionException("option '" + name + "' is not known; give one of "
                 + String.join(", ", options.keySet()) + "; "
-                + (near == null ? "leave it out, or take one of these" : "did you mean " + near + "?"));
+                + (near == null ? "or leave it out" : "did you mean " + near + "?"));
     }
 
     /** The known option that was probably meant: it differs by one or two letters; null: none does. */

@@ -102,11 +102,11 @@ public final class DraftRecord {
             ByteBuffer head = ByteBuffer.wrap(bytes);
             int version = bytes.length < HEAD_BYTES ? 0 : head.getInt(0);
             if (version != VERSION) {
-                throw new IOException(version == 0 ? "it is damaged" : "it is of version " + version);
+                throw new IOException(version == 0 ? "it is damaged" : "it has version " + version);
             }
             int state = head.getInt(STATE_AT);
             if ((state & ~(COUNTS | KNOWN)) != 0) {
-                throw new IOException("it says what this version does not know");
+                throw new IOException("it has states that this version does not know");
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes, NODE_AT, bytes.length - NODE_AT));
             Content content = new Content(in.readLong(), in.readLong(), text(in), status(in));

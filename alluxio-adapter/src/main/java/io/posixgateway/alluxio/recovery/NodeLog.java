@@ -85,7 +85,7 @@ public final class NodeLog {
                 throw e;
             }
             org.slf4j.LoggerFactory.getLogger(NodeLog.class)
-                    .warn("The log of nodes is read, and cannot be written for now: {}", e.toString());
+                    .warn("The log of node ids was read, but cannot be written yet: {}", e.toString());
         }
         return log;
     }
@@ -115,7 +115,8 @@ public final class NodeLog {
             Files.write(fresh, bytes.array());
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class).info("The log of nodes stays long: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+                    .info("The log of node ids cannot be compacted: {}", e.toString());
         }
     }
 
@@ -146,7 +147,7 @@ public final class NodeLog {
         } catch (IOException e) {
             throw new StoreException(
                     DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO,
-                    "Writing the log of nodes failed: " + e,
+                    "Writing the log of node ids failed: " + e,
                     e);
         }
     }
@@ -163,7 +164,7 @@ public final class NodeLog {
     private synchronized void tell(IOException failure) {
         if (!told) {
             org.slf4j.LoggerFactory.getLogger(NodeLog.class)
-                    .warn("Pairs are missing in the log of nodes: {}", failure.toString());
+                    .warn("Entries are missing in the log of node ids: {}", failure.toString());
         }
         told = true;
     }
@@ -185,7 +186,7 @@ public final class NodeLog {
         try {
             open.truncate(0);
         } catch (IOException e) {
-            throw new StoreException(Errno.EIO, "Emptying the log of nodes failed: " + e, e);
+            throw new StoreException(Errno.EIO, "Emptying the log of node ids failed: " + e, e);
         }
     }
 
@@ -212,7 +213,8 @@ public final class NodeLog {
         try {
             open.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class).warn("Closing the log of nodes failed: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+                    .warn("Closing the log of node ids failed: {}", e.toString());
         }
     }
 }

@@ -48,7 +48,10 @@ public final class PageLog {
             }
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(PageLog.class)
-                    .warn("The next process will have the kernel drop its pages, as {} fails: {}", file, e.toString());
+                    .warn(
+                            "The next process will drop the kernel's cached pages, because {} failed: {}",
+                            file,
+                            e.toString());
         }
     }
 

@@ -86,7 +86,9 @@ public final class PassthroughLog {
 
     private static void tell(IOException failure) {
         org.slf4j.LoggerFactory.getLogger(PassthroughLog.class)
-                .warn("Files are not passed through, as what the kernel reads cannot be noted: {}", failure.toString());
+                .warn(
+                        "Passthrough is off, because the files that the kernel reads cannot be recorded: {}",
+                        failure.toString());
     }
 
     /** A store into a mapped hole would find out that the disk is full, and end the process: there are none afterwards. */

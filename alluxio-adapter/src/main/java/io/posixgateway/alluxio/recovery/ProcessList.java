@@ -190,7 +190,7 @@ final class ProcessList<E> implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            LOG.warn("What an earlier process left to do waits: {}", e.toString());
+            LOG.warn("Work that an earlier process left is postponed: {}", e.toString());
         }
         return inherited;
     }
@@ -199,7 +199,7 @@ final class ProcessList<E> implements AutoCloseable {
         try {
             return inherit(other);
         } catch (IOException e) {
-            LOG.info("What {} lists waits: {}", other, e.toString());
+            LOG.info("Work listed in {} is postponed: {}", other, e.toString());
             return List.of();
         }
     }

@@ -26,7 +26,8 @@ final class Reserve {
                 Files.write(file, new byte[BYTES]);
             }
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(Reserve.class).warn("There is no reserve, as {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(Reserve.class)
+                    .warn("No disk space is reserved, because {}", e.toString());
         }
     }
 

@@ -62,7 +62,7 @@ public final class SetAside {
         }
         Path content = folder.resolve(free);
         LOG.warn(
-                "{} is set aside in {}, as {}: look at it, and copy it to where it is wanted, or delete it",
+                "{} is set aside in {}, because {}: check it, then copy it where it belongs, or delete it",
                 path.isEmpty() ? "The changed content of a file" : "The changed content of " + path,
                 content,
                 why);
@@ -101,7 +101,7 @@ public final class SetAside {
         try (Stream<Path> files = Files.list(folder)) {
             files.forEach(file -> names.add(withoutSuffix(file.getFileName().toString())));
         } catch (IOException e) {
-            LOG.warn("What was set aside in {} cannot be listed: {}", folder, e.toString());
+            LOG.warn("Content that was set aside in {} cannot be listed: {}", folder, e.toString());
         }
         return names.stream().map(this::item).filter(item -> item != null).toList();
     }
@@ -127,7 +127,7 @@ public final class SetAside {
                     .lines()
                     .toList();
         } catch (IOException missing) {
-            LOG.debug("Why {} was set aside is not known: {}", content, missing.toString());
+            LOG.debug("The reason why {} was set aside cannot be read: {}", content, missing.toString());
         }
         return new Item(content, line(lines, 0), line(lines, 1), bytesOf(content));
     }

@@ -95,16 +95,16 @@ public final class StateFolder {
         PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         String why = null;
         if (!there.isDirectory()) {
-            why = "is a link or no folder";
+            why = "is a link, or not a folder";
         } else if (!isOfRootOrOurs(folder)) {
             why = "belongs to " + there.owner().getName() + ", another user";
         } else if (there.permissions().stream().anyMatch(OTHERS_WRITE::contains)) {
-            why = "may be written by others";
+            why = "is writable by others";
         }
         if (why != null) {
             throw new IOException(
-                    folder + " " + why + ", who could put anything there that programs then load: give it to root or"
-                            + " this user, with mode 0755, or remove it");
+                    folder + " " + why + "; other users could place libraries there that programs load: give it to"
+                            + " root or this user, with mode 0755, or remove it");
         }
     }
 
@@ -139,7 +139,7 @@ public final class StateFolder {
             Files.setPosixFilePermissions(lock, PosixFilePermissions.fromString("rw-------"));
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(StateFolder.class)
-                    .warn("Others may be able to hold a lock on {}: {}", lock, e.toString());
+                    .warn("Other users may be able to lock {}: {}", lock, e.toString());
         }
         return channel;
     }
@@ -148,18 +148,18 @@ public final class StateFolder {
         PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         String why = null;
         if (there.isSymbolicLink() || !there.isDirectory()) {
-            why = "is a link or no folder";
+            why = "is a link, or not a folder";
         } else if (!isTrusted(folder, parent)) {
             why = "belongs to " + there.owner().getName() + ", another user";
         } else if (there.permissions().contains(PosixFilePermission.OTHERS_WRITE)) {
-            why = "may be written by others";
+            why = "is writable by others";
         } else if (there.permissions().contains(PosixFilePermission.GROUP_WRITE)) {
             Files.setPosixFilePermissions(folder, OWN); // made with another umask
         }
         if (why != null) {
             throw new NotTrusted(
-                    folder + " " + why + ": what lies there is not trusted. Give a folder of this user's own,"
-                            + " of mode 0700 (option spool, or --spool), or remove it");
+                    folder + " " + why + ", so its content is not trusted. Give a folder that this user owns, with"
+                            + " mode 0700 (option spool, or --spool), or remove it");
         }
     }
 

@@ -61,12 +61,12 @@ public final class VolumeFolder implements AutoCloseable {
             return new VolumeFolder(path, lock, nodes, passthrough);
         } catch (StateFolder.NotTrusted e) {
             close(lock);
-            throw new StoreException(Errno.EPERM, "The volume's folder " + e.getMessage(), e);
+            throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
                     Errno.EPERM,
-                    "The volume's folder " + path + " cannot be used (" + e + "); make its parent writable",
+                    "The volume's state folder " + path + " cannot be used (" + e + "); make its parent writable",
                     e);
         } catch (StoreException e) {
             close(lock);
@@ -82,7 +82,7 @@ public final class VolumeFolder implements AutoCloseable {
                 throw e;
             }
             LOG.error(
-                    "{} cannot be written ({}): the volume's files can be read, but not changed until it can",
+                    "{} cannot be written ({}): until it can, the volume's files can be read but not changed",
                     path,
                     e.toString());
         }
@@ -115,7 +115,7 @@ public final class VolumeFolder implements AutoCloseable {
                     path.resolve(ROOT),
                     ByteBuffer.allocate(Long.BYTES).putLong(fileId).array());
         } catch (IOException e) {
-            LOG.warn("The next process will have to look up the root of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to look up the root of {} again: {}", path, e.toString());
         }
     }
 
@@ -130,7 +130,8 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             identity.write(path.resolve(VOLUME));
         } catch (IOException e) {
-            LOG.warn("The next process will not know what the records of {} are of: {}", path, e.toString());
+            LOG.warn(
+                    "The next process will not know to which Alluxio the records of {} belong: {}", path, e.toString());
         }
     }
 
@@ -159,7 +160,10 @@ public final class VolumeFolder implements AutoCloseable {
             Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
             return true;
         } catch (IOException e) {
-            LOG.warn("The next process will take all nodes of {} for those of another Alluxio: {}", path, e.toString());
+            LOG.warn(
+                    "The next process will treat all nodes of {} as those of another Alluxio cluster: {}",
+                    path,
+                    e.toString());
             return false;
         }
     }
@@ -185,7 +189,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.writeString(path.resolve(BLOCKS), folder.toString());
         } catch (IOException e) {
-            LOG.warn("The next process will have to look up the block files of {}: {}", path, e.toString());
+            LOG.warn("The next process will have to look up the block files of {} again: {}", path, e.toString());
         }
     }
 
@@ -207,7 +211,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             Files.deleteIfExists(path.resolve(FOREIGN));
         } catch (IOException e) {
-            LOG.warn("Removing a note failed: {}", e.toString());
+            LOG.warn("Removing a state file failed: {}", e.toString());
         }
     }
 
@@ -233,9 +237,9 @@ public final class VolumeFolder implements AutoCloseable {
             String kept = remove();
             if (!kept.isEmpty()) {
                 LOG.warn(
-                        "{} keeps {} that could not be brought to Alluxio before the volume ended: the volume's next"
-                                + " session on this node continues with them; of a volume that is deleted, copy them to"
-                                + " where they are wanted, and remove the folder",
+                        "{} still has {} that could not be uploaded before the volume ended: the volume's next"
+                                + " session on this node uploads them; if the volume is deleted, copy them where they"
+                                + " belong, then remove the folder",
                         path,
                         kept);
             }

@@ -48,11 +48,12 @@ public record VolumeIdentity(String clusterId, String masters, String root) {
     /** Null: what was recorded as this is of that, too; else why not, in half a sentence that follows "as". */
     public @Nullable String difference(VolumeIdentity now) {
         if (!clusterId.isEmpty() && !now.clusterId.isEmpty() && !clusterId.equals(now.clusterId)) {
-            return "it belongs to another Alluxio, or to this one before it was formatted (" + masters + ", cluster "
+            return "it belongs to another Alluxio cluster, or to this one before it was formatted (" + masters + ","
+                    + " cluster "
                     + clusterId + "; now it is " + now.masters + ", cluster " + now.clusterId + ")";
         }
         return root.equals(now.root)
                 ? null
-                : "it belongs to a mount of " + root + " in Alluxio; now " + now.root + " is mounted";
+                : "it belongs to a mount of Alluxio path " + root + "; now " + now.root + " is mounted";
     }
 }

@@ -46,7 +46,7 @@ final class VolumeLock implements Closeable {
             if (!DiskErrno.takesNothing(e)) {
                 throw e;
             }
-            LOG.warn("The lock of the volume is taken as it is: {}", e.toString());
+            LOG.warn("The lock of the volume is used as it is: {}", e.toString());
             if (Files.notExists(file)) {
                 return new VolumeLock(null);
             }
@@ -65,7 +65,9 @@ final class VolumeLock implements Closeable {
             return new VolumeLock(channel);
         }
         throw new StoreException(
-                Errno.EBUSY, "Another process serves the volume of " + file.getParent() + "; end it first", null);
+                Errno.EBUSY,
+                "Another process already serves the volume of " + file.getParent() + "; stop it first",
+                null);
     }
 
     private static boolean locked(Path file, FileChannel channel, boolean reads) throws IOException {

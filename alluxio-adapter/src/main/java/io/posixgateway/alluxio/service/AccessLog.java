@@ -68,7 +68,8 @@ public final class AccessLog implements AutoCloseable {
     public synchronized Follower follow() throws ServiceException {
         if (queues.size() >= MOST_FOLLOWERS) {
             throw new ServiceException(
-                    Kind.PRECONDITION, MOST_FOLLOWERS + " readers follow this volume already; end one of them");
+                    Kind.PRECONDITION,
+                    MOST_FOLLOWERS + " readers already follow this volume's access log; stop one of them");
         }
         Follower follower = new Follower();
         add(follower.queue);
@@ -121,7 +122,8 @@ public final class AccessLog implements AutoCloseable {
                 throw new ServiceException(
                         Kind.PRECONDITION,
                         "the access log " + file + " cannot be written (" + e
-                                + "); make its folder writable, or give another: --log-file of mount, --access-logs of serve",
+                                + "); make its folder writable, or give another: --log-file of mount, --access-logs"
+                                + " of serve",
                         e);
             }
         } else if (!on && now != null) {

@@ -160,7 +160,7 @@ public final class AlluxioVolumes {
             if (SiteFile.isKnown(name)) {
                 values.put(name, properties.getProperty(name));
             } else {
-                LOG.warn("Property {} of {} is unknown to Alluxio's client, and does nothing", name, file);
+                LOG.warn("The Alluxio client does not know property {} of {}; it has no effect", name, file);
             }
         }
         return values;
@@ -174,8 +174,8 @@ public final class AlluxioVolumes {
     OptionValues options(Map<String, String> given) {
         OWN_FLAGS.forEach((name, flag) -> {
             if (given.containsKey(name)) {
-                throw new OptionException(
-                        "option '" + name + "' is the gateway's own; it is set by " + flag + " of posix-gateway serve");
+                throw new OptionException("option '" + name + "' applies to the whole gateway; set it with " + flag
+                        + " of posix-gateway serve");
             }
         });
         return ceilings.over(OPTIONS.read(given));
@@ -191,9 +191,10 @@ public final class AlluxioVolumes {
             if (!ALLOWED_PROPERTY.matcher(name).matches()
                     || FORBIDDEN_PROPERTY.matcher(name).matches()) {
                 throw new OptionException(
-                        "property '" + name + "' is not allowed in a volume; allowed are alluxio.user.*,"
-                                + " alluxio.network.*, alluxio.security.authentication.* and alluxio.security.login.*,"
-                                + " but none that names a class or a file; put others into the gateway's --site-properties");
+                        "property '" + name + "' is not allowed for a volume; allowed are alluxio.user.*,"
+                                + " alluxio.network.*, alluxio.security.authentication.* and"
+                                + " alluxio.security.login.*, except those that name a class or a file; set others in"
+                                + " the gateway's --site-properties");
             }
         }
     }

@@ -65,7 +65,8 @@ public final class BypassEndpoint implements AutoCloseable {
         long device = volume.session().kernelConnection().number();
         if (device == KernelConnection.UNKNOWN) {
             LOG.warn(
-                    "Volume {} is not bypassed: the keeper does not report the device of its mount; use the keeper of this version",
+                    "Volume {} has no bypass, because the keeper does not report the device of its mount: update the"
+                            + " keeper",
                     volume.name());
             return;
         }
@@ -84,7 +85,7 @@ public final class BypassEndpoint implements AutoCloseable {
                 install(folder.resolve(LIBRARY));
             }
             server = BypassServer.start(socket, () -> List.copyOf(volumes), clock);
-            LOG.info("Programs with libposixgw-bypass.so find block files at {}", socket);
+            LOG.info("Programs with libposixgw-bypass.so get block files through {}", socket);
         } catch (IOException e) {
             LOG.warn("Programs cannot bypass FUSE: {}", e.toString());
         }

@@ -53,7 +53,7 @@ final class Capacity {
 
     private String condition(long now) {
         if (askedAtNanos != NOT_ASKED && now - askedAtNanos > PATIENCE_NANOS) {
-            return "Alluxio has not answered for " + (now - askedAtNanos) / 1_000_000_000 + " s";
+            return "Alluxio has not responded for " + (now - askedAtNanos) / 1_000_000_000 + " s";
         }
         return error == 0 ? "" : "Alluxio failed the last request for its capacity (errno " + error + ")";
     }

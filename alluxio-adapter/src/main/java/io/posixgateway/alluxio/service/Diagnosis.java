@@ -71,7 +71,7 @@ public final class Diagnosis {
         try {
             text = part.text();
         } catch (IOException | RuntimeException e) {
-            text = "not to be had: " + e + "\n";
+            text = "not available: " + e + "\n";
         }
         texts.put(name, redactor.clean(text));
     }
@@ -102,7 +102,7 @@ public final class Diagnosis {
     private static String kernel() {
         return read(Path.of("/proc/version"))
                 + "/dev/fuse is "
-                + (Files.isWritable(Path.of("/dev/fuse")) ? "usable" : "not usable by this process") + "\n"
+                + (Files.isWritable(Path.of("/dev/fuse")) ? "usable" : "not accessible to this process") + "\n"
                 + "enable_uring is " + read(Path.of("/sys/module/fuse/parameters/enable_uring"))
                 + "io_uring is " + Objects.requireNonNullElse(UringRefusal.ofThisProcess(), "allowed to this process")
                 + "\n"
@@ -145,12 +145,12 @@ public final class Diagnosis {
     }
 
     private static String requests(List<Volume> volumes) {
-        StringBuilder text = new StringBuilder("Requests that are not answered, by volume.\n");
+        StringBuilder text = new StringBuilder("Requests in flight, by volume.\n");
         for (Volume volume : volumes) {
             text.append(volume.name())
                     .append(", beside ")
                     .append(volume.session().metrics().delayed())
-                    .append(" that its limits delay\n");
+                    .append(" delayed by its limits\n");
             for (RequestUnderWay request : volume.session().underWay(0)) {
                 text.append("  ").append(request).append('\n');
             }

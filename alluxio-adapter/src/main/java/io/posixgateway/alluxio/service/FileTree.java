@@ -42,12 +42,13 @@ final class FileTree {
      */
     static List<Name> names(String path, NameCodec codec) throws TreeException {
         if (!path.startsWith("/") || path.indexOf('\0') >= 0) {
-            throw new TreeException(Errno.EINVAL, "path '" + path + "': give an absolute path");
+            throw new TreeException(Errno.EINVAL, "'" + path + "' is not an absolute path; give one");
         }
         List<Name> names = new ArrayList<>();
         for (String part : path.substring(1).split("/", -1)) {
             if (part.equals(".") || part.equals("..")) {
-                throw new TreeException(Errno.EINVAL, "path '" + path + "': '.' and '..' are not allowed");
+                throw new TreeException(
+                        Errno.EINVAL, "path '" + path + "' contains '.' or '..'; give an absolute path without them");
             }
             if (!part.isEmpty()) {
                 names.add(codec.shown(part));
@@ -87,7 +88,7 @@ final class FileTree {
     boolean removeDirectory(String path, boolean recursive) throws TreeException {
         List<Name> names = names(path, codec);
         if (names.isEmpty()) {
-            throw new TreeException(Errno.EINVAL, "path '/': the root cannot be removed; give a path below it");
+            throw new TreeException(Errno.EINVAL, "the root '/' cannot be removed; give a path below it");
         }
         try (Held held = new Held()) {
             long parent = held.nodeOf(parents(names), path);
@@ -124,7 +125,7 @@ final class FileTree {
         List<Name> from = names(path, codec);
         List<Name> to = names(newPath, codec);
         if (from.isEmpty() || to.isEmpty()) {
-            throw new TreeException(Errno.EINVAL, "path '/': the root cannot be renamed; give a path below it");
+            throw new TreeException(Errno.EINVAL, "the root '/' cannot be renamed; give a path below it");
         }
         try (Held held = new Held()) {
             long newParent = held.nodeOf(parents(to), newPath);
@@ -227,7 +228,7 @@ final class FileTree {
     private static void checkDepth(int depth, String path) throws TreeException {
         if (depth > MOST_DEPTH) {
             throw new TreeException(
-                    Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete what is below it first");
+                    Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete its contents first");
         }
     }
 
@@ -240,12 +241,12 @@ final class FileTree {
     private static String text(int errno) {
         return switch (errno) {
             case Errno.ENOENT -> "no such file or folder; create it first";
-            case Errno.EACCES, Errno.EPERM -> "Alluxio does not permit this; grant it to the gateway's user there";
-            case Errno.EEXIST -> "is there already; delete it first, or give another name";
-            case Errno.ENOTDIR -> "is not a folder; give one";
+            case Errno.EACCES, Errno.EPERM -> "Alluxio denies access; grant it to the gateway's user in Alluxio";
+            case Errno.EEXIST -> "already exists; delete it first, or give another name";
+            case Errno.ENOTDIR -> "is not a folder; give a folder";
             case Errno.EISDIR -> "is a folder; give a file";
             case Errno.ENOTEMPTY -> "the folder is not empty; empty it first";
-            case Errno.EIO -> "Alluxio does not answer, or failed; its master's log says why";
+            case Errno.EIO -> "Alluxio does not answer, or failed; see its master's log";
             default -> "errno " + errno;
         };
     }

@@ -156,7 +156,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
             pages = free;
             free.start();
         } catch (IOException e) {
-            LOG.debug("No pages yet", e);
+            LOG.debug("The HTTP pages are not available yet", e);
         }
     }
 
@@ -167,7 +167,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
      */
     private void begin(boolean afterAnother) throws IOException {
         leads = true;
-        LOG.info("Leading: taking over what the keeper holds");
+        LOG.info("Leading: taking over the keeper's sessions");
         daemon(takeover, "takeover").start();
         try {
             takeover.awaitFirstTry(FIRST_TRY_MILLIS);

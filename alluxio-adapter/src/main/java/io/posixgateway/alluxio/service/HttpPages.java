@@ -141,7 +141,7 @@ final class HttpPages implements AutoCloseable {
 
     private void metrics(HttpExchange exchange) throws IOException {
         if (!metricsTurns.tryAcquire()) {
-            answer(exchange, () -> Page.text(503, "too many readers of the metrics at the same time\n"));
+            answer(exchange, () -> Page.text(503, "too many concurrent readers of the metrics\n"));
             return;
         }
         try {
@@ -156,7 +156,7 @@ final class HttpPages implements AutoCloseable {
     private Page readiness() {
         return ready.getAsBoolean()
                 ? Page.text(200, "ready\n")
-                : Page.text(503, "sessions of the keeper are not all served yet\n");
+                : Page.text(503, "not all sessions of the keeper are served yet\n");
     }
 
     private static void answer(HttpExchange exchange, PageMaker maker) throws IOException {
@@ -165,7 +165,7 @@ final class HttpPages implements AutoCloseable {
             page = maker.make();
         } catch (IOException | RuntimeException e) {
             LOG.error("The page {} failed", exchange.getRequestURI(), e);
-            page = Page.text(500, "failed: the log says why\n");
+            page = Page.text(500, "failed; see the gateway's log\n");
         }
         byte[] body = page.body();
         try (exchange) {

@@ -281,7 +281,7 @@ public final class KeeperClient implements Takeover.Kept {
             closeAll(fds);
             throw new KeeperException(
                     "failed",
-                    "the keeper at " + socket + " sent what is no response (" + e.getMessage()
+                    "the keeper at " + socket + " sent an invalid response (" + e.getMessage()
                             + "); start the posix-gateway-keeper of this version there");
         } catch (KeeperException e) {
             closeAll(fds);
@@ -296,8 +296,8 @@ public final class KeeperClient implements Takeover.Kept {
         if (!isBelieved()) {
             throw new KeeperException(
                     "failed",
-                    "the socket " + socket + " of the keeper belongs to another user than root and the one of this"
-                            + " process, so it is not trusted; remove it and start posix-gateway-keeper");
+                    "the socket " + socket + " of the keeper belongs neither to root nor to the user of this process,"
+                            + " so it is not trusted; remove it and start posix-gateway-keeper");
         }
     }
 
@@ -320,7 +320,7 @@ public final class KeeperClient implements Takeover.Kept {
                     ? Native.sendWithFds(connection, chunk, count, given)
                     : Native.send(connection, chunk, count);
             if (result < 0) {
-                throw unavailable("does not take requests (" + Native.errorText(result) + "); its log says why");
+                throw unavailable("does not accept requests (" + Native.errorText(result) + "); see its log");
             }
             at += result > 0 ? result : count; // 0: all were sent
         }
@@ -337,8 +337,9 @@ public final class KeeperClient implements Takeover.Kept {
             if (count <= 0) {
                 throw unavailable(
                         count == 0
-                                ? "closed the connection without a response; its log says why"
-                                : "does not answer (" + Native.errorText(count) + "); is it stopped, or overloaded?");
+                                ? "closed the connection without a response; see its log"
+                                : "does not answer (" + Native.errorText(count) + "); check whether it is stopped or"
+                                        + " overloaded");
             }
             byte[] bytes = new byte[count];
             chunk.get(0, bytes);
@@ -347,7 +348,7 @@ public final class KeeperClient implements Takeover.Kept {
                 return line.toString(StandardCharsets.UTF_8);
             }
         }
-        throw unavailable("sends a response without end; start the posix-gateway-keeper of this version there");
+        throw unavailable("sends a response that is too long; start the posix-gateway-keeper of this version there");
     }
 
     private KeeperException unavailable(String what) {

@@ -47,14 +47,15 @@ final class KeeperNotices implements NoticeCarrier {
         if (e.code().equals(KeeperException.INVALID)) {
             if (!tooOld) {
                 LOG.warn(
-                        "The keeper writes no notices for session {} ({}): a child of this process does; update the keeper",
+                        "The keeper does not send kernel notifications for session {} ({}), so a child of this"
+                                + " process does: update the keeper",
                         session,
                         e.getMessage());
             }
             refusedNanos = clock.nanos();
             tooOld = true;
         } else {
-            LOG.debug("A notice of session {} is written without the keeper: {}", session, e.getMessage());
+            LOG.debug("A kernel notification of session {} is sent without the keeper: {}", session, e.getMessage());
         }
         return AWAY;
     }

@@ -144,7 +144,7 @@ public final class KeeperWatch implements AutoCloseable {
             held = keeper.held();
         } catch (KeeperException e) {
             unkept = served.size();
-            complain("", "No keeper holds the sessions served here, which end with this process: " + e.getMessage());
+            complain("", "No keeper holds the sessions served here, so they end with this process: " + e.getMessage());
             return;
         }
         complained.remove("");
@@ -161,14 +161,14 @@ public final class KeeperWatch implements AutoCloseable {
     private boolean given(Served one) {
         try {
             if (one.give()) {
-                LOG.warn("Session {} was given to the keeper, which did not hold it", one.name());
+                LOG.warn("Session {} was not held by the keeper, and is passed to it again", one.name());
             }
             complained.remove(one.name());
             return true;
         } catch (KeeperException e) {
             complain(
                     one.name(),
-                    "The keeper does not hold session " + one.name() + ", which ends with this process: "
+                    "The keeper does not hold session " + one.name() + ", so it ends with this process: "
                             + e.getMessage());
             return false;
         }

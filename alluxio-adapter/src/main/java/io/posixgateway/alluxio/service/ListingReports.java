@@ -32,11 +32,11 @@ final class ListingReports {
     private record Wording(String verb, String why, String others) {
         private static final Wording LISTINGS = new Wording(
                 "lists",
-                "the first listing of a large directory of an object store takes minutes",
+                "the first listing of a large directory in an object store takes minutes",
                 "more directories are being listed");
         private static final Wording COPIES = new Wording(
                 "renames a file to",
-                "in an object store that is a copy, and takes as long; to end it, kill the program",
+                "in an object store, renaming copies the file; to stop it, kill the program",
                 "more files are being renamed");
     }
 

@@ -73,7 +73,7 @@ public final class Logging {
      */
     public static void setFormat(String format) {
         if (!format.equals("text") && !format.equals("json")) {
-            throw new OptionException("log format '" + format + "' is not known; it is text or json");
+            throw new OptionException("log format '" + format + "' is not known; give text or json");
         }
         json = format.equals("json");
     }
@@ -96,7 +96,7 @@ public final class Logging {
         Level level = LEVELS.get(text.toUpperCase(Locale.ROOT));
         if (level == null) {
             throw new OptionException(
-                    "log level '" + text + "' is not known; it is one of ERROR, WARN, INFO, DEBUG, TRACE");
+                    "log level '" + text + "' is not known; give one of ERROR, WARN, INFO, DEBUG, TRACE");
         }
         return level;
     }

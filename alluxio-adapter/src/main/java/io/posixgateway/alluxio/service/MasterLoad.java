@@ -68,7 +68,7 @@ final class MasterLoad {
             }
             return end;
         } catch (StoreException e) {
-            LOG.info("Alluxio's master does not load {}: {}", path, e.getMessage());
+            LOG.info("Alluxio's master refused to load {}: {}", path, e.getMessage());
             return End.FAILED;
         }
     }
@@ -92,7 +92,7 @@ final class MasterLoad {
                 return End.LEFT;
             }
             if (isOver(heardNanos, patience.unheard()) || isOver(movedNanos, patience.unmoved())) {
-                LOG.info("Alluxio's load of {} makes no progress; it is at {} bytes", path, state.loadedBytes());
+                LOG.info("Alluxio's load job for {} makes no progress; it is at {} bytes", path, state.loadedBytes());
                 stop(ours);
                 return End.FAILED;
             }
@@ -109,7 +109,7 @@ final class MasterLoad {
         try {
             return store.loadState(path);
         } catch (StoreException e) {
-            LOG.debug("Alluxio's load of {}: {}", path, e.getMessage());
+            LOG.debug("Alluxio's load job for {}: {}", path, e.getMessage());
             return null;
         }
     }
@@ -129,7 +129,7 @@ final class MasterLoad {
         try {
             store.stopLoad(path);
         } catch (StoreException e) {
-            LOG.info("Alluxio's load of {} is not stopped: {}", path, e.getMessage());
+            LOG.info("Alluxio's load job for {} could not be stopped: {}", path, e.getMessage());
         }
     }
 }

@@ -43,7 +43,7 @@ final class MemoryGroup {
         try {
             membership = Files.readString(Path.of("/proc/self/cgroup"));
         } catch (IOException e) {
-            LOG.debug("No control group: {}", e.toString());
+            LOG.debug("The control group's memory cannot be read: {}", e.toString());
         }
         return new MemoryGroup(Path.of("/sys/fs/cgroup"), membership);
     }

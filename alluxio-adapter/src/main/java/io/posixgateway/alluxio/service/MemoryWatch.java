@@ -180,8 +180,8 @@ final class MemoryWatch {
             return null;
         }
         refused.incrementAndGet();
-        return "this gateway takes no new volume for now: " + words()
-                + ", though it gave its caches back; the attach is retried. Raise the memory limit"
-                + " (node.gateway.resources.limits.memory), or let fewer pods with volumes run on this node";
+        return "this gateway accepts no new volume for now: " + words()
+                + ", although its caches were evicted; the attach is retried. Raise the memory limit"
+                + " (node.gateway.resources.limits.memory), or run fewer pods with volumes on this node";
     }
 }

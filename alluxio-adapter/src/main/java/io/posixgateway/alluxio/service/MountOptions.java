@@ -37,45 +37,49 @@ public final class MountOptions {
                     Option.oneOf(
                             "transport",
                             "auto",
-                            "How requests travel from the kernel; auto takes the first the kernel allows of uring, devfuse,"
-                                    + " libfuse. A session that a keeper holds takes devfuse for auto, and cannot have libfuse.",
+                            "Transport of requests from the kernel; auto chooses the first of uring, devfuse and"
+                                    + " libfuse that the kernel allows. With a keeper, auto means devfuse, and"
+                                    + " libfuse is not possible.",
                             "auto",
                             "uring",
                             "devfuse",
                             "libfuse"),
-                    Option.onOff(
-                            "ro",
-                            false,
-                            "Mounted read-only; changes are refused by the kernel and again by the gateway."),
+                    Option.onOff("ro", false, "Mount read-only; both the kernel and the gateway refuse changes."),
                     Option.onOff(
                             "suid",
                             false,
-                            "Set-user-id and set-group-id bits of programs take effect. Only for a mount that root makes."),
-                    Option.onOff("dev", false, "Devices can be opened. Only for a mount that root makes."),
+                            "Set-user-id and set-group-id bits of programs take effect. Only for root's mounts."),
+                    Option.onOff("dev", false, "Devices can be opened. Only for root's mounts."),
                     Option.onOff("exec", true, "Programs can be run."),
-                    Option.onOff("sync", false, "Each write ends as an fsync does: in Alluxio, which is slow."),
                     Option.onOff(
-                            "dirsync", false, "Shown in /proc/mounts; changes of names are always in Alluxio at once."),
+                            "sync",
+                            false,
+                            "Each write is uploaded to Alluxio before it returns, as after fsync; slow."),
+                    Option.onOff(
+                            "dirsync",
+                            false,
+                            "Shown in /proc/mounts; changes of names are always written to Alluxio at once."),
                     Option.oneOf(
                             "access_time",
                             "relatime",
-                            "Shown in /proc/mounts; reading moves no time of a file in Alluxio.",
+                            "Shown in /proc/mounts; reads never update the access time in Alluxio.",
                             "relatime",
                             "noatime",
                             "nodiratime",
                             "strictatime"),
-                    Option.onOff("allow_other", false, "Other users than the one who mounts may enter."),
+                    Option.onOff("allow_other", false, "Users other than the one who mounts may access the mount."),
                     Option.onOff("default_permissions", true, "The kernel checks permission bits."),
                     Option.onOff(
                             "id_map",
                             false,
-                            "Id-mapped mounts of this one can show other owners (Linux 6.12, with default_permissions). The kernel"
-                                    + " then names users of creations only, and so does the access log."),
+                            "Allow id-mapped mounts of this mount, which show other owners (Linux 6.12, with"
+                                    + " default_permissions). The kernel then reports users for creations only, and"
+                                    + " so does the access log."),
                     new Option(
                             "max_io",
                             new Option.Size(128 << 10, 1 << 20),
                             "1M",
-                            "Largest read or write the kernel may send at once; a multiple of 4K."),
+                            "Largest read or write request of the kernel; a multiple of 4K."),
                     new Option(
                             "max_threads",
                             new Option.Whole(0, 1024),
@@ -85,65 +89,66 @@ public final class MountOptions {
                             "pool_threads",
                             new Option.Whole(0, 4096),
                             "0",
-                            "Most requests of this mount that wait for Alluxio at the same time; 0: two per CPU, at least 16"
-                                    + " and at most 64."),
+                            "Maximum number of requests of this mount that wait for Alluxio concurrently; 0: two per"
+                                    + " CPU, at least 16 and at most 64."),
                     new Option(
                             BYTES_PER_SECOND,
                             new Option.Size(1 << 20, 1L << 40),
                             "",
-                            "Most that is read, written and copied through this mount in a second, what the kernel has in its"
-                                    + " page cache left out; by default as much as there is. What comes sooner waits and"
-                                    + " never fails. Files are then neither passed through nor bypassed."),
+                            "Maximum bytes per second that are read, written and copied through this mount, without"
+                                    + " the kernel's page cache; by default no limit. Requests above it wait and"
+                                    + " never fail. It turns passthrough and bypass off."),
                     new Option(
                             REQUESTS_PER_SECOND,
                             new Option.Whole(1, 10_000_000),
                             "",
-                            "Most requests of the kernel in a second; by default as many as come. What comes sooner waits"
-                                    + " and never fails."),
+                            "Maximum requests per second from the kernel; by default no limit. Requests above it wait"
+                                    + " and never fail."),
                     new Option(
                             "queue_depth",
                             new Option.Whole(0, 1024),
                             "0",
-                            "Entries of each uring queue; 0: by the number of CPUs."),
+                            "Entries of each uring queue; 0: chosen by the number of CPUs."),
                     new Option(
                             "spin",
                             new Option.Whole(0, 10_000),
                             "0",
-                            "Microseconds a uring thread looks for work before it sleeps; 0: never."),
+                            "Microseconds for which a uring thread polls for work before it sleeps; 0: it sleeps at"
+                                    + " once."),
                     Option.onOff(
                             "sched_idle",
                             true,
-                            "uring threads run as SCHED_IDLE, behind the programs they serve, while requests come in quick"
-                                    + " succession; needs CAP_SYS_NICE."),
+                            "Run uring threads as SCHED_IDLE, after the programs they serve, while requests come in"
+                                    + " quick succession; needs CAP_SYS_NICE."),
                     Option.onOff(
                             "enable_uring",
                             false,
-                            "Switch the kernel's enable_uring on when it is off; this changes the whole machine."),
+                            "Switch the kernel's enable_uring on if it is off; this affects the whole machine."),
                     Option.oneOf(
                             "readdirplus",
                             "on",
-                            "Listings bring attributes with them, so that what is listed need not be looked up name by name:"
-                                    + " always (on), when the kernel expects a use for them (auto), or never (off).",
+                            "Listings return attributes, so that the kernel need not look up each name: always (on),"
+                                    + " when the kernel expects to need them (auto), or never (off).",
                             "on",
                             "auto",
                             "off"),
-                    Option.onOff("writeback_cache", false, "The kernel gathers small writes before it sends them."),
+                    Option.onOff("writeback_cache", false, "The kernel combines small writes before it sends them."),
                     new Option(
                             "slow_request",
                             new Option.Time(0, MOST_SECONDS),
                             "30s",
-                            "A request older than this is named in the log with its thread's stack, and counted; 0: never."),
+                            "A request older than this is logged with its thread's stack, and counted; 0: never."),
                     new Option(
                             "interrupt_after",
                             new Option.Time(0, MOST_SECONDS),
                             "5m",
-                            "A single call to Alluxio that takes longer is interrupted, and its request fails with ETIMEDOUT;"
-                                    + " 0: never. Listings, copies and uploads take as long as Alluxio needs."),
+                            "A single call to Alluxio that takes longer is interrupted, and its request fails with"
+                                    + " ETIMEDOUT; 0: never. Listings, copies and uploads have no limit."),
                     new Option(
                             "abort_after",
                             new Option.Time(0, MOST_SECONDS),
                             "0",
-                            "A request older than this aborts the whole mount: the last resort; 0: never.")),
+                            "A request older than this aborts the whole mount, as a last resort; 0: never.")),
             replaced(),
             words(),
             Map.of("stand_back", "sched_idle"));
@@ -168,8 +173,8 @@ public final class MountOptions {
     private static SessionOptions session(OptionValues values, String sourceName, boolean readOnly, boolean guard) {
         if (values.declares("no_open") && values.on("no_open") && !readOnly) {
             throw new OptionException(
-                    "option no_open needs a mount that is read-only: a writer has to be seen at its open; add ro"
-                            + " (of a volume: readOnly beside noOpen), or leave no_open out");
+                    "option no_open needs a read-only mount, because the gateway must see the opens of writers; add"
+                            + " ro (of a volume: readOnly), or leave no_open out");
         }
         Map<Feature, String> off = new EnumMap<>(SessionOptions.defaults().off());
         String against = againstPassthrough(values, readOnly);
@@ -263,10 +268,10 @@ public final class MountOptions {
             return SessionOptions.SWITCHED_OFF;
         }
         if (values.given(BYTES_PER_SECOND)) {
-            return "bytes_per_second limits it";
+            return "excluded by bytes_per_second";
         }
         boolean changes = !readOnly && !values.text("consistency").equals("immutable");
-        return changes ? "only with ro or consistency=immutable" : null;
+        return changes ? "needs ro or consistency=immutable" : null;
     }
 
     private static Map<String, String> replaced() {
@@ -281,7 +286,8 @@ public final class MountOptions {
         hints.put("big_writes", "not needed: always on");
         hints.put(
                 "remount",
-                "not possible: unmount it and mount it anew; mount -o remount,bind,ro changes how it is mounted alone");
+                "not supported: unmount and mount again; mount -o remount,bind,ro makes this one mount point"
+                        + " read-only");
         hints.put("max_idle_threads", "replaced by max_threads");
         return hints;
     }
@@ -300,7 +306,8 @@ public final class MountOptions {
             words.put(times, "access_time=" + times);
         }
         for (String word :
-                ("defaults _netdev nofail auto noauto user users nouser owner noowner group nogroup comment uhelper helper"
+                ("defaults _netdev nofail auto noauto user users nouser owner noowner group nogroup comment uhelper"
+                                + " helper"
                                 + " loud silent norelatime nostrictatime nolazytime noiversion nomand x-* X-*")
                         .split(" ", -1)) {
             words.put(word, "");

@@ -78,7 +78,8 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public Volume named(String name) throws ServiceException {
         if (!name.equals(volume.name())) {
             throw new ServiceException(
-                    Kind.NOT_FOUND, ONE + "its volume is '" + volume.name() + "', not '" + name + "'; give that");
+                    Kind.NOT_FOUND,
+                    ONE + "its volume is '" + volume.name() + "', not '" + name + "'; give '" + volume.name() + "'");
         }
         return volume;
     }

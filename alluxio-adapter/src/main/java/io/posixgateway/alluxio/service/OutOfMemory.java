@@ -16,7 +16,7 @@ public final class OutOfMemory {
             System.err.println("Thread " + thread.getName() + " failed: " + failure);
             if (failure instanceof OutOfMemoryError) {
                 System.err.println(
-                        "out of memory: the process ends; give POSIX_GATEWAY_HEAP or POSIX_GATEWAY_DIRECT more");
+                        "out of memory, so the process ends; increase POSIX_GATEWAY_HEAP or POSIX_GATEWAY_DIRECT");
                 Runtime.getRuntime().halt(EXIT);
             }
             failure.printStackTrace();

@@ -67,7 +67,8 @@ final class RefusedSessions {
         FuseSession session = FuseSession.serve(RefusingFileSystem.make(), kept, options, clock);
         sessions.put(name, new Refused(name, session, record));
         LOG.error(
-                "Session {} at {} cannot be served: its programs get EIO from now on. {}. Attach it with what is wrong mended, or unmount it",
+                "Session {} at {} cannot be served: its programs now get EIO. {}. Correct the cause and attach it"
+                        + " again, or unmount it",
                 name,
                 kept.target(),
                 why);
@@ -82,8 +83,8 @@ final class RefusedSessions {
     void abort(String name, String why) throws KeeperException {
         keeper.abort(name);
         LOG.error(
-                "Session {} is ended, as its calls cannot even be answered with an error: its programs get ENOTCONN from now on. {}."
-                        + " Mount it anew; the driver does so where it mounted it",
+                "Session {} was ended, because its calls cannot even fail with EIO: its programs now get ENOTCONN."
+                        + " {}. Mount it again; the CSI driver does so for its volumes",
                 name,
                 why);
     }

@@ -177,7 +177,7 @@ public final class Rehearsal {
         try (Store store = openNobody()) {
             store.status("/");
         } catch (StoreException e) {
-            LOG.debug("Nobody answered, as was to be expected", e);
+            LOG.debug("No response, as expected", e);
         }
     }
 

@@ -42,7 +42,7 @@ final class SpareHeap {
             compact();
             System.gc(); // gives back
         } catch (IllegalArgumentException e) {
-            LOG.warn("The heap stays as large as it is: {}", e.toString());
+            LOG.warn("The heap's size cannot be adjusted: {}", e.toString());
         } finally {
             machine.setVMOption(MOST, most);
             machine.setVMOption(LEAST, least);

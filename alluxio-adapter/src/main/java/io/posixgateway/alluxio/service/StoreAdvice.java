@@ -44,7 +44,7 @@ public final class StoreAdvice {
         StringBuilder text = new StringBuilder();
         for (String name : clusters.keySet()) {
             for (String line :
-                    answers.getOrDefault(name, List.of("not to be had: the master did not answer in time"))) {
+                    answers.getOrDefault(name, List.of("not available: the master did not answer in time"))) {
                 text.append("Alluxio ").append(name).append(": ").append(line).append('\n');
             }
         }
@@ -60,7 +60,7 @@ public final class StoreAdvice {
         try {
             return store.advice();
         } catch (StoreException | RuntimeException e) {
-            return List.of("not to be had: " + e.getMessage());
+            return List.of("not available: " + e.getMessage());
         }
     }
 }

@@ -111,7 +111,7 @@ final class Takeover implements Runnable {
     /** Waits until each session was tried once, or the time is over. */
     void awaitFirstTry(long millis) throws InterruptedException {
         if (!clock.await(tried, TimeUnit.MILLISECONDS.toNanos(millis))) {
-            LOG.warn("Taking over sessions takes long; control requests are served meanwhile");
+            LOG.warn("Taking over sessions takes long; control requests are served in the meantime");
         }
     }
 
@@ -145,7 +145,7 @@ final class Takeover implements Runnable {
             }
         }
         tried.countDown();
-        LOG.info("Taking over took {} ms", (clock.nanos() - began) / 1_000_000);
+        LOG.info("Takeover finished in {} ms", (clock.nanos() - began) / 1_000_000);
         volumes.endPreparation();
     }
 
@@ -218,7 +218,7 @@ final class Takeover implements Runnable {
             if (outcome != Outcome.REFUSED && outcome != Outcome.SURPRISE) {
                 return outcome;
             }
-            String why = reasons.getOrDefault(id, "The log says why");
+            String why = reasons.getOrDefault(id, "See the log");
             boolean told = told("answered", () -> volumes.refuse(id, why))
                     || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS
                             && told("ended", () -> volumes.abort(id, why)));
@@ -231,9 +231,9 @@ final class Takeover implements Runnable {
                 return true;
             } catch (ServiceException e) {
                 complain(
-                        id + " not " + how, "Calls to session " + id + " cannot be " + how + " yet: " + e.getMessage());
+                        id + " not " + how, "Calls of session " + id + " cannot be " + how + " yet: " + e.getMessage());
             } catch (RuntimeException | Error e) {
-                LOG.error("Calls to session {} cannot be {}; retrying", id, how, e);
+                LOG.error("Calls of session {} cannot be {}; retrying", id, how, e);
             }
             return false;
         }
@@ -265,7 +265,7 @@ final class Takeover implements Runnable {
             }
             if (!prepared) {
                 prepared = true;
-                LOG.info("Ready; waiting for the end of the process that serves");
+                LOG.info("Ready; waiting for the end of the serving process");
             }
         } while (!clock.await(begun, LOOK_NANOS) && !ending.getAsBoolean());
     }
@@ -303,8 +303,8 @@ final class Takeover implements Runnable {
             }
             return Outcome.DONE;
         } catch (InvalidProtocolBufferException e) {
-            complain(id, "Session " + id + " has a record that is none of ours");
-            reasons.put(id, "Its record is none of this version's: serve it with the one that mounted it");
+            complain(id, "Session " + id + " has a record that is not of this gateway");
+            reasons.put(id, "Its record was written by another version: serve it with the version that mounted it");
             return Outcome.REFUSED;
         } catch (KeeperException e) {
             return notYet(id, String.valueOf(e.getMessage()));

@@ -66,7 +66,7 @@ final class VolumeFolders {
     private boolean makeMarked(String path, int mode, String volume) throws IOException {
         List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
         if (names.isEmpty()) {
-            throw new TreeException(Errno.EINVAL, "the root is no volume's folder");
+            throw new TreeException(Errno.EINVAL, "the root cannot be a volume's folder");
         }
         String stored = stored(names, names.size());
         if (names.size() > 1) {
@@ -83,8 +83,8 @@ final class VolumeFolders {
         if (mark(stored) == null) {
             throw new TreeException(
                     Errno.EEXIST,
-                    path + " is there already and is no volume's: what is in it would be deleted with the volume;"
-                            + " let the class have onDelete: retain, or another basePath or pathPattern");
+                    path + " already exists and belongs to no volume, so its contents would be deleted with the"
+                            + " volume; set onDelete: retain, or another basePath or pathPattern, in the StorageClass");
         }
         return false; // whose it is was looked at before, and will be again
     }
@@ -121,12 +121,12 @@ final class VolumeFolders {
         if (owner == null) {
             throw new TreeException(
                     Errno.EPERM,
-                    path + " belongs to no volume, not to " + volume
-                            + ": it was left as it is; if it is to go, delete it by hand");
+                    path + " belongs to no volume, so it is not deleted with " + volume + "; delete it by hand if it"
+                            + " is not needed");
         }
         boolean another = !volume.equals(owner);
         if (another) {
-            LOG.warn("{} belongs to {} and was left as it is: {} has no folder any more", path, owner, volume);
+            LOG.warn("{} belongs to {} and was not changed: {} no longer has a folder", path, owner, volume);
         }
         return another;
     }
@@ -142,8 +142,8 @@ final class VolumeFolders {
                 if (owner != null && !own) {
                     throw new TreeException(
                             Errno.EEXIST,
-                            folder + " goes with the volume " + owner + ", so " + path
-                                    + " cannot be another's: give the class another basePath or pathPattern");
+                            folder + " belongs to the volume " + owner + ", so " + path + " cannot belong to another"
+                                    + " one; set another basePath or pathPattern in the StorageClass");
                 }
             }
         } catch (TreeException e) {

@@ -105,8 +105,8 @@ public final class VolumeWatch {
                 request.unique(),
                 seconds(request.remoteNanos()),
                 request.callerInterrupted()
-                        ? "its program got a signal, and gets EINTR"
-                        : "it is answered with ETIMEDOUT (interrupt_after)");
+                        ? "its program received a signal and gets EINTR"
+                        : "it fails with ETIMEDOUT (interrupt_after)");
         return true;
     }
 
@@ -123,8 +123,8 @@ public final class VolumeWatch {
             watched.abort();
             aborts.incrementAndGet();
             LOG.error(
-                    "Volume {}: the connection is aborted, as request {} was not answered for {} s (abort_after); every use"
-                            + " of the mount fails from now on",
+                    "Volume {}: aborting the connection, because request {} was not answered for {} s (abort_after);"
+                            + " all use of the mount now fails",
                     volume,
                     request.unique(),
                     seconds(request.ageNanos()));

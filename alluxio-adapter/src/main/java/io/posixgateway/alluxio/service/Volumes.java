@@ -86,7 +86,7 @@ public final class Volumes implements Takeover.Server {
     public Volume named(String name) throws ServiceException {
         Volume volume = served.get(name);
         if (volume == null) {
-            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached here; attach it first");
+            throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached; attach it first");
         }
         return volume;
     }
@@ -147,7 +147,7 @@ public final class Volumes implements Takeover.Server {
         try {
             keeper.store(name, earlier);
         } catch (KeeperException e) {
-            LOG.debug("What was stored with session {} may have changed: {}", name, e.getMessage());
+            LOG.debug("The stored record of session {} may have changed: {}", name, e.getMessage());
         }
     }
 
@@ -296,7 +296,7 @@ public final class Volumes implements Takeover.Server {
                 .map(one -> one.request().getVolume())
                 .filter(name -> !names.contains(name))
                 .forEach(name -> {
-                    LOG.debug("Volume {} is gone", name);
+                    LOG.debug("Volume {} has ended", name);
                     discard(prepared.remove(name));
                 });
     }
@@ -330,7 +330,7 @@ public final class Volumes implements Takeover.Server {
                     throw refusal(e);
                 }
             }
-            LOG.info("Volume {} is detached", name);
+            LOG.info("Volume {} was detached", name);
             return name;
         });
     }
@@ -343,7 +343,7 @@ public final class Volumes implements Takeover.Server {
         CompletableFuture.allOf(volumes.stream()
                         .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background)
                                 .exceptionally(failure -> {
-                                    LOG.error("Volume {} is left by the end of the process", volume.name(), failure);
+                                    LOG.error("Volume {} is left to the next process", volume.name(), failure);
                                     return null;
                                 }))
                         .toArray(CompletableFuture<?>[]::new))
@@ -469,7 +469,7 @@ public final class Volumes implements Takeover.Server {
         if (!there.request().equals(request)) {
             throw new ServiceException(
                     Kind.EXISTS,
-                    "volume '" + request.getVolume() + "' is attached with other properties; detach it first");
+                    "volume '" + request.getVolume() + "' is already attached with other properties; detach it first");
         }
         return there;
     }
@@ -488,7 +488,7 @@ public final class Volumes implements Takeover.Server {
                 known.remove(name);
                 if (reported.add(volume + ' ' + name + '=' + value)) {
                     LOG.error(
-                            "Volume {} was attached by another version with {}={}, which does nothing here: {}",
+                            "Volume {} was attached by another version with {}={}, which has no effect here: {}",
                             volume,
                             name,
                             value,
@@ -539,7 +539,7 @@ public final class Volumes implements Takeover.Server {
         if (!NAME.matcher(name).matches()) {
             throw new ServiceException(
                     Kind.INVALID,
-                    "volume name '" + name + "' is not allowed; give 1 to 255 characters out of A-Z a-z 0-9 . _ : -");
+                    "volume name '" + name + "' is not allowed; give 1 to 255 of the characters A-Z a-z 0-9 . _ : -");
         }
     }
 
@@ -552,7 +552,8 @@ public final class Volumes implements Takeover.Server {
         try {
             if (!lock.tryLock(LOCK_SECONDS, TimeUnit.SECONDS)) {
                 throw new ServiceException(
-                        Kind.ABORTED, "another call for volume '" + name + "' is in flight; retry when it has ended");
+                        Kind.ABORTED,
+                        "another call for volume '" + name + "' is in progress; retry when it has finished");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -560,7 +561,8 @@ public final class Volumes implements Takeover.Server {
         }
         try {
             if (draining) {
-                throw new ServiceException(Kind.UNAVAILABLE, "this gateway is ending; its successor will answer");
+                throw new ServiceException(
+                        Kind.UNAVAILABLE, "this gateway is shutting down; retry, and its successor will answer");
             }
             return step.run();
         } finally {

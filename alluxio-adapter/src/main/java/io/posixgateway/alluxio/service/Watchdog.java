@@ -39,7 +39,7 @@ final class Watchdog implements AutoCloseable {
                 look.run();
             }
         } catch (InterruptedException e) {
-            LOG.debug("The watchdog ends");
+            LOG.debug("The watchdog stopped");
         }
     }
 

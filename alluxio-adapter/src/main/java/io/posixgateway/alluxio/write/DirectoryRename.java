@@ -114,7 +114,7 @@ public final class DirectoryRename {
             progress.end("done");
             notes.renames.remove(moving);
         } catch (StoreException e) {
-            progress.end("not finished (the same rename continues it): " + e.getMessage());
+            progress.end("interrupted (the same rename continues it): " + e.getMessage());
             if (!progress.begun) {
                 notes.renames.remove(moving);
             }
@@ -132,7 +132,7 @@ public final class DirectoryRename {
                     notes.renames.remove(moving);
                 }
             } catch (StoreException e) {
-                LOG.warn("{} (Alluxio does not say how far it is: {})", advice(moving), e.getMessage());
+                LOG.warn("{} (its progress in Alluxio is unknown: {})", advice(moving), e.getMessage());
             }
         }
     }
@@ -140,8 +140,8 @@ public final class DirectoryRename {
     /** What to do about a rename that did not end. */
     public static String advice(Moving moving) {
         return "The rename of the directory " + moving.from() + " to " + moving.to()
-                + " (paths in Alluxio) has not ended, so that"
-                + " files are in both. The same rename, such as mv -T OLD NEW, continues it; files moved back by hand undo it";
+                + " (paths in Alluxio) was interrupted, so both directories have files. The same rename, for example"
+                + " mv -T OLD NEW, continues it; to undo it, move the files back";
     }
 
     /** Where nothing is left of the old one, the new one is all of it. */
@@ -201,8 +201,8 @@ public final class DirectoryRename {
                 if (!page.isEmpty() && page.get(0).id() == first.id()) {
                     throw new StoreException(
                             Errno.EIO,
-                            from + "/" + first.name() + " cannot be moved to " + to
-                                    + ", which another client renamed or removed; move the rest to where it is now",
+                            from + "/" + first.name() + " cannot be moved to " + to + ", because another client"
+                                    + " renamed or removed that directory; move the remaining files to its new place",
                             null);
                 }
             }
@@ -223,8 +223,8 @@ public final class DirectoryRename {
             throw new StoreException(
                     Errno.ENOTEMPTY,
                     directory
-                            + " is not empty in the bucket, though Alluxio lists nothing there; remove those keys in the bucket,"
-                            + " and rename it again",
+                            + " is not empty in the bucket, although Alluxio lists it as empty; remove its keys in"
+                            + " the bucket, then rename it again",
                     null);
         }
     }
@@ -344,7 +344,8 @@ public final class DirectoryRename {
         boolean interrupted = Thread.interrupted();
         try {
             if (!threads.awaitTermination(LAST_FILES_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("Files of a directory whose rename ended may still move: Alluxio does not answer");
+                LOG.warn("Files of a directory may still be moving, although its rename ended: Alluxio does not"
+                        + " answer");
             }
         } catch (InterruptedException e) {
             interrupted = true;
@@ -363,11 +364,11 @@ public final class DirectoryRename {
             move.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while a directory was renamed", e);
+            throw new StoreException(Errno.EINTR, "Interrupted while renaming a directory", e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof StoreException failure
                     ? failure
-                    : new StoreException(Errno.EIO, "A file of the directory was not moved: " + e.getCause(), e);
+                    : new StoreException(Errno.EIO, "A file of the directory could not be moved: " + e.getCause(), e);
         } finally {
             remote.endUnlimited();
             remote.end();
@@ -451,7 +452,7 @@ public final class DirectoryRename {
             if (now >= nextCheckNanos) {
                 nextCheckNanos = now + CHECK_NANOS;
                 if (RemoteCalls.ofThread().callerKilled()) {
-                    throw new StoreException(Errno.EINTR, "the program that waited was killed", null);
+                    throw new StoreException(Errno.EINTR, "the waiting program was killed", null);
                 }
             }
         }

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
     private static final String GONE =
-            "it is gone from Alluxio: another client deleted it, or a worker that stopped undid it; which of the two is not known";
+            "it is gone from Alluxio: either another client deleted it, or a worker that stopped responding removed"
+                    + " it later";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a publication that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -70,7 +71,9 @@ final class Doubtful implements AutoCloseable {
             record.put(DraftRecord.UNOPENED, 0);
         } catch (StoreException e) {
             LOG.warn(
-                    "The next process will not know of {}: {}", record.content().path(), e.getMessage());
+                    "The next process will not know about {}: {}",
+                    record.content().path(),
+                    e.getMessage());
         }
         return keep(draft.spool, record);
     }
@@ -88,7 +91,7 @@ final class Doubtful implements AutoCloseable {
             return true;
         }
         LOG.info(
-                "{} stays in {} until a worker that was sent it, and stopped, can no longer undo it",
+                "{} stays in {}, because a worker that stopped responding may still undo its upload",
                 path,
                 spool.file());
         all.add(new Kept(spool, record, metadata.nowNanos()));
@@ -120,7 +123,7 @@ final class Doubtful implements AutoCloseable {
         try {
             drafts.folder.setAside(kept.spool, kept.record.content().path(), why);
         } catch (StoreException e) {
-            LOG.error("{} stays where it is, as {}: {}", kept.spool.file(), why, e.getMessage());
+            LOG.error("{} stays where it is, because {}: {}", kept.spool.file(), why, e.getMessage());
         }
         return true;
     }
@@ -226,11 +229,11 @@ final class Doubtful implements AutoCloseable {
         try {
             boolean safe = metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
             if (safe) {
-                LOG.info("{} was uploaded once more", draft.record.content().path());
+                LOG.info("{} was uploaded again", draft.record.content().path());
             }
             return safe;
         } catch (StoreException e) {
-            LOG.error("A file could not be uploaded once more yet: {}", e.getMessage());
+            LOG.error("A file could not be uploaded again yet: {}", e.getMessage());
             return false;
         }
     }
@@ -244,9 +247,7 @@ final class Doubtful implements AutoCloseable {
     }
 
     private static boolean dropped(Kept kept) {
-        LOG.info(
-                "{} has another content by now, or is gone",
-                kept.record.content().path());
+        LOG.info("{} has new content, or is gone", kept.record.content().path());
         Draft.remove(kept.spool, kept.record, false);
         return true;
     }
@@ -281,15 +282,18 @@ final class Doubtful implements AutoCloseable {
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
             if (!leaves && kept.record.isStored()) {
                 LOG.warn(
-                        "A worker that stopped has not answered, and may undo {}: its content stays in {}, and the next mount of"
-                                + " the volume here continues with it",
+                        "A worker that stopped responding may still undo the upload of {}: its content stays in {}"
+                                + " for the volume's next mount on this host",
                         kept.record.content().path(),
                         kept.spool.file());
             }
             if (leaves || kept.record.isStored()) {
                 kept.spool.close(true);
             } else {
-                isSetAside(kept, "a worker that stopped may undo it, and nobody finds out after the end of this mount");
+                isSetAside(
+                        kept,
+                        "a worker that stopped responding may still undo its upload, and this mount ends"
+                                + " before that is known");
             }
         }
     }

@@ -250,7 +250,7 @@ final class Draft {
         try {
             record.doubt(inode.node(), facts.raw().id(), path);
         } catch (StoreException e) {
-            LOG.warn("The next process will upload {} once more: {}", path, e.getMessage());
+            LOG.warn("The next process will upload {} again: {}", path, e.getMessage());
         }
     }
 

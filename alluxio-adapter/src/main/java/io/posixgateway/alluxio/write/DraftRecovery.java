@@ -132,7 +132,7 @@ public final class DraftRecovery {
     private void keep(Path file, Drafts drafts, Exception failure) {
         String why = String.valueOf(failure.getMessage());
         if (goesOn && isReserving(file)) {
-            LOG.error("A name stays taken in Alluxio until the next process finds {}, as {}", file, why);
+            LOG.error("A name stays in use in Alluxio until the next process finds {}: {}", file, why);
             return;
         }
         if (goesOn && !isUnborn(file)) {
@@ -150,7 +150,7 @@ public final class DraftRecovery {
                 folder.setAside(file, "", why);
             }
         } catch (StoreException e) {
-            LOG.error("{} stays where it is, as {}: {}", file, why, e.getMessage());
+            LOG.error("{} stays where it is, because {}: {}", file, why, e.getMessage());
         }
     }
 
@@ -347,7 +347,7 @@ public final class DraftRecovery {
                 && !record.has(DraftRecord.STREAMED)
                 && !record.has(DraftRecord.RESERVING)
                 && Files.notExists(spool)) {
-            throw new StoreException(Errno.ENODATA, "its content, " + spool + ", is gone", null);
+            throw new StoreException(Errno.ENODATA, "its spool file " + spool + " is gone", null);
         }
     }
 
@@ -367,7 +367,7 @@ public final class DraftRecovery {
         } else if (SpoolFolder.hasContent(file)) {
             folder.setAside(file, path, why);
         } else {
-            LOG.warn("{} stays as it is in Alluxio, as {}; nothing of its change was here", path, why);
+            LOG.warn("{} is unchanged in Alluxio, because {}; this host has nothing of its change", path, why);
             folder.remove(file);
         }
     }
@@ -426,8 +426,7 @@ public final class DraftRecovery {
         }
         FileStatus now = returned.at(path);
         if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
-            throw new StoreException(
-                    Errno.ESTALE, "another file, " + path + ", has the number in Alluxio that it had", null);
+            throw new StoreException(Errno.ESTALE, "another file, " + path + ", now has its id in Alluxio", null);
         }
     }
 

@@ -390,7 +390,7 @@ public final class Drafts implements AutoCloseable {
             draft.published();
         } catch (StoreException e) {
             draft.failed = e.errno() != Errno.EINTR;
-            LOG.error("Upload failed, the content stays in {}: {}", draft.spool.file(), e.getMessage());
+            LOG.error("Upload failed; the content stays in {}: {}", draft.spool.file(), e.getMessage());
             throw e;
         }
     }
@@ -577,7 +577,7 @@ public final class Drafts implements AutoCloseable {
                 publishNow(draft, true);
             }
         } catch (StoreException e) {
-            LOG.error("A file that was being streamed is lost: {}", e.getMessage());
+            LOG.error("A file is lost that was being streamed to Alluxio: {}", e.getMessage());
         }
     }
 
@@ -590,7 +590,7 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error("{} could not be uploaded at the end: {}", draft.path(), e.getMessage());
+                LOG.error("{} could not be uploaded before the mount ended: {}", draft.path(), e.getMessage());
             }
         }
         doubtful.close();

@@ -156,7 +156,7 @@ public final class FileReplacer implements AutoCloseable {
             }
             return Outcome.TARGET_STAYS;
         } catch (StoreException e) {
-            LOG.debug("What became of {} is not known: {}", renaming.to(), e.getMessage());
+            LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
             return null;
         }
     }
@@ -195,7 +195,7 @@ public final class FileReplacer implements AutoCloseable {
                     log.remove(renaming);
                     throw failure(renaming, found, e);
                 }
-                LOG.info("{} is as it was, and is replaced again: {}", renaming.to(), e.getMessage());
+                LOG.info("{} is unchanged; replacing it again: {}", renaming.to(), e.getMessage());
             }
         }
     }
@@ -220,7 +220,7 @@ public final class FileReplacer implements AutoCloseable {
             }
             return now.id();
         } catch (StoreException e) {
-            LOG.debug("Which id {} has now is not known: {}", renaming.to(), e.getMessage());
+            LOG.debug("The current id of {} is unknown: {}", renaming.to(), e.getMessage());
             return renaming.fileId();
         }
     }
@@ -242,11 +242,14 @@ public final class FileReplacer implements AutoCloseable {
             try {
                 Outcome found = look.ask();
                 if (found == Outcome.IN_PLACE) {
-                    LOG.info("{} is in place, though that was not answered: {}", renaming.to(), failure.getMessage());
+                    LOG.info(
+                            "{} is in place, although Alluxio did not confirm it: {}",
+                            renaming.to(),
+                            failure.getMessage());
                 }
                 return found;
             } catch (StoreException e) {
-                LOG.debug("What became of {} is not known: {}", renaming.to(), e.getMessage());
+                LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
             }
             if (!pauses.await(beganNanos, waits)) {
                 throw unfinished(renaming, failure);
@@ -278,7 +281,7 @@ public final class FileReplacer implements AutoCloseable {
             Outcome found = answered(renaming, e, () -> outcomeOfFree(renaming, renamed));
             log.remove(renaming);
             if (found == Outcome.TARGET_STAYS) {
-                throw new StoreException(Errno.EEXIST, renaming.to() + " is there by now: " + e.getMessage(), e);
+                throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
             }
             if (found != Outcome.IN_PLACE) {
                 throw failure(renaming, found, e);
@@ -310,7 +313,8 @@ public final class FileReplacer implements AutoCloseable {
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {
         LOG.error(
-                "{} may be missing in Alluxio, which failed while it replaced it ({}): {} is renamed there when that is possible",
+                "{} may be missing in Alluxio, which failed while replacing it ({}): {} will be renamed to it when"
+                        + " Alluxio answers",
                 renaming.to(),
                 failure.getMessage(),
                 renaming.from());
@@ -320,7 +324,7 @@ public final class FileReplacer implements AutoCloseable {
         return new StoreException(
                 failure.errno(),
                 "Whether " + renaming.from() + " was renamed to " + renaming.to()
-                        + " is not known: either may be missing until Alluxio answers; it is renamed then: "
+                        + " is unknown: either may be missing until Alluxio answers; the rename is completed then: "
                         + failure.getMessage(),
                 failure);
     }
@@ -330,7 +334,7 @@ public final class FileReplacer implements AutoCloseable {
         Outcome outcome = outcome(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             store.rename(renaming.from(), renaming.to(), false);
-            LOG.warn("{} was lost while it was replaced; {} took its name", renaming.to(), renaming.from());
+            LOG.warn("{} was lost while being replaced; {} now has its name", renaming.to(), renaming.from());
             return Outcome.IN_PLACE;
         }
         return outcome;
@@ -473,7 +477,7 @@ public final class FileReplacer implements AutoCloseable {
         settling.lock();
         try {
             for (Renaming renaming : unfinished.values()) {
-                LOG.warn("{} does not take the name {}, as {}", renaming.from(), renaming.to(), why);
+                LOG.warn("{} cannot get the name {}: {}", renaming.from(), renaming.to(), why);
                 log.remove(renaming);
             }
             unfinished.clear();
@@ -495,8 +499,8 @@ public final class FileReplacer implements AutoCloseable {
             throw new StoreException(
                     Errno.EIO,
                     from
-                            + " stays: it may be all that is left of the file that it was to replace, and Alluxio does not answer;"
-                            + " remove it when it does",
+                            + " is not removed: it may be the only copy of the file that it was to replace, and"
+                            + " Alluxio does not answer; remove it when Alluxio answers",
                     null);
         }
     }
@@ -545,7 +549,7 @@ public final class FileReplacer implements AutoCloseable {
             log.remove(renaming);
             return true;
         } catch (StoreException e) {
-            LOG.debug("What became of {} is not known yet: {}", renaming.to(), e.getMessage());
+            LOG.debug("The outcome for {} is not known yet: {}", renaming.to(), e.getMessage());
             return false;
         }
     }

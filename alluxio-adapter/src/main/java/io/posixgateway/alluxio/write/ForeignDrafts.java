@@ -42,7 +42,7 @@ public final class ForeignDrafts {
                 drafts.folder.setAside(draft.spool, draft.record.content().path(), why);
             }
         } catch (StoreException e) {
-            LOG.error("{} stays where it is, as {}: {}", draft.spool.file(), why, e.getMessage());
+            LOG.error("{} stays where it is, because {}: {}", draft.spool.file(), why, e.getMessage());
         } finally {
             draft.unlock();
         }

@@ -51,7 +51,7 @@ final class IncompleteFiles {
             }
             return false;
         } catch (StoreException e) {
-            LOG.info("A file left by a failed upload stays for now: {}", e.getMessage());
+            LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
             return false;
         }
     }
@@ -68,7 +68,7 @@ final class IncompleteFiles {
                 aside = replacer.putAside(path, there.id());
             }
         } catch (StoreException e) {
-            LOG.warn("Whether {} is another client's is not known: {}", path, e.getMessage());
+            LOG.warn("Cannot determine whether {} belongs to another client: {}", path, e.getMessage());
         }
         cancel.run();
         if (aside != null) {
@@ -82,7 +82,8 @@ final class IncompleteFiles {
             replacer.putBack(aside);
         } catch (StoreException e) {
             LOG.error(
-                    "Another client's {} is now {}, as it could not be renamed back: {}. Do that with 'alluxio fs mv'",
+                    "Another client's {} is now {}, because renaming it back failed: {}. Rename it with 'alluxio fs"
+                            + " mv'",
                     aside.to(),
                     aside.from(),
                     e.getMessage());

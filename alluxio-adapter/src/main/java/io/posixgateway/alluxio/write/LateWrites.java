@@ -92,7 +92,7 @@ final class LateWrites {
         try {
             draft.record.put(DraftRecord.DOUBTFUL, 0);
         } catch (StoreException e) {
-            LOG.warn("The next process will not know that {} is unstable: {}", path, e.getMessage());
+            LOG.warn("The next process will not know that {} may still be undone: {}", path, e.getMessage());
         }
     }
 
@@ -104,7 +104,7 @@ final class LateWrites {
                     ? null
                     : new Sent(draft.inode, path, bytes, ContentDigest.of(draft.spool::read, bytes));
         } catch (StoreException e) {
-            LOG.warn("If {} comes back that is not noticed: {}", path, e.getMessage());
+            LOG.warn("A reappearance of {} will not be noticed: {}", path, e.getMessage());
             return null;
         }
     }

@@ -84,7 +84,7 @@ public final class Publisher {
     private void checkOwn(Draft draft) throws StoreException {
         if (table.ids().isForeign(draft.inode.node())) {
             throw new StoreException(
-                    Errno.ESTALE, draft.record.content().path() + " is a file of another Alluxio", null);
+                    Errno.ESTALE, draft.record.content().path() + " is a file of another Alluxio cluster", null);
         }
     }
 
@@ -135,7 +135,7 @@ public final class Publisher {
             if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EINTR) {
                 throw e;
             }
-            LOG.debug("Where {} is by now is not known: {}", known, e.getMessage());
+            LOG.debug("The current path of {} is unknown: {}", known, e.getMessage());
         }
         return metadata.pathOf(inode);
     }
@@ -335,7 +335,7 @@ public final class Publisher {
     /** Content of an earlier moment replaces only what it was published as then; the next call is the replacement. */
     private void checkStill(Draft draft, String path) throws StoreException {
         if (draft.again && store.status(path).id() != draft.inode.fileId()) {
-            throw new StoreException(Errno.ESTALE, path + " has other content by now", null);
+            throw new StoreException(Errno.ESTALE, path + " has new content in Alluxio", null);
         }
     }
 
@@ -347,9 +347,11 @@ public final class Publisher {
         try {
             String left = store.pathOf(before);
             LOG.error(
-                    "{} replaced a file that was put there in the last moment; its old content is {} now", path, left);
+                    "{} replaced a file that another client created at the same moment; that file is now {}",
+                    path,
+                    left);
         } catch (StoreException e) {
-            LOG.debug("What {} replaced is gone, as it should be: {}", path, e.getMessage());
+            LOG.debug("The file that {} replaced is removed: {}", path, e.getMessage());
         }
     }
 
@@ -415,7 +417,7 @@ public final class Publisher {
             store.delete(path);
             return true;
         } catch (StoreException e) {
-            LOG.info("A file left by a failed upload stays for now: {}", e.getMessage());
+            LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
             return false;
         }
     }

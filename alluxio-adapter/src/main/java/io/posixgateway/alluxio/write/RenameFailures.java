@@ -13,9 +13,9 @@ final class RenameFailures {
     static StoreException notRecorded(Renaming renaming, Path folder) {
         return new StoreException(
                 Errno.EIO,
-                renaming.to() + " is not replaced, as that cannot be recorded in " + folder
-                        + " (the log says why): were this host and Alluxio's master to stop meanwhile, the file could be lost."
-                        + " Make room there, or mount with another folder as spool",
+                renaming.to() + " is not replaced, because that cannot be recorded in " + folder + " (see the log),"
+                        + " and the file could be lost if this host and Alluxio's master stopped now. Free space"
+                        + " there, or mount with another spool",
                 null);
     }
 
@@ -24,8 +24,8 @@ final class RenameFailures {
         return failure.isUnanswered()
                 ? new StoreException(
                         Errno.EIO,
-                        renaming.to() + " and " + renaming.from()
-                                + " are as they were; do the same when Alluxio answers: " + failure.getMessage(),
+                        renaming.to() + " and " + renaming.from() + " are unchanged; retry when Alluxio answers: "
+                                + failure.getMessage(),
                         failure)
                 : failure;
     }
@@ -36,8 +36,8 @@ final class RenameFailures {
 
     static String bothGone(Renaming renaming) {
         return renaming.to() + " does not have its new content: neither it nor " + renaming.from()
-                + " is in the under file system any more, as another client removed them, or Alluxio's master was killed"
-                + " between; what this mount wrote is still in its spool, and is uploaded anew by the next fsync or close,"
-                + " all else has to be written again";
+                + " is in the under file system any more: another client removed them, or Alluxio's master was killed"
+                + " in between. Data that this mount wrote is still in its spool, and the next fsync or close uploads"
+                + " it again; write all other data again";
     }
 }

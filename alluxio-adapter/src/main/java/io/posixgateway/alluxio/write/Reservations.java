@@ -77,7 +77,7 @@ public final class Reservations {
             try {
                 settle(path);
             } catch (StoreException e) {
-                LOG.debug("What became of {} is not known yet: {}", path, e.getMessage());
+                LOG.debug("The outcome for {} is not known yet: {}", path, e.getMessage());
             }
         }
     }
@@ -124,8 +124,7 @@ public final class Reservations {
             settling.lockInterruptibly();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(
-                    Errno.EINTR, "Interrupted while an earlier creation of " + path + " was undone", e);
+            throw new StoreException(Errno.EINTR, "Interrupted while undoing an earlier creation of " + path + "", e);
         } finally {
             remote.end();
         }

@@ -45,11 +45,11 @@ final class Returned {
             return NOTHING; // it went with its last handle
         }
         if (record.has(DraftRecord.DIRTY) && record.has(DraftRecord.DOUBTFUL) && isComplete(record)) {
-            return "its writer had written more since it was synced last, when its node, or its mount, ended; what was synced is in"
-                    + " Alluxio, unless a worker that stopped has undone it since";
+            return "its writer had written more after the last sync when its node or mount ended; the synced data is"
+                    + " in Alluxio, unless a worker that stopped responding has undone it";
         }
         if (record.has(DraftRecord.DIRTY)) {
-            return "its writer had neither synced nor closed it when its node, or its mount, ended";
+            return "its writer had neither synced nor closed it when its node or mount ended";
         }
         if (!record.isDoubtful() && !record.has(DraftRecord.ATTRIBUTES)) {
             return NOTHING;
@@ -74,18 +74,18 @@ final class Returned {
             return "its file is gone from Alluxio, or was renamed";
         }
         if (now.id() != fileId || !now.complete() || now.lengthBytes() != bytesOf(spool)) {
-            return "its file has other content in Alluxio by now";
+            return "its file has new content in Alluxio";
         }
         return renumbered(record.origin(), doubtful, now);
     }
 
     private static @Nullable String renumbered(@Nullable Origin origin, boolean doubtful, FileStatus now) {
         if (origin == null) {
-            return doubtful ? null : "it is not known from which content it began";
+            return doubtful ? null : "the content that it was based on is unknown";
         }
         return origin.fileId() != now.id() || isStill(origin, now)
                 ? null
-                : "another file has its name and number in Alluxio by now";
+                : "another file now has its name and id in Alluxio";
     }
 
     /** Is it the same file with the same content, as far as can be seen? */

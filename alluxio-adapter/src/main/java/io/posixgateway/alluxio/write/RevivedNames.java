@@ -49,7 +49,7 @@ final class RevivedNames {
             }
             return true;
         } catch (StoreException e) {
-            LOG.debug("Whether {} is back is not known: {}", sent.path(), e.getMessage());
+            LOG.debug("Cannot determine whether {} has reappeared: {}", sent.path(), e.getMessage());
             return !e.isOutcomeUnknown();
         }
     }
@@ -97,7 +97,10 @@ final class RevivedNames {
         Renaming aside = replacer.putAside(sent.path(), there.id());
         if (store.status(aside.from()).id() == there.id()) {
             replacer.removeAside(aside);
-            LOG.warn("{} was back, as a worker that had stopped wrote it late, and is removed again", sent.path());
+            LOG.warn(
+                    "{} reappeared, because a worker that had stopped responding wrote it late; it is removed"
+                            + " again",
+                    sent.path());
         } else {
             replacer.putBack(aside);
         }

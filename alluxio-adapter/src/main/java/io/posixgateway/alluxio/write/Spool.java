@@ -130,7 +130,7 @@ final class Spool {
         if (offset > MAX_BYTES - bytes) {
             throw new StoreException(
                     Errno.EFBIG,
-                    file + " would end behind " + MAX_BYTES + " bytes, the most that a file can have",
+                    file + " would be longer than " + MAX_BYTES + " bytes, the maximum length of a file",
                     null);
         }
         return offset + bytes;
@@ -142,8 +142,8 @@ final class Spool {
             throw new StoreException(
                     Errno.EFBIG,
                     "A file with holes would be " + end + " bytes long, more than spool_size=" + folder.mostBytes()
-                            + ": Alluxio has no holes and would get zeros for all of them; write less far behind the end, or"
-                            + " mount with a larger spool_size",
+                            + ": Alluxio has no holes and would store zeros instead; write nearer to the end of the"
+                            + " file, or mount with a larger spool_size",
                     null);
         }
     }
@@ -299,7 +299,7 @@ final class Spool {
         try {
             return Files.getLastModifiedTime(file).toInstant();
         } catch (IOException e) {
-            throw SpoolFolder.failure("Asking for the time of " + file, e);
+            throw SpoolFolder.failure("Reading the time of " + file, e);
         }
     }
 

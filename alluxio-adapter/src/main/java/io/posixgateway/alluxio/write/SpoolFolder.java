@@ -66,7 +66,7 @@ public final class SpoolFolder {
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (IOException e) {
-            throw failure("No spool file in " + folder + " (the option spool gives another folder)", e);
+            throw failure("No spool file in " + folder + " (set another folder with the option spool)", e);
         }
     }
 
@@ -90,7 +90,7 @@ public final class SpoolFolder {
                 try {
                     inherit(file, names);
                 } catch (IOException e) {
-                    LOG.warn("{} stays as it is: {}", file, e.toString());
+                    LOG.warn("{} was not changed: {}", file, e.toString());
                 }
             }
             aside.items().forEach(item -> count(item.content(), item.bytes()));
@@ -112,7 +112,7 @@ public final class SpoolFolder {
         }
         long bytes = heldBytes(file);
         if (bytes > 0 && count(file, bytes)) {
-            LOG.warn("{} holds {} bytes that an earlier process could not upload: move or delete it", file, bytes);
+            LOG.warn("{} has {} bytes that an earlier process could not upload: move or delete it", file, bytes);
         }
     }
 
@@ -213,8 +213,9 @@ public final class SpoolFolder {
     }
 
     private String diskFull() {
-        return "The disk of " + folder + " has " + disk.usableBytes() + " bytes left, of which spool_free="
-                + disk.reserveBytes() + " are for recoveries: make room there, or mount with a spool on another disk";
+        return "The disk of " + folder + " has " + disk.usableBytes() + " bytes free, of which spool_free="
+                + disk.reserveBytes() + " are reserved for recovery: free space there, or mount with a spool on"
+                + " another disk";
     }
 
     /** The same for the ends of a hole, which the disk may never hold. */
@@ -244,8 +245,8 @@ public final class SpoolFolder {
         if (bytes == 0) {
             return all;
         }
-        String why = all + "; " + bytes + " bytes of that are content that could not be uploaded and was kept, such as "
-                + some + ": move or delete these files, which the log names";
+        String why = all + "; " + bytes + " bytes of them are content that could not be uploaded, such as " + some
+                + ": move or delete these files; the log names them";
         if (toldBytes.getAndSet(bytes) != bytes) {
             LOG.warn("{}", why);
         }

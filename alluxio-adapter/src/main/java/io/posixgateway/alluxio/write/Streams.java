@@ -104,7 +104,7 @@ final class Streams {
 
     private void lose(Draft draft, StoreException failure) {
         LOG.error(
-                "{} is lost while it was being written: {}",
+                "{} was lost while it was being written: {}",
                 draft.record.content().path(),
                 failure.getMessage());
         cancel(draft);
@@ -147,7 +147,7 @@ final class Streams {
                 throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
             }
             if (!incomplete.isAt(path, streamed.sink.fileId())) {
-                throw new StoreException(Errno.EIO, "Another client replaced or removed it meanwhile", null);
+                throw new StoreException(Errno.EIO, "Another client replaced or removed it in the meantime", null);
             }
             last.at(path);
             streamed.sink.complete();
@@ -162,13 +162,13 @@ final class Streams {
         try {
             incomplete.remove(metadata.pathOf(draft.inode), draft.facts.raw().id());
         } catch (StoreException e) {
-            LOG.info("What is left of a lost file stays: {}", e.getMessage());
+            LOG.info("Remains of a lost file cannot be removed: {}", e.getMessage());
         }
     }
 
     /** The failure of a file that an earlier process was streaming. */
     static StoreException left(String path) {
         return new StoreException(
-                Errno.EIO, path + " was being streamed by a gateway that is no more; write it again", null);
+                Errno.EIO, path + " was being streamed by a gateway that has ended; write it again", null);
     }
 }

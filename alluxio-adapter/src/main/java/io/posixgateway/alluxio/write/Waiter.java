@@ -37,7 +37,7 @@ interface Waiter {
                 if (RemoteCalls.ofThread().callerKilled()) {
                     throw new StoreException(
                             Errno.EINTR,
-                            "The program that waited was killed; its content is uploaded when the last handle is closed",
+                            "The waiting program was killed; the content is uploaded when the last handle is closed",
                             null);
                 }
             }

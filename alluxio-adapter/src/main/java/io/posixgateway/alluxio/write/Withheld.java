@@ -35,8 +35,8 @@ public final class Withheld {
     /** @param node 0: not known */
     void add(long node, Path record, String why) {
         LOG.error(
-                "What an earlier process left in {} stays there, and calls on its file fail with EIO: {}. Let a gateway of the"
-                        + " version that wrote it take over, or end the mount: then it is set aside",
+                "Content of an earlier process stays in {}, and calls on its file fail with EIO: {}. Let a gateway of"
+                        + " the version that wrote it take over, or unmount: then it is set aside",
                 record,
                 why);
         Entry entry = new Entry(record, why);
@@ -72,7 +72,7 @@ public final class Withheld {
         if (entry != null) {
             throw new StoreException(
                     Errno.EIO,
-                    "What was written is in " + SpoolFolder.spoolOf(entry.record)
+                    "The written content is in " + SpoolFolder.spoolOf(entry.record)
                             + ", where this process cannot continue with" + " it: " + entry.why,
                     null);
         }
@@ -98,7 +98,7 @@ public final class Withheld {
         try {
             folder.setAside(entry.record, "", entry.why);
         } catch (StoreException e) {
-            LOG.error("{} stays where it is: {}", entry.record, e.getMessage());
+            LOG.error("{} was not moved: {}", entry.record, e.getMessage());
         }
     }
 }

@@ -38,7 +38,7 @@ class AttributeEditTest {
 
     private static void isRefused(ThrowingCallable change) {
         assertThatThrownBy(change)
-                .hasMessageContaining("file id 7 was written by a later version")
+                .hasMessageContaining("file id 7 was written by a newer version")
                 .isInstanceOfSatisfying(StoreException.class, refused -> assertThat(refused.errno())
                         .isEqualTo(Errno.EOPNOTSUPP));
     }

@@ -26,6 +26,6 @@ class AccessProfileTest {
         assertThat(shown().lines().toList().get(1))
                 .containsPattern("^read +2 +0 +3.000ms +4.000ms +0.006s +98.3% +2.0K$");
         assertThat(shown().lines().toList().get(2)).containsPattern("^lookup +1 +1 +0.100ms");
-        assertThat(shown()).contains("4.0K", "1 lines are not an access log's, and were left out");
+        assertThat(shown()).contains("4.0K", "1 lines are not in the format of an access log, and were skipped");
     }
 }

@@ -66,7 +66,7 @@ class CommandLineTest {
     @Test
     void an_unknown_mount_option_is_a_wrong_argument_and_the_known_ones_are_told() {
         assertThat(run("mount", "alluxio://h:1/", "/mnt", "-o", "colour=red")).isEqualTo(2);
-        assertThat(err.toString()).contains("option 'colour' is not known; known are transport, ro");
+        assertThat(err.toString()).contains("option 'colour' is not known; give one of transport, ro");
     }
 
     @Test
@@ -90,7 +90,7 @@ class CommandLineTest {
         assertThat(run("mount", "alluxio://h:1/", "/mnt", "-o", "ro,stand_back=off", "--check-options"))
                 .isZero();
         assertThat(Logging.recent().split(begin, -1)[1].lines())
-                .filteredOn(line -> line.contains("option 'stand_back' is now called sched_idle; use that name"))
+                .filteredOn(line -> line.contains("option 'stand_back' was renamed to sched_idle; use that name"))
                 .hasSize(1);
     }
 
@@ -118,13 +118,13 @@ class CommandLineTest {
             alluxio.user.metadata.cache.max.size=1        | replaced by cache_entries
             alluxio.user.client.cache.enabled             | not needed
             alluxio.user.client.cache.size=1G             | not needed
-            alluxio.user.file.metadata.sync.interval=1    | put it into alluxio-site.properties
+            alluxio.user.file.metadata.sync.interval=1    | set it in alluxio-site.properties
             alluxio.user.short.circuit.enabled            | replaced by short_circuit
-            alluxio.user.short.circuit.preferred=true     | put it into alluxio-site.properties
-            alluxio.user.streaming.reader.buffer.size.messages=1 | put it into alluxio-site.properties
-            alluxio.user.file.readtype.default=CACHE      | put it into alluxio-site.properties
+            alluxio.user.short.circuit.preferred=true     | set it in alluxio-site.properties
+            alluxio.user.streaming.reader.buffer.size.messages=1 | set it in alluxio-site.properties
+            alluxio.user.file.readtype.default=CACHE      | set it in alluxio-site.properties
             alluxio.user.file.writetype.default=THROUGH   | replaced by write_type
-            alluxio.user.block.size.bytes.default=1       | put it into alluxio-site.properties
+            alluxio.user.block.size.bytes.default=1       | set it in alluxio-site.properties
             """)
     void an_option_of_alluxiofuse_is_answered_with_what_to_do(String option, String answer) {
         assertThat(run("mount", "alluxio://h:1/", "/mnt", "-o", option)).isEqualTo(2);
@@ -199,14 +199,14 @@ class CommandLineTest {
     @Test
     void a_place_that_is_not_in_alluxio_is_refused_with_the_forms_there_are() {
         assertThat(run("mount", "hdfs://h/data", "/mnt")).isEqualTo(1);
-        assertThat(err.toString()).contains("'hdfs://h/data' is no Alluxio URI; write alluxio://HOST:PORT/PATH");
+        assertThat(err.toString()).contains("'hdfs://h/data' is not an Alluxio URI; give alluxio://HOST:PORT/PATH");
     }
 
     @Test
     void an_unknown_log_level_is_refused() {
         assertThat(run("umount", "/nowhere", "--log-level", "LOUD")).isEqualTo(2);
         assertThat(err.toString())
-                .contains("log level 'LOUD' is not known; it is one of ERROR, WARN, INFO, DEBUG, TRACE");
+                .contains("log level 'LOUD' is not known; give one of ERROR, WARN, INFO, DEBUG, TRACE");
     }
 
     @Test
@@ -225,16 +225,16 @@ class CommandLineTest {
     void figures_of_what_is_no_mount_of_ours_are_refused(@TempDir Path folder) {
         assertThat(run("stats", "--count", "2", "/proc")).isEqualTo(1);
         assertThat(err.toString())
-                .contains("/proc is in a mount of type proc at /proc, not in one of posix-gateway;"
-                        + " posix-gateway mount makes one");
+                .contains("/proc is in a mount of type proc at /proc, not of posix-gateway; create one with"
+                        + " 'posix-gateway mount'");
         Path missing = folder.resolve("missing");
         assertThat(run("stats", "--count", "2", missing.toString())).isEqualTo(1);
-        assertThat(err.toString()).contains(missing + " is in a mount of type ", "not in one of posix-gateway");
+        assertThat(err.toString()).contains(missing + " is in a mount of type ", "not of posix-gateway");
     }
 
     @Test
     void unmounting_what_is_not_ours_is_refused() {
         assertThat(run("umount", "/proc")).isEqualTo(1);
-        assertThat(err.toString()).contains("/proc is a mount of type proc, not one of posix-gateway");
+        assertThat(err.toString()).contains("/proc is a mount of type proc, not of posix-gateway");
     }
 }

@@ -116,10 +116,10 @@ class SightIT {
         assertThat(run(1, "info", mount.resolve("absent").toString())).contains("there is no 'absent'");
         twoLinesOfStats();
         accessLog();
-        assertThat(run(0, "invalidate", mount.toString())).containsPattern("[1-9][0-9]* entries forgotten");
+        assertThat(run(0, "invalidate", mount.toString())).containsPattern("[1-9][0-9]* entries invalidated");
         assertThat(run(0, "profile", mount.toString(), "--seconds", "1")).contains("requests in 1 s at ");
         run(0, "umount", mount.toString());
-        assertThat(run(1, "stats", mount.toString())).contains("not in one of posix-gateway");
+        assertThat(run(1, "stats", mount.toString())).contains("not of posix-gateway");
     }
 
     /** Of what is done meanwhile; then it ends by itself. */

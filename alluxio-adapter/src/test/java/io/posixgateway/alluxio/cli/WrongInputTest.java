@@ -12,12 +12,12 @@ import picocli.CommandLine;
 class WrongInputTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            mount hdfs://h/data /mnt | 'hdfs://h/data' | is no Alluxio URI | write alluxio://HOST:PORT/PATH
-            mount alluxio://h/data /mnt | 'h' | is no master address | write HOST:PORT
-            mount alluxio://h:1,h2:99999/data /mnt | 'h2:99999' | is no master address | write HOST:PORT
-            mount alluxio://[::1:1/data /mnt | '[::1:1' | is no master address | write HOST:PORT
-            mount alluxio://h:1/ /mnt -o colour=red | option 'colour' | known are transport, ro | leave it out, or take one of these
-            mount alluxio://h:1/ /mnt -o metadata_tl=5 | option 'metadata_tl' | known are transport, ro | did you mean metadata_ttl?
+            mount hdfs://h/data /mnt | 'hdfs://h/data' | is not an Alluxio URI | give alluxio://HOST:PORT/PATH
+            mount alluxio://h/data /mnt | 'h' | is not a master address | give HOST:PORT
+            mount alluxio://h:1,h2:99999/data /mnt | 'h2:99999' | is not a master address | give HOST:PORT
+            mount alluxio://[::1:1/data /mnt | '[::1:1' | is not a master address | give HOST:PORT
+            mount alluxio://h:1/ /mnt -o colour=red | option 'colour' | give one of transport, ro | or leave it out
+            mount alluxio://h:1/ /mnt -o metadata_tl=5 | option 'metadata_tl' | give one of transport, ro | did you mean metadata_ttl?
             mount alluxio://h:1/ /mnt -o max_threads=5000 | max_threads=5000 | is a number from 0 to 1024 | leave it out for 0
             mount alluxio://h:1/ /mnt -o metadata_ttl=-1 | metadata_ttl=-1 | is a time from 0s to 86400s | leave it out for 5s
             mount alluxio://h:1/ /mnt -o spool_size=1X | spool_size=1X | is a size from 1M to 1024T | leave it out for 64G
@@ -31,14 +31,14 @@ class WrongInputTest {
             mout | 'mout' | mount | --help lists the commands
             umount /mnt --log-level LOUD | 'LOUD' | is not known | one of ERROR, WARN, INFO, DEBUG, TRACE
             umount /mnt --log-format xml | 'xml' | is not known | text or json
-            umount /proc | /proc | a mount of type proc, not one of posix-gateway | unmount it with umount
+            umount /proc | /proc | a mount of type proc, not of posix-gateway | unmount it with umount
             umount /proc/self | /proc/ | nothing is mounted at | see /proc/self/mountinfo
-            stats --interval 0 /mnt | --interval 0 | 1 or more seconds | give
-            stats --count -1 /mnt | --count -1 | 0 for no end | give how many lines
-            stats --count 1 /proc | /proc | not in one of posix-gateway | posix-gateway mount makes one
+            stats --interval 0 /mnt | --interval 0 | at least 1 second | give
+            stats --count -1 /mnt | --count -1 | 0 for no limit | give a number of lines
+            stats --count 1 /proc | /proc | not of posix-gateway | create one with
             info --socket /nowhere --volume v / | /nowhere | nothing listens | give --socket
-            profile | nothing is given | a mount point, or an access log | give one of them
-            profile --file /nowhere | /nowhere | cannot be read | give --file a readable one
+            profile | neither a mount point nor --file is given | a mount point, or an access log | give one of them
+            profile --file /nowhere | /nowhere | cannot be read | give a readable file with --file
             serve --http nonsense | --http nonsense | HOST:PORT | such as 127.0.0.1:9400
             serve --block-folders relative | 'relative' | DIR[:DIR...] | give
             serve --site-properties /nowhere | /nowhere | cannot be read | give a readable file

@@ -135,7 +135,7 @@ class BlockCallTest {
     void aWorkerThatSendsMoreThanIsAskedForIsNotBelieved() {
         behaviour = (request, responses) -> send(request, responses, request.getLength() + 100);
         ByteBuffer into = ByteBuffer.allocateDirect(150_000).limit(149_000);
-        assertThatThrownBy(() -> read(0, into)).hasMessageContaining("not understood");
+        assertThatThrownBy(() -> read(0, into)).hasMessageContaining("Invalid message");
         assertThat(into.position()).isEqualTo(100_000);
     }
 
@@ -147,7 +147,7 @@ class BlockCallTest {
         };
         assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(300_000)))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("ended the answer");
+                .hasMessageContaining("ended the stream");
     }
 
     @Test
@@ -164,7 +164,7 @@ class BlockCallTest {
         behaviour = (request, responses) -> responses.onNext(ReadResponse.getDefaultInstance());
         assertThatThrownBy(() -> read(0, ByteBuffer.allocateDirect(1000)))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("not understood");
+                .hasMessageContaining("Invalid message");
     }
 
     @Test
@@ -182,7 +182,7 @@ class BlockCallTest {
             clock.advance(Duration.ofMillis(300));
             return reads.isDone();
         });
-        assertThatThrownBy(reads::get).hasCauseInstanceOf(IOException.class).hasMessageContaining("Nothing came");
+        assertThatThrownBy(reads::get).hasCauseInstanceOf(IOException.class).hasMessageContaining("No data arrived");
         assertThat(into.position()).isEqualTo(100_000);
         Waiting.until("the worker is told", LIMIT, () -> cancelled);
         assertThat(into.position()).isEqualTo(100_000);

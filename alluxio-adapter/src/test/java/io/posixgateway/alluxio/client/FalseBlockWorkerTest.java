@@ -100,12 +100,12 @@ class FalseBlockWorkerTest {
         }
     }
 
-    /** The same; what is at no path is an error of the worker's. */
+    /** The same; no path is an error of the worker's. */
     private boolean opensWhatever(String path) {
         try {
             return opens(path);
         } catch (IOException refused) {
-            assertThat(refused).hasMessageContaining("is at no path");
+            assertThat(refused).hasMessageContaining("returned no path");
             return false;
         }
     }

@@ -27,6 +27,6 @@ class LoaderTest {
         LoadState failed = Loader.read(
                 "{\"mJobState\":\"FAILED\",\"mFailureReason\":"
                         + "{\"cause\":{\"detailMessage\":\"Path /a does not exist.\",\"stackTrace\":[{\"methodName\":\"b\"}]}}}");
-        assertThat(failed.failure()).isEqualTo("Alluxio's load ended as FAILED: Path /a does not exist.");
+        assertThat(failed.failure()).isEqualTo("Alluxio's load job ended with state FAILED: Path /a does not exist.");
     }
 }

@@ -114,7 +114,7 @@ class StreamSourceTest {
     void readOfABlockThatIsLost_isRefusedWithoutLookingForAWorker() {
         try (StreamSource source = open()) {
             failsSaying(source, 5, 10, "Alluxio calls /folder/file LOST");
-            failsSaying(source, BLOCK_BYTES - 5, 10, "no worker has this part of it. Start the worker again");
+            failsSaying(source, BLOCK_BYTES - 5, 10, "no worker has this part of it. Restart the worker");
         }
     }
 

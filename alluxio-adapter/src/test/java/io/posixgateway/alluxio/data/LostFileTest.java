@@ -38,11 +38,11 @@ class LostFileTest {
             assertThat(open.lengthBytes()).isEqualTo(13);
             assertThatThrownBy(open::readAll).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
                     .isEqualTo(Errno.EIO));
-            List<String> lines = log.with("answered with EIO");
+            List<String> lines = log.with("failed with EIO");
             assertThat(lines)
                     .singleElement()
                     .asString()
-                    .contains("/file", "LOST", "Start the worker again", "write_type=CACHE_THROUGH");
+                    .contains("/file", "LOST", "Restart the worker", "write_type=CACHE_THROUGH");
         }
     }
 

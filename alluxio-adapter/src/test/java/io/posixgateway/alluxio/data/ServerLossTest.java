@@ -70,7 +70,7 @@ class ServerLossTest {
             assertReads(open, PIECES - 1);
             assertReads(open, 1);
             failsWithEio(() -> mount.open("/file"));
-            assertThat(log.anyWith("answered with EIO")).isTrue();
+            assertThat(log.anyWith("failed with EIO")).isTrue();
             cluster.startMaster();
             assertThat(open.readAll()).isEqualTo(content);
             try (OpenFile again = mount.open("/file")) {
@@ -89,7 +89,7 @@ class ServerLossTest {
             try (OpenFile other = mount.open("/file")) {
                 failsWithEio(() -> mount.requests().read(other.opened(), PIECES / 2L * PIECE_BYTES, PIECE_BYTES));
             }
-            assertThat(log.anyWith("answered with EIO")).isTrue();
+            assertThat(log.anyWith("failed with EIO")).isTrue();
             workers.get(1).resume();
             assertReads(open, PIECES - 1);
             assertThat(open.readAll()).isEqualTo(content);

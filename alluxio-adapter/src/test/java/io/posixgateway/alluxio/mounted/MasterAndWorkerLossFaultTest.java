@@ -148,7 +148,7 @@ class MasterAndWorkerLossFaultTest {
                     SteadyReader reader = Objects.requireNonNull(readers.get(name));
                     Waiting.until(name + " reader gets EIO", PATIENCE, () -> reader.failed() > 0);
                 }
-                Waiting.until("it is logged", PATIENCE, () -> log.anyWith("answered with EIO"));
+                Waiting.until("it is logged", PATIENCE, () -> log.anyWith("failed with EIO"));
                 Path lost = mounted.root().resolve("lost-" + server.name());
                 if (server == alluxio.master()) {
                     assertThatThrownBy(() -> Files.writeString(lost, "x"))

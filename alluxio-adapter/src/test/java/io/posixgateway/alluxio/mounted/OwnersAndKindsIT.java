@@ -130,7 +130,7 @@ class OwnersAndKindsIT {
                 assertThatThrownBy(() -> Files.setLastModifiedTime(file, TIME))
                         .hasMessageContaining("Operation not supported");
                 assertThat(log.anyWith(folder + "/f: Attribute ")).isTrue();
-                assertThat(log.anyWith("was written by a later version of this gateway"))
+                assertThat(log.anyWith("was written by a newer version of the gateway"))
                         .isTrue();
                 assertThat(permissions(seen(file))).isEqualTo(0644);
                 Files.writeString(file, "first");

@@ -104,11 +104,11 @@ class SitePropertiesIT {
         String folder = SharedAlluxio.folder();
         try (LogLines log = new LogLines()) {
             AlluxioFileSystem fs = open(folder, site, Map.of());
-            assertThat(log.with("is unknown to Alluxio's client, and does nothing"))
+            assertThat(log.with("The Alluxio client does not know property"))
                     .hasSize(3)
-                    .anyMatch(line -> line.contains("Property alluxio.fuse.of.another.version of " + scratch))
-                    .anyMatch(line -> line.contains("Property alluxio.user.of.another.version of "))
-                    .anyMatch(line -> line.contains("Property fs.of.another.program of "));
+                    .anyMatch(line -> line.contains("property alluxio.fuse.of.another.version of " + scratch))
+                    .anyMatch(line -> line.contains("property alluxio.user.of.another.version of "))
+                    .anyMatch(line -> line.contains("property fs.of.another.program of "));
             try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
                 Files.writeString(mounted.root().resolve("f"), "made");
                 assertThat(fs.store().details(folder + "/f").status().blockBytes())
@@ -137,16 +137,18 @@ class SitePropertiesIT {
                 """;
         try (LogLines log = new LogLines()) {
             open(SharedAlluxio.folder(), site, Map.of("short_circuit", "off")).close();
-            assertThat(log.with("does nothing here"))
+            assertThat(log.with("has no effect here"))
                     .containsExactly(
-                            "Property alluxio.fuse.cached.paths.max does nothing here; it is replaced by cache_entries",
-                            "Property alluxio.fuse.debug.enabled does nothing here; it is an option of AlluxioFuse without"
+                            "Property alluxio.fuse.cached.paths.max has no effect here; it is replaced by cache_entries",
+                            "Property alluxio.fuse.debug.enabled has no effect here; it is an option of AlluxioFuse"
+                                    + " without"
                                     + " a counterpart; leave it out",
-                            "Property alluxio.user.client.cache.size does nothing here; it is not needed: data are cached by"
-                                    + " Alluxio's workers and by the kernel, never a third time on disk",
-                            "Property alluxio.user.metadata.cache.expiration.time does nothing here; it is replaced by"
+                            "Property alluxio.user.client.cache.size has no effect here; it is not needed: Alluxio's"
+                                    + " workers and the kernel cache data; there is no third copy on disk",
+                            "Property alluxio.user.metadata.cache.expiration.time has no effect here; it is replaced by"
                                     + " metadata_ttl",
-                            "Property alluxio.user.short.circuit.enabled does nothing here; it is replaced by short_circuit");
+                            "Property alluxio.user.short.circuit.enabled has no effect here; it is replaced by"
+                                    + " short_circuit");
         }
     }
 }

@@ -166,7 +166,7 @@ class WriteIT {
             Eventually.holds("it is released", () -> alluxio.counts().changedFiles() == 0);
             Path kept = kept(spool).get(0);
             assertThat(kept).hasBinaryContent(bytes(3_000_000));
-            assertThat(log.anyWith("Upload failed, the content stays in " + kept))
+            assertThat(log.anyWith("Upload failed; the content stays in " + kept))
                     .isTrue();
             assertThat(alluxio.counts().spoolBytes()).isEqualTo(3_000_000);
             assertThatThrownBy(() -> Files.write(full.resolve("new"), bytes(3_000_000)))

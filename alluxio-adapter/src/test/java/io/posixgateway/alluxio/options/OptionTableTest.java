@@ -59,9 +59,9 @@ class OptionTableTest {
     void an_unknown_name_is_refused_with_the_known_ones() {
         assertThatThrownBy(() -> table.read(Map.of("colour", "red")))
                 .isInstanceOf(OptionException.class)
-                .hasMessage(
-                        "option 'colour' is not known; known are transport, ro, threads, umask, buffer_size, metadata_ttl, ttl_of;"
-                                + " leave it out, or take one of these");
+                .hasMessage("option 'colour' is not known; give one of transport, ro, threads, umask, buffer_size,"
+                        + " metadata_ttl, ttl_of;"
+                        + " or leave it out");
     }
 
     @Test
@@ -69,9 +69,9 @@ class OptionTableTest {
         for (String given : List.of("metadata_tl", "metadatattl", "metdata_ttl_")) {
             assertThatThrownBy(() -> table.read(Map.of(given, "5")))
                     .hasMessageEndingWith("did you mean metadata_ttl?")
-                    .hasMessageStartingWith("option '" + given + "' is not known; known are transport");
+                    .hasMessageStartingWith("option '" + given + "' is not known; give one of transport");
         }
-        assertThatThrownBy(() -> table.read(Map.of("rw1", ""))).hasMessageEndingWith("or take one of these");
+        assertThatThrownBy(() -> table.read(Map.of("rw1", ""))).hasMessageEndingWith("or leave it out");
     }
 
     @Test
@@ -81,7 +81,7 @@ class OptionTableTest {
         assertThat(table.known(given)).isEqualTo(given);
         assertThat(table.renamedIn(given))
                 .containsExactly(
-                        "option 'lanes' is now called threads; use that name, a later version refuses the old one");
+                        "option 'lanes' was renamed to threads; use that name, because a later version rejects the old one");
         assertThat(table.renamedIn(Map.of("threads", "4"))).isEmpty();
         assertThat(table.markdown()).contains("how many Earlier name: `lanes`.");
     }
@@ -163,9 +163,10 @@ class OptionTableTest {
             refused(
                     "ttl_of",
                     given,
-                    "option ttl_of=" + given + " is not allowed; ttl_of is PATH=TIME or up to 3 of them, as in"
-                            + " /data=1h:/data/new=0, each PATH from the root of the mount on, once, without a"
-                            + " colon, . and .. and a slash at the end, each TIME a time from 0s to 3600s (units ms, s, m, h)");
+                    "option ttl_of=" + given + " is not allowed; ttl_of is up to 3 pairs PATH=TIME,"
+                            + " separated by colons, for example /data=1h:/data/new=0; each PATH once, absolute in"
+                            + " the mount, without a colon, '.', '..' or a final slash; each TIME a time from 0s to"
+                            + " 3600s (units ms, s, m, h)");
         }
     }
 

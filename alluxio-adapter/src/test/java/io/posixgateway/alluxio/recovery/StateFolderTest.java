@@ -39,14 +39,14 @@ class StateFolderTest {
         StateFolder.makeShown(folder);
         for (String mode : new String[] {"rwxrwxr-x", "rwxr-xrwx"}) {
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(mode));
-            refused("may be written by others");
+            refused("is writable by others");
         }
     }
 
     @Test
     void makeShown_link_isRefused() throws IOException {
         Files.createSymbolicLink(folder, Files.createDirectory(folder.resolveSibling("elsewhere")));
-        refused("is a link or no folder");
+        refused("is a link, or not a folder");
     }
 
     @Test

@@ -184,7 +184,7 @@ class VolumeFolderTest {
                     .isInstanceOfSatisfying(
                             StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
                     .hasMessageContaining(bad.toString())
-                    .hasMessageContaining("Give a folder of this user's own");
+                    .hasMessageContaining("Give a folder that this user owns");
         }
     }
 

@@ -41,7 +41,7 @@ class CapacityTest {
     void a_question_without_an_answer_makes_the_volume_unhealthy_and_is_not_asked_again() {
         capacity.now();
         seconds(16);
-        assertThat(capacity.now().condition()).isEqualTo("Alluxio has not answered for 16 s");
+        assertThat(capacity.now().condition()).isEqualTo("Alluxio has not responded for 16 s");
         assertThat(asked).hasSize(1);
         asked.remove().run();
         assertThat(capacity.now().condition()).isEmpty();

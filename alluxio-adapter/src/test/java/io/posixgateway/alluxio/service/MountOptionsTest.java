@@ -57,8 +57,8 @@ class MountOptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            rw                                         | only with ro or consistency=immutable
-            passthrough=on                             | only with ro or consistency=immutable
+            rw                                         | needs ro or consistency=immutable
+            passthrough=on                             | needs ro or consistency=immutable
             passthrough=off                            | switched off
             ro,passthrough=off                         | switched off
             ro                                         |

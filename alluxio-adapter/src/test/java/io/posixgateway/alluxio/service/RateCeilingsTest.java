@@ -66,7 +66,7 @@ class RateCeilingsTest {
     void options_withALimitOfBytes_letNobodyReadBlockFilesByHimself() throws ServiceException {
         RateCeilings ceilings = RateCeilings.of("1M", "");
         Map<String, String> given = Map.of("passthrough", "on", "bypass", "on", "consistency", "immutable");
-        assertThat(session(ceilings, given).off().get(Feature.PASSTHROUGH)).isEqualTo("bytes_per_second limits it");
+        assertThat(session(ceilings, given).off().get(Feature.PASSTHROUGH)).isEqualTo("excluded by bytes_per_second");
         OptionValues limited = ceilings.over(AlluxioVolumes.OPTIONS.read(given));
         assertThat(AdapterOptions.of(limited).bypassBytes()).isZero();
         assertThat(AdapterOptions.of(limited).passthroughBytes()).isZero();

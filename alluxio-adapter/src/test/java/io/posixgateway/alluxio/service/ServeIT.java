@@ -133,7 +133,7 @@ class ServeIT {
             standby.awaitOutput("Volume meanwhile can be taken over", LIMIT);
             node.control()
                     .detach(DetachRequest.newBuilder().setVolume("meanwhile").build());
-            standby.awaitOutput("Volume meanwhile is gone", LIMIT);
+            standby.awaitOutput("Volume meanwhile has ended", LIMIT);
             node.unmount("meanwhile");
             assertThat(standby.output()).doesNotContain("listens at");
         }

@@ -67,8 +67,8 @@ class StoreAdviceTest {
             throw new StoreException(Errno.EIO, "refused", null);
         });
         assertThat(StoreAdvice.text(List.of(hangs, fails), 0))
-                .contains("Alluxio a:1: not to be had: the master did not answer in time");
-        assertThat(StoreAdvice.text(List.of(fails), LIMIT_NANOS)).isEqualTo("Alluxio b:1: not to be had: refused\n");
+                .contains("Alluxio a:1: not available: the master did not answer in time");
+        assertThat(StoreAdvice.text(List.of(fails), LIMIT_NANOS)).isEqualTo("Alluxio b:1: not available: refused\n");
         never.countDown();
     }
 }

@@ -109,7 +109,7 @@ class StoredRequestTest {
             assertThatThrownBy(() -> volumes.attach(request)).isInstanceOf(ServiceException.class);
         }
         assertThat(Logging.recent().split(begin, -1)[1].lines())
-                .filteredOn(line -> line.contains("Volume v: option 'stand_back' is now called sched_idle"))
+                .filteredOn(line -> line.contains("Volume v: option 'stand_back' was renamed to sched_idle"))
                 .hasSize(1);
     }
 
@@ -143,7 +143,7 @@ class StoredRequestTest {
         assertThatThrownBy(() -> volumes.attach(request("now")))
                 .isInstanceOfSatisfying(
                         ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.UNAVAILABLE))
-                .hasMessageContaining("takes no new volume for now")
+                .hasMessageContaining("accepts no new volume for now")
                 .hasMessageContaining("node.gateway.resources.limits.memory");
         assertThat(asked).containsExactly("record");
     }

@@ -45,7 +45,7 @@ class TakeoverFaultTest {
                     .split(","));
     private static final List<String> TRANSPORTS =
             List.of(System.getProperty("pgw.transports", "devfuse").split(","));
-    private static final Pattern TAKEN = Pattern.compile("Taking over took (\\d+) ms");
+    private static final Pattern TAKEN = Pattern.compile("Takeover finished in (\\d+) ms");
     private static final long READS_BETWEEN = 200;
     /** Milliseconds. */
     private static final int LEAST_STANDING = 100;

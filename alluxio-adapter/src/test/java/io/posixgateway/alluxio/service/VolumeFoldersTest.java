@@ -79,9 +79,9 @@ class VolumeFoldersTest {
     @Test
     void make_ofAnothersFolder_isRefused() throws IOException {
         make("/k/shared", "id-1");
-        fails(Errno.EEXIST, "goes with the volume id-1", () -> make("/k/shared", "id-2"));
-        fails(Errno.EEXIST, "goes with the volume id-1", () -> make("/k/shared", ""));
-        fails(Errno.EEXIST, "goes with the volume id-1", () -> make("/k/shared/below/it", "id-2"));
+        fails(Errno.EEXIST, "belongs to the volume id-1", () -> make("/k/shared", "id-2"));
+        fails(Errno.EEXIST, "belongs to the volume id-1", () -> make("/k/shared", ""));
+        fails(Errno.EEXIST, "belongs to the volume id-1", () -> make("/k/shared/below/it", "id-2"));
         assertThat(exists("/k/shared/below")).isFalse();
     }
 
@@ -134,7 +134,7 @@ class VolumeFoldersTest {
         });
         assertThatThrownBy(() -> with(client, folders -> folders.make("/a/b", 0777, "id-2")))
                 .isInstanceOf(TreeException.class);
-        fails(Errno.EEXIST, "goes with the volume id-1", () -> make("/a/b", "id-2"));
+        fails(Errno.EEXIST, "belongs to the volume id-1", () -> make("/a/b", "id-2"));
         assertThat(exists("/a/b")).isFalse();
         assertThat(remove("/a", "id-1")).isTrue();
     }

@@ -29,7 +29,7 @@ class SpoolFolderTest {
         assertThat(folder.usedBytes()).isEqualTo(600);
         Spool next = folder.make();
         assertThatThrownBy(() -> next.write(0, ByteBuffer.allocate(500)))
-                .hasMessageContaining("; 600 bytes of that")
+                .hasMessageContaining("; 600 bytes of them")
                 .hasMessageContaining(failed.file() + "]: move or delete")
                 .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.type(StoreException.class))
                 .extracting(StoreException::errno)

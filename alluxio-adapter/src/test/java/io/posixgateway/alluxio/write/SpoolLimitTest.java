@@ -90,7 +90,7 @@ class SpoolLimitTest {
             assertThat(mount.fileSystem().counts().changedFiles()).isZero();
             Path kept = kept(mount).get(0);
             assertThat(kept).hasBinaryContent(bytes(3_000_000));
-            assertThat(log.anyWith("Upload failed, the content stays in " + kept))
+            assertThat(log.anyWith("Upload failed; the content stays in " + kept))
                     .isTrue();
             assertThat(mount.fileSystem().counts().spoolBytes()).isEqualTo(3_000_000);
             failsWithEnospc(() -> write(mount, "/new", bytes(3_000_000)));
@@ -129,9 +129,8 @@ class SpoolLimitTest {
             full.remove();
             Path kept = kept(mount).get(0);
             failsWithEnospc(() -> write(mount, "/other", bytes(2_000_000)));
-            assertThat(log.anyWith(
-                            "3000000 bytes of that are content that could not be uploaded and was kept, such as ["
-                                    + kept + "]: move or delete"))
+            assertThat(log.anyWith("3000000 bytes of them are content that could not be uploaded, such as [" + kept
+                            + "]: move or delete"))
                     .isTrue();
             Files.delete(kept);
             write(mount, "/other", bytes(2_000_000));

@@ -311,7 +311,7 @@ class StaleWorkerWritesTest {
             assertThat(back.read("/file")).isEqualTo("synced");
             assertThat(files(back.folder().resolve("aside"), "spool-\\d+\\.why"))
                     .singleElement()
-                    .satisfies(why -> assertThat(why).content().contains("what was synced is in Alluxio"));
+                    .satisfies(why -> assertThat(why).content().contains("the synced data is in Alluxio"));
         }
         dead.close();
     }

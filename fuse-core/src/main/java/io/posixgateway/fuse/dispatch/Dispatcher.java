@@ -337,7 +337,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         leaving = true;
         endDelays();
         if (!pool.finish(LEAVING_SECONDS)) {
-            LOG.info("requests in flight take long; all others wait now, for them and for the next process");
+            LOG.info("requests in flight take long; new requests wait for the next process");
         }
     }
 
@@ -360,10 +360,10 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     void close(long seconds) {
         endLimits();
         if (!pool.finish(seconds)) {
-            LOG.warn("requests in flight for long are interrupted, as the session ends");
+            LOG.warn("the session ends: interrupting requests that are still in flight");
             waiting.interruptAll();
             if (!pool.finish(FINISH_SECONDS)) {
-                LOG.error("requests in flight ignore their interrupt; their threads are left to them");
+                LOG.error("requests in flight ignored the interrupt; their threads are abandoned");
             }
         }
     }

@@ -17,12 +17,13 @@ final class Failures {
         String kind = opcode + " " + failure.getClass().getName();
         if (seen.size() < KINDS && seen.add(kind)) {
             LOG.error(
-                    "{} of node {} was answered EIO: the file system threw (later ones of this kind: debug level)",
+                    "{} of node {} failed with EIO: the file system threw an exception (further ones are logged at"
+                            + " debug level)",
                     opcode.label(),
                     node,
                     failure);
         } else {
-            LOG.debug("{} of node {} was answered EIO: {}", opcode.label(), node, failure.toString());
+            LOG.debug("{} of node {} failed with EIO: {}", opcode.label(), node, failure.toString());
         }
     }
 }

@@ -41,7 +41,8 @@ public final class NativeLoader {
         String resource = "/native/linux-" + architecture() + "/" + name;
         try (InputStream in = NativeLoader.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new IOException("this build holds no " + resource + "; build fuse-core on this kind of machine");
+                throw new IOException(
+                        "this build does not include " + resource + "; build fuse-core for this architecture");
             }
             Path file = Files.createTempFile(
                     "pgw-",

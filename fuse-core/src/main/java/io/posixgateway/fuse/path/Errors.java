@@ -40,6 +40,6 @@ final class Errors {
                 return -row.getValue();
             }
         }
-        throw new IOException("no errno is known for this", failure);
+        throw new IOException("no errno is known for this failure", failure);
     }
 }

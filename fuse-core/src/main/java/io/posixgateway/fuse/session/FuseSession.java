@@ -135,7 +135,8 @@ public final class FuseSession implements AutoCloseable {
         }
         throw new MountException(
                 "no transport can serve " + mountPoint,
-                String.join(", ", refused) + "; do what is said here, or choose another with the option transport");
+                String.join(", ", refused) + "; fix one of these causes, or choose another transport with the option"
+                        + " transport");
     }
 
     /**
@@ -187,7 +188,7 @@ public final class FuseSession implements AutoCloseable {
             session.end();
             throw new MountException(
                     "the session at " + kept.target() + " could not be taken over (" + e.getMessage() + ")",
-                    "unmount it and mount it anew");
+                    "unmount it and mount it again");
         } catch (RuntimeException | Error e) {
             session.end(); // it is tried again, and must not leave its descriptors and memory each time
             throw e;
@@ -218,7 +219,7 @@ public final class FuseSession implements AutoCloseable {
             int result = kernel.resend();
             if (result < 0) {
                 throw new IOException(
-                        "requesting a resend of the requests in flight failed: " + Native.errorText(result));
+                        "the kernel refused to resend the requests in flight: " + Native.errorText(result));
             }
         }
         begin();
@@ -228,7 +229,8 @@ public final class FuseSession implements AutoCloseable {
         if (!NativeLoader.isAvailable()) {
             throw new MountException(
                     "the native library is missing (" + NativeLoader.unavailabilityCause() + ")",
-                    "give a folder that allows programs with -Djava.io.tmpdir=DIR, and a build for this machine");
+                    "give a folder that is not mounted noexec with -Djava.io.tmpdir=DIR, and use a build for this"
+                            + " architecture");
         }
     }
 
@@ -238,10 +240,10 @@ public final class FuseSession implements AutoCloseable {
             transport.awaitReady(READY_NANOS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while the session began", e);
+            throw new IOException("interrupted while the session was starting", e);
         }
         if (handshake.negotiated() == null) {
-            throw new IOException("the kernel and this library did not come to terms; the log says why");
+            throw new IOException("the kernel and the gateway could not agree on a protocol; see the log");
         }
     }
 

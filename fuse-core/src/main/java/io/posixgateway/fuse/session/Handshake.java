@@ -83,7 +83,7 @@ final class Handshake implements InitHandler {
         int major = in.getInt(at);
         int minor = in.getInt(at + 4);
         if (major < MAJOR || (major == MAJOR && minor < OLDEST_MINOR)) {
-            LOG.error("the kernel speaks FUSE {}.{}; 7.{} is the oldest understood", major, minor, OLDEST_MINOR);
+            LOG.error("the kernel offers FUSE {}.{}; at least 7.{} is required", major, minor, OLDEST_MINOR);
             return -Errno.EPROTO;
         }
         if (major > MAJOR) {
@@ -146,7 +146,7 @@ final class Handshake implements InitHandler {
         return switch (feature) {
             case PASSTHROUGH -> {
                 if (!options.off().containsKey(Feature.WRITEBACK_CACHE)) {
-                    yield "not together with writeback_cache";
+                    yield "excluded by writeback_cache";
                 }
                 yield Capabilities.sysAdmin() ? null : "needs CAP_SYS_ADMIN";
             }

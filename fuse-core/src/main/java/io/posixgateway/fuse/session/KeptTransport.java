@@ -46,8 +46,8 @@ final class KeptTransport {
             int clone = Native.cloneDevice(kept.fuseFd());
             if (clone < 0) {
                 throw new MountException(
-                        "the session at " + kept.target() + " needs a descriptor of its own, as this kernel sends no"
-                                + " requests again, and /dev/fuse cannot be opened for it (" + Native.errorText(clone)
+                        "the session at " + kept.target() + " needs a descriptor of its own, because this kernel does"
+                                + " not resend requests, but /dev/fuse cannot be opened (" + Native.errorText(clone)
                                 + ")",
                         "update the keeper, or give this process the device /dev/fuse");
             }
@@ -86,9 +86,8 @@ final class KeptTransport {
         String refusal = chooser.refusal(TransportChoice.URING);
         if (refusal != null) {
             throw new MountException(
-                    "the session at " + kept.target() + " is to be served over io_uring, which cannot be had: "
-                            + refusal,
-                    "do what is said here, or choose devfuse for it");
+                    "the session at " + kept.target() + " needs io_uring, which is not available: " + refusal,
+                    "fix this cause, or choose transport devfuse");
         }
         long address = memory.newRings(sizes.queueDepth(), UringTransport.memoryBytes(sizes));
         RingMemory rings = RingMemory.kept(address, false, memory::files);

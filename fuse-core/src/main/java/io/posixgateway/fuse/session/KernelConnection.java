@@ -44,7 +44,7 @@ public final class KernelConnection {
             }
         } catch (IOException | NumberFormatException e) {
             org.slf4j.LoggerFactory.getLogger(KernelConnection.class)
-                    .debug("The number of the connection is unknown: {}", e.toString());
+                    .debug("The connection's number is unknown: {}", e.toString());
         }
         return UNKNOWN;
     }

@@ -82,7 +82,7 @@ final class KernelLink implements Kernel {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        LOG.error("a notification hangs in the kernel; the descriptor of the connection is left to it");
+        LOG.error("a notification hangs in the kernel; leaving the connection's descriptor open");
         return false;
     }
 
@@ -90,7 +90,7 @@ final class KernelLink implements Kernel {
     public Features features() {
         Negotiated outcome = negotiated;
         if (outcome == null) {
-            throw new IllegalStateException("INIT has not come yet");
+            throw new IllegalStateException("the kernel has not sent INIT yet");
         }
         return outcome.features(readOnly);
     }

@@ -37,7 +37,7 @@ final class MountGuard implements AutoCloseable {
         } catch (IOException e) {
             throw new MountException(
                     "the mount guard could not be started (" + e.getMessage() + ")",
-                    "give a folder that allows programs with -Djava.io.tmpdir=DIR, or mount without the guard");
+                    "give a folder that is not mounted noexec with -Djava.io.tmpdir=DIR, or mount without the guard");
         }
     }
 
@@ -47,7 +47,7 @@ final class MountGuard implements AutoCloseable {
         try {
             process.getOutputStream().close();
             if (!process.waitFor(5, TimeUnit.SECONDS)) {
-                LOG.warn("the mount guard, process {}, does not end", process.pid());
+                LOG.warn("the mount guard, process {}, did not end", process.pid());
             }
         } catch (IOException e) {
             LOG.warn("the mount guard's pipe could not be closed", e);

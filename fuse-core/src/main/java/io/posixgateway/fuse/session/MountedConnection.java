@@ -37,7 +37,7 @@ final class MountedConnection implements Connection {
         try {
             Files.writeString(setting, Integer.toString(bytes >> 10));
         } catch (IOException e) {
-            LOG.debug("{} stays as it is: {}", setting, e.toString());
+            LOG.debug("{} was not changed: {}", setting, e.toString());
         }
     }
 

@@ -78,7 +78,7 @@ final class Mounter {
         MountTable.Mount mount = find(target);
         if (mount == null) {
             throw new MountException(
-                    "the mount at " + target + " vanished at once", "see whether something else unmounts there");
+                    "the mount at " + target + " disappeared at once", "check whether another program unmounts it");
         }
         return mount.device();
     }
@@ -97,7 +97,7 @@ final class Mounter {
         Path parent = absolute.getParent();
         Path name = absolute.getFileName();
         if (parent == null || name == null) {
-            throw new MountException("the root folder cannot be a mount point", "choose an empty folder");
+            throw new MountException("'/' cannot be a mount point", "choose an empty folder");
         }
         try {
             Path target = parent.toRealPath().resolve(name);
@@ -118,8 +118,8 @@ final class Mounter {
             throw e;
         } catch (IOException e) {
             throw new MountException(
-                    "the mount point " + absolute + " cannot be looked at (" + e + ")",
-                    "if a dead mount lies there, unmount it with 'umount -l'");
+                    "the mount point " + absolute + " cannot be read (" + e + ")",
+                    "if it is a dead mount, unmount it with 'umount -l'");
         }
     }
 
@@ -155,12 +155,13 @@ final class Mounter {
     private static int mountThroughFusermount(Path target, SessionOptions options) throws MountException {
         if (options.allowOther() && !userAllowOther()) {
             throw new MountException(
-                    "allow_other is refused to ordinary users on this machine",
+                    "ordinary users may not use allow_other on this machine",
                     "add the line 'user_allow_other' to /etc/fuse.conf, or mount as root, or leave allow_other out");
         }
         if (!options.flags().containsAll(MountFlag.SAFE)) {
             throw new MountException(
-                    "the options suid and dev are root's: programs and devices on such a mount could make its user root",
+                    "only root may use the options suid and dev, because programs and devices on such a mount could"
+                            + " give users root's rights",
                     "mount as root, or leave them out");
         }
         String all = (options.readOnly() ? "ro" : "rw") + MountFlag.words(options.flags())
@@ -173,7 +174,7 @@ final class Mounter {
         }
         if (fd == -Errno.ENOENT) {
             throw new MountException(
-                    "this user may not mount, and there is no fusermount",
+                    "this user may not mount, and fusermount is not installed",
                     "install the package 'fuse', or mount as root");
         }
         String said = text(complaint, fd);
@@ -211,7 +212,7 @@ final class Mounter {
                 return true;
             }
         } catch (IOException e) {
-            LOG.warn("/proc/self/mountinfo cannot be read; unmounting {} all the same", mounted.target(), e);
+            LOG.warn("/proc/self/mountinfo cannot be read; unmounting {} anyway", mounted.target(), e);
         }
         if (unmount(mounted, false)) {
             return true;

@@ -90,7 +90,7 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
             new DataInputStream(writer.getInputStream()).readFully(number.array());
             return -number.getInt(0);
         } catch (IOException e) {
-            LOG.debug("The process that writes notices is gone: {}", e.toString());
+            LOG.debug("The process that writes kernel notifications has ended: {}", e.toString());
             end();
             return AWAY;
         }
@@ -108,8 +108,8 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
         } catch (IOException e) {
             failed = true;
             LOG.warn(
-                    "Notices are written by this process ({}), which may then have to wait for requests when it is killed: give a"
-                            + " folder that allows programs with -Djava.io.tmpdir=DIR",
+                    "This process writes kernel notifications itself ({}), so it may hang when it is killed: give a"
+                            + " folder that is not mounted noexec with -Djava.io.tmpdir=DIR",
                     e.toString());
             throw e;
         }
@@ -124,7 +124,7 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
                     .start();
             InputStream ready = writer.getInputStream();
             if (ready.read() < 0) {
-                throw new IOException("the program that writes notices ended at once");
+                throw new IOException("the program that writes kernel notifications ended at once");
             }
         } finally {
             Files.deleteIfExists(program);
@@ -132,7 +132,7 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
         int given = connected.with(fd -> give(socket, fd));
         if (given < 0) {
             writer.destroyForcibly();
-            throw new IOException("the connection cannot be given away: " + Native.errorText(given));
+            throw new IOException("the connection's descriptor cannot be passed on: " + Native.errorText(given));
         }
         return writer;
     }

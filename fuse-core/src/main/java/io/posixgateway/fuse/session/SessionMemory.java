@@ -69,13 +69,14 @@ final class SessionMemory {
         long bytes = Math.min(Native.fileBytes(fd), MAX_BYTES);
         if (bytes < LEAST_BYTES) {
             throw new MountException(
-                    "the session memory is " + bytes + " bytes", "have the keeper make at least " + LEAST_BYTES);
+                    "the session memory is " + bytes + " bytes",
+                    "start the keeper with a session memory of at least " + LEAST_BYTES);
         }
         long address = Native.mapShared(fd, bytes);
         if (address < 0) {
             throw new MountException(
                     "the session memory cannot be mapped (" + Native.errorText(address) + ")",
-                    "take the session again");
+                    "free memory, and serve the session again");
         }
         SessionMemory memory = new SessionMemory(fd, address, (int) bytes);
         try {
@@ -93,10 +94,8 @@ final class SessionMemory {
         boolean known = version == VERSION || version == RING_VERSION;
         if ((magic != 0 && magic != MAGIC) || (magic == MAGIC && !known)) {
             throw new MountException(
-                    "the session memory was written by another version (" + version + ", this one writes "
-                            + RING_VERSION
-                            + ")",
-                    "serve the session with that version, or unmount it and mount it anew");
+                    "the session memory has version " + version + ", and this process supports " + RING_VERSION,
+                    "serve the session with that version, or unmount it and mount it again");
         }
     }
 
@@ -167,7 +166,7 @@ final class SessionMemory {
     private static MountException notMapped(long result) {
         return new MountException(
                 "the session's ring entries cannot be mapped (" + Native.errorText(result) + ")",
-                "end this gateway and let the next one take the session, or mount it anew with transport devfuse");
+                "restart this gateway, or unmount the session and mount it again with transport devfuse");
     }
 
     /** The kernel was told of this regular file. Any thread. */

@@ -151,8 +151,8 @@ public record SessionOptions(
                 "maxWriteBytes",
                 maxWriteBytes,
                 "a multiple of 4096 from 131072 to 1048576");
-        require(threads >= 0 && threads <= 256, "threads", threads, "0 (chosen) to 256");
-        require(queueDepth >= 0 && queueDepth <= 1024, "queueDepth", queueDepth, "0 (chosen) to 1024");
+        require(threads >= 0 && threads <= 256, "threads", threads, "0 (automatic) to 256");
+        require(queueDepth >= 0 && queueDepth <= 1024, "queueDepth", queueDepth, "0 (automatic) to 1024");
         require(poolThreads >= 1 && poolThreads <= 4096, "poolThreads", poolThreads, "1 to 4096");
         require(spinMicros >= 0 && spinMicros <= 10_000, "spinMicros", spinMicros, "0 to 10000");
         require(!sourceName.isEmpty() && sourceName.length() <= 255, "sourceName", sourceName, "1 to 255 characters");

@@ -47,7 +47,7 @@ final class TransportChooser {
         try {
             if (!uringEnabled()) {
                 if (!options.enableUring()) {
-                    return "enable_uring is N: write Y to " + ENABLE_URING + " or allow it with enable_uring";
+                    return "enable_uring is N: write Y to " + ENABLE_URING + " or set the option enable_uring";
                 }
                 Files.writeString(ENABLE_URING, "Y");
             }

@@ -33,18 +33,18 @@ public final class UringRefusal {
         if (result == -Errno.ENOSYS) {
             return "this kernel has no io_uring";
         }
-        String refused = "io_uring is refused to this process: " + Native.errorText(result);
+        String refused = "this process may not use io_uring: " + Native.errorText(result);
         if (result != -Errno.EPERM) {
             return refused;
         }
         String disabled = text(proc.resolve("sys/kernel/io_uring_disabled")).strip();
         if (disabled.equals("1") || disabled.equals("2")) {
-            return refused + ", as kernel.io_uring_disabled is " + disabled + ": set it to 0";
+            return refused + ", because kernel.io_uring_disabled is " + disabled + ": set it to 0";
         }
         boolean filtered = text(proc.resolve("self/status")).lines().anyMatch(FILTERED::equals);
         return filtered
-                ? refused + ", by the container's seccomp profile: give it one that allows io_uring"
-                        + " (the chart's node.gateway.uringProfile, or node.gateway.seccompProfile)"
+                ? refused + ", because of the container's seccomp profile: use one that allows io_uring (the chart's"
+                        + " node.gateway.uringProfile, or node.gateway.seccompProfile)"
                 : refused;
     }
 

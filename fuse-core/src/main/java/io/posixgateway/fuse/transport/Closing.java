@@ -26,7 +26,7 @@ final class Closing {
                     boolean done = wait.await(WAIT_NANOS);
                     if (!done) {
                         LOG.error(
-                                "{} did not end within {} s; their memory is left to them",
+                                "{} did not end within {} s; their memory is not freed",
                                 what,
                                 WAIT_NANOS / 1_000_000_000L);
                     }

@@ -148,7 +148,7 @@ final class DeviceReaders {
         }
         if (result <= -Native.WRITE_FAILED) {
             int error = result + Native.WRITE_FAILED;
-            LOG.warn("{}: the kernel did not take a reply: {}", name, Native.errorText(error));
+            LOG.warn("{}: the kernel rejected a reply: {}", name, Native.errorText(error));
             return error == -Errno.ENODEV || error == -Errno.ECONNABORTED;
         }
         if (result != -Errno.EINTR && result < 0) {

@@ -73,7 +73,7 @@ public final class LibfuseTransport implements Transport {
     @Override
     public void awaitReady(long timeoutNanos) throws IOException, InterruptedException {
         if (!ready.await(timeoutNanos, TimeUnit.NANOSECONDS)) {
-            throw new IOException("the kernel did not begin the session in time");
+            throw new IOException("the kernel did not start the session in time");
         }
     }
 

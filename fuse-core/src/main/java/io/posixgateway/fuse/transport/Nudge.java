@@ -47,6 +47,6 @@ final class Nudge {
                 return;
             }
         }
-        LOG.info("the kernel knows no file by which to call for requests that wait; the next one will fetch them");
+        LOG.info("no file is available to wake the device's readers; the next request will fetch those that wait");
     }
 }

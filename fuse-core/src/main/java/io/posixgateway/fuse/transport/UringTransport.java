@@ -168,7 +168,7 @@ public final class UringTransport implements Transport {
             throw new IOException(reason);
         }
         if (!done) {
-            throw new IOException("the kernel did not begin the session in time");
+            throw new IOException("the kernel did not start the session in time");
         }
     }
 

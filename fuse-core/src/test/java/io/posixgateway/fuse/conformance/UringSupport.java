@@ -24,6 +24,6 @@ public final class UringSupport {
     public static void assumeIoUring() {
         int probed = Uring.probe();
         boolean refused = probed == -Errno.ENOSYS || probed == -Errno.EPERM;
-        assumeTrue(!refused, () -> "io_uring is refused to this process: " + Native.errorText(probed));
+        assumeTrue(!refused, () -> "this process may not use io_uring: " + Native.errorText(probed));
     }
 }

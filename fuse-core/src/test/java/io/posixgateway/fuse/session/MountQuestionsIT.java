@@ -30,7 +30,7 @@ class MountQuestionsIT {
 
     @Test
     void theRootFolderIsNoMountPoint() {
-        assertRefused(Path.of("/"), "the root folder", "choose an empty folder");
+        assertRefused(Path.of("/"), "'/' cannot be a mount point", "choose an empty folder");
     }
 
     @Test
