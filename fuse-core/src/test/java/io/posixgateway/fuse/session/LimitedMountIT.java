@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.QuietTime;
 import io.posixgateway.fuse.conformance.UringSupport;
 import io.posixgateway.fuse.dispatch.RateLimit;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -13,6 +14,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -21,11 +23,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A mount whose bytes are limited: a program that a limit holds up can be killed, on each transport. */
+/** A mount whose bytes or requests are limited: a program that a limit holds up can be killed, on each transport. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LimitedMountIT {
     private static final int MIB = 1 << 20;
     private static final int READERS = 40;
+    /** Of one program, at the same time. */
+    private static final int CALLS = 400;
+
+    private static final String CALLERS = """
+            import os, sys, threading
+            for i in range(int(sys.argv[2])):
+                threading.Thread(target=os.stat, args=(f"{sys.argv[1]}/f{i}",)).start()
+            """;
+
     /** Far less than the last reader is to wait: a second for each. */
     private static final int SOON_SECONDS = 25;
 
@@ -34,7 +45,7 @@ class LimitedMountIT {
             value = TransportChoice.class,
             names = {"DEVFUSE", "URING"})
     void readers_thatALimitHoldsUp_canBeKilled(TransportChoice transport, @TempDir Path folder) throws Exception {
-        try (FuseSession session = mount(folder, transport)) {
+        try (FuseSession session = mount(folder, transport, new RateLimit(MIB, 0))) {
             List<Command> readers = new ArrayList<>();
             try {
                 for (int i = 0; i < READERS; i++) {
@@ -57,14 +68,32 @@ class LimitedMountIT {
         }
     }
 
-    private static FuseSession mount(Path folder, TransportChoice transport) throws IOException {
+    /** More than a transport has slots for: what interrupts those that came has to be read all the same. */
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportChoice.class,
+            names = {"DEVFUSE", "LIBFUSE", "URING"})
+    void manyRequests_thatALimitHoldsUp_endWithTheirProgram(TransportChoice transport, @TempDir Path folder)
+            throws Exception {
+        try (FuseSession session = mount(folder, transport, new RateLimit(0, 1));
+                Command callers = new Command("python3", "-c", CALLERS, folder.toString(), Integer.toString(CALLS))) {
+            Eventually.holds("calls wait", () -> session.metrics().delayed() >= 64);
+            callers.close();
+            QuietTime time = QuietTime.sinceNow();
+            callers.await(CALLS);
+            assertThat(time.quiet()).isLessThan(Duration.ofSeconds(SOON_SECONDS));
+            assertThat(session.ended()).isFalse();
+        }
+    }
+
+    private static FuseSession mount(Path folder, TransportChoice transport, RateLimit limit) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         if (transport == TransportChoice.URING) {
             UringSupport.assume();
         }
         return FuseSession.mount(
-                new NullFileSystem(READERS, MIB),
+                new NullFileSystem(CALLS, MIB),
                 folder,
-                Sessions.options(transport).within(new RateLimit(MIB, 0)));
+                Sessions.options(transport).within(limit));
     }
 }
