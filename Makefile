@@ -321,7 +321,7 @@ fmt: setup ## Format every source
 pre-pr: fmt check test ## Everything before a pull request
 
 docs: java-build ## Generate the tables and pages of docs/ that are made from the source
-	@bin/posix-gateway generate-docs docs
+	@bin/posix-gateway generate-docs docs csi/internal/attributes/options.tsv
 	@.ci/proofs.py --write
 
 clean: ## Remove what was built
