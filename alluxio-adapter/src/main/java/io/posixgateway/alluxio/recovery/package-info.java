@@ -12,7 +12,8 @@
  * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; a log that has become
  * long is written anew with only these when the next process opens it.
  *
- * <p>Any thread, unless a class says otherwise. Imports {@code client}, and {@code fuse.jni} for the lock of a folder and texts of errors.
+ * <p>Any thread, unless a class says otherwise. Imports {@code client}, {@code fuse.jni} for the lock of a folder and texts of
+ * errors, and {@code fuse.session} for the table of mounts.
  */
 @NullMarked
 package io.posixgateway.alluxio.recovery;

@@ -293,6 +293,13 @@ public final class KeeperClient implements Takeover.Kept {
 
     /** Whoever may put a socket there says which sessions are served, and of what. */
     private void checkOwner() throws KeeperException {
+        try {
+            StateFolder.checkAbove(socket);
+        } catch (StateFolder.NotTrusted e) {
+            throw new KeeperException("failed", "the socket of the keeper is not trusted: " + e.getMessage());
+        } catch (IOException gone) {
+            return; // there is nothing to believe
+        }
         if (!isBelieved()) {
             throw new KeeperException(
                     "failed",

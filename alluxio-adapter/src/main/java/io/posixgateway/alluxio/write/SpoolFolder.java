@@ -45,6 +45,8 @@ public final class SpoolFolder {
     private final Map<Path, Long> kept = new ConcurrentHashMap<>();
     /** What they took together when it was last logged that there is no room. */
     private final AtomicLong toldBytes = new AtomicLong();
+    /** Nobody else can replace its files. */
+    private volatile boolean trusted;
 
     /**
      * @param mostBytes of what files hold: their holes take nothing
@@ -63,8 +65,14 @@ public final class SpoolFolder {
     Spool make() throws StoreException {
         try {
             StateFolder.makeIfMissing(folder);
+            if (!trusted) {
+                StateFolder.checkAbove(folder.resolve(PREFIX));
+                trusted = true;
+            }
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
+        } catch (StateFolder.NotTrusted e) {
+            throw new StoreException(Errno.EPERM, "No spool file: " + e.getMessage(), e);
         } catch (IOException e) {
             throw failure("No spool file in " + folder + " (the option spool gives another folder)", e);
         }

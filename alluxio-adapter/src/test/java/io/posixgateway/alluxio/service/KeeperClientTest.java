@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +36,14 @@ class KeeperClientTest {
             Files.setAttribute(path, "unix:uid", 54_321);
             assertThatThrownBy(client::list).hasMessageContaining("belongs to another user");
         }
+    }
+
+    @Test
+    void socket_thatOthersCouldReplace_isNotBelieved(@TempDir Path folder) throws Exception {
+        Path open = Files.createDirectory(folder.resolve("open"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+        KeeperClient client = new KeeperClient(open.resolve("keeper.sock"), TIMEOUT_MILLIS, Clock.system());
+        assertThatThrownBy(client::list).hasMessageContaining("chmod o-w " + open);
     }
 
     @Test
