@@ -63,6 +63,7 @@ final class StatsCommand implements Callable<Integer> {
             throw new CommandException("--count " + count + ": give how many lines, or 0 for no end");
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        EndOnSignal signals = EndOnSignal.atOnce();
         try (Target.Found found = target.find(path)) {
             MetricsText before = read(found);
             long beforeNanos = Clock.system().nanos();
@@ -77,6 +78,8 @@ final class StatsCommand implements Callable<Integer> {
                 before = now;
                 beforeNanos = nowNanos;
             }
+        } finally {
+            signals.close();
         }
         return 0;
     }
