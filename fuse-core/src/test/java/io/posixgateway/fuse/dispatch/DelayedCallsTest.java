@@ -327,13 +327,14 @@ class DelayedCallsTest {
             List<MemoryExchange> all = busyFor(dispatcher, 100);
             assertThat(metrics.delayed()).isEqualTo(99);
             assertThat(timers()).isEqualTo(1);
+            long last = uniques;
             for (int i = 0; i < 10; i++) {
-                interrupt(dispatcher, uniques - 2 * i);
+                interrupt(dispatcher, last - 2L * i);
             }
             assertThat(timers()).as("the next turn comes before theirs ends").isEqualTo(1);
             after(SECOND);
             assertThat(metrics.delayed()).isEqualTo(99 - 1 - 10);
-            assertThat(timers()).isEqualTo(1);
+            assertThat(timers()).as("its own, and the pool's").isLessThanOrEqualTo(2);
             answered(all.get(2));
             assertThat(all.get(3).answers).isZero();
         }
