@@ -114,7 +114,7 @@ native-fuzz:
 
 # FUSE requests, and each kind of file in a volume's folder, with changed bytes (FUZZ_SECONDS=60 each; 13 of them).
 java-fuzz: java-build
-	@$(MVN) -Dquick test -Dtest='MalformedRequestTest,RecordsFuzzTest' -Dsurefire.failIfNoSpecifiedTests=false \
+	@$(MVN) -Dquick test -Dtest='MalformedRequestTest,RecordsFuzzTest,KeeperResponseFuzzTest' -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dpgw.fuzz.seconds=$(or $(FUZZ_SECONDS),60)
 
 # The conformance suite with the native library under ASan, UBSan and TSan, on the JVM.
@@ -321,7 +321,7 @@ fmt: setup ## Format all sources
 pre-pr: fmt check test ## Run everything needed before a pull request
 
 docs: java-build ## Generate the tables and pages of docs/ that come from the source
-	@bin/posix-gateway generate-docs docs
+	@bin/posix-gateway generate-docs docs csi/internal/attributes/options.tsv
 	@.ci/proofs.py --write
 
 clean: ## Remove build results

@@ -14,39 +14,18 @@ import (
 const (
 	maxPathBytes  = 4096
 	maxValueBytes = 4096
-	maxTTLPaths   = 64
 	maxID         = 1<<32 - 2
 )
 
 var (
-	durationPattern = regexp.MustCompile(`^[0-9]{1,9}[smh]?$`)
-	sizePattern     = regexp.MustCompile(`^[0-9]{1,15}[KMGT]?$`)
-	numberPattern   = regexp.MustCompile(`^[0-9]{1,9}$`)
-	octalPattern    = regexp.MustCompile(`^0?[0-7]{3}$`)
-	hostPattern     = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
-	portPattern     = regexp.MustCompile(`^[0-9]{1,5}$`)
-	propertyName    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
-	propertyValue   = regexp.MustCompile(`^[A-Za-z0-9._:/,@=+-]{0,512}$`)
+	octalPattern  = regexp.MustCompile(`^0?[0-7]{3}$`)
+	hostPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,253}$`)
+	portPattern   = regexp.MustCompile(`^[0-9]{1,5}$`)
+	propertyName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,255}$`)
+	propertyValue = regexp.MustCompile(`^[A-Za-z0-9._:/,@=+-]{0,512}$`)
 )
 
-func isDuration(value string) bool { return durationPattern.MatchString(value) }
-func isSize(value string) bool     { return sizePattern.MatchString(value) }
-func isNumber(value string) bool   { return numberPattern.MatchString(value) }
-func isOctal(value string) bool    { return octalPattern.MatchString(value) }
-
-// isPositive accepts a number of requests.
-func isPositive(value string) bool { return isNumber(value) && strings.Trim(value, "0") != "" }
-
-// isRate accepts bytes in a second: a MiB at least, as one request may move as much.
-func isRate(value string) bool {
-	if !isSize(value) {
-		return false
-	}
-	digits := strings.TrimRight(value, "KMGT")
-	number, err := strconv.ParseUint(digits, 10, 64)
-	least := map[string]uint64{"": 1 << 20, "K": 1 << 10, "M": 1, "G": 1, "T": 1}[value[len(digits):]]
-	return err == nil && number >= least
-}
+func isOctal(value string) bool { return octalPattern.MatchString(value) }
 
 // isID accepts the number of a user or a group: all of 32 bits but the last, which means none.
 func isID(value string) bool {
@@ -84,20 +63,6 @@ func isMaster(value string) bool {
 		return err == nil && address.Is6() && address.Zone() == ""
 	}
 	return hostPattern.MatchString(host)
-}
-
-// isTTLsByPath accepts /a=1h:/a/b=0.
-func isTTLsByPath(value string) bool {
-	seen := map[string]bool{}
-	for part := range strings.SplitSeq(value, ":") {
-		at := max(0, strings.LastIndex(part, "="))
-		path, ttl := part[:at], strings.TrimPrefix(part[at:], "=")
-		if path == "/" || !IsPath(path) || !isDuration(ttl) || seen[path] {
-			return false
-		}
-		seen[path] = true
-	}
-	return len(seen) <= maxTTLPaths && len(value) <= maxValueBytes
 }
 
 func oneOf(values ...string) func(string) bool {

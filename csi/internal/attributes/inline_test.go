@@ -31,7 +31,7 @@ func TestAnInlineVolumeSaysNothingThatHarmsOthers(t *testing.T) {
 		{name: "memory", given: map[string]string{"bufferSize": "1T"}, says: "bufferSize"},
 		{name: "memory for metadata", given: map[string]string{"cacheEntries": "100000000"}, says: "cacheEntries"},
 		{name: "disk", given: map[string]string{"spoolSize": "10T"}, says: "spoolSize"},
-		{name: "threads", given: map[string]string{"maxThreads": "9999", "poolThreads": "9999"}, says: "maxThreads, poolThreads"},
+		{name: "threads", given: map[string]string{"maxThreads": "1024", "poolThreads": "4096"}, says: "maxThreads, poolThreads"},
 		{name: "a share of the rates", given: map[string]string{"bytesPerSecond": "1T", "requestsPerSecond": "1000000"}, says: "bytesPerSecond, requestsPerSecond"},
 		{name: "a transport", given: map[string]string{"transport": "uring"}, says: "transport"},
 		{name: "passthrough", given: map[string]string{"passthrough": "on"}, says: "passthrough"},

@@ -4,6 +4,7 @@
 #include "pgw_beneath.h"
 #include "pgw_device.h"
 #include "pgw_layout.h"
+#include "pgw_lock.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
 #include "pgw_seat.h"
@@ -174,6 +175,32 @@ static jint open_beneath(JNIEnv *env, jclass owner, jobjectArray texts, jobject 
         }
     }
     return fd < 0 ? fd : 0;
+}
+
+static jint lock_folder(JNIEnv *env, jclass owner, jbyteArray path, jlongArray identity) {
+    struct pgw_jni_text text;
+    struct stat status;
+    int fd;
+    (void)owner;
+    if (!pgw_jni_text_get(env, path, &text)) {
+        return -ENAMETOOLONG;
+    }
+    fd = pgw_lock_folder(text.bytes, &status);
+    if (fd >= 0) {
+        const jlong fields[] = {(jlong)status.st_dev, (jlong)status.st_ino};
+        (*env)->SetLongArrayRegion(env, identity, 0, 2, fields);
+        if ((*env)->ExceptionCheck(env)) {
+            close(fd);
+            return -EINVAL;
+        }
+    }
+    return fd;
+}
+
+static jint is_locked(JNIEnv *env, jclass owner, jbyteArray path) {
+    struct pgw_jni_text text;
+    (void)owner;
+    return pgw_jni_text_get(env, path, &text) ? pgw_lock_is_held(text.bytes) : -ENAMETOOLONG;
 }
 
 static jint open_device(JNIEnv *env, jclass owner) {
@@ -357,6 +384,8 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"writeThenRead", "(IJJI)I", write_then_read},
         {"write", "(ILjava/nio/ByteBuffer;I)I", write_buffer},
         {"openBeneath", "([[BLjava/io/FileDescriptor;[J)I", open_beneath},
+        {"lockFolder", "([B[J)I", lock_folder},
+        {"isLocked", "([B)I", is_locked},
         {"openBacking", "(ILjava/io/FileDescriptor;)I", open_backing},
         {"closeBacking", "(II)I", close_backing},
         {"mountDirect", "(I[[BI)I", mount_direct},

@@ -25,6 +25,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -558,5 +559,10 @@ public final class AlluxioFileSystem implements FileSystem {
     @Override
     public void close() {
         volume.close();
+    }
+
+    /** What {@link #close} could not upload: each path, and where its content stays. */
+    public List<String> failedAtEnd() {
+        return volume.spool.failedAtEnd();
     }
 }

@@ -51,10 +51,7 @@ final class AccessLogCommand implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         try (Target.Found found = target.find(path)) {
             if (action == Action.SHOW) {
-                Accesses.follow(found, TimeUnit.DAYS.toSeconds(365), lines -> {
-                    lines.forEach(out::println);
-                    out.flush();
-                });
+                show(found, out);
                 return 0;
             }
             boolean on = action == Action.ON;
@@ -73,5 +70,17 @@ final class AccessLogCommand implements Callable<Integer> {
         }
         out.flush();
         return 0;
+    }
+
+    private static void show(Target.Found found, PrintWriter out) {
+        EndOnSignal signals = EndOnSignal.atOnce();
+        try {
+            Accesses.follow(found, TimeUnit.DAYS.toSeconds(365), lines -> {
+                lines.forEach(out::println);
+                out.flush();
+            });
+        } finally {
+            signals.close();
+        }
     }
 }

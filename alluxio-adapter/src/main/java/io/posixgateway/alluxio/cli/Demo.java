@@ -28,6 +28,7 @@ final class Demo implements AutoCloseable {
     private final boolean madeMountPoint;
     private @Nullable EmbeddedAlluxio alluxio;
     private @Nullable FuseSession session;
+    private @Nullable AlluxioFileSystem files;
     private MountedSession.@Nullable Steered steered;
     private boolean closed;
 
@@ -67,12 +68,13 @@ final class Demo implements AutoCloseable {
     FuseSession mount(EmbeddedAlluxio running, OptionValues options, MountFlags flags) throws ServiceException {
         AlluxioVolumes volumes = new AlluxioVolumes(null, null, Clock.system());
         AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
-        AlluxioFileSystem files = volumes.open(place, options);
-        FuseSession mounted = MountedSession.start(files, mountPoint, MountOptions.mounted(options, "alluxio-demo"));
+        AlluxioFileSystem opened = volumes.open(place, options);
+        FuseSession mounted = MountedSession.start(opened, mountPoint, MountOptions.mounted(options, "alluxio-demo"));
         synchronized (this) {
             session = mounted;
+            files = opened;
         }
-        MountedSession.Steered steering = new SteeredMount(place, options, mountPoint, flags).steer(files, mounted);
+        MountedSession.Steered steering = new SteeredMount(place, options, mountPoint, flags).steer(opened, mounted);
         boolean late;
         synchronized (this) {
             steered = steering;
@@ -82,6 +84,13 @@ final class Demo implements AutoCloseable {
             close();
         }
         return mounted;
+    }
+
+    /** After {@link #close}: says what could not be uploaded. */
+    synchronized void checkUploaded() {
+        if (files != null) {
+            MountedSession.checkUploaded(files);
+        }
     }
 
     /** Waits until it is unmounted. */

@@ -64,8 +64,7 @@ final class DemoCommand implements Callable<Integer> {
         OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         Demo demo = new Demo(place());
-        Thread atExit = new Thread(demo::close, "end-demo");
-        Runtime.getRuntime().addShutdownHook(atExit);
+        EndOnSignal signals = EndOnSignal.with("end-demo", demo::close);
         try (demo) {
             out.println("starting a real Alluxio, with about 1,000 sample files…");
             out.flush();
@@ -83,6 +82,8 @@ final class DemoCommand implements Callable<Integer> {
         } catch (ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
+        signals.close();
+        demo.checkUploaded();
         out.flush();
         return 0;
     }

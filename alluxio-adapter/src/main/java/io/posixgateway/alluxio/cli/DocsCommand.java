@@ -11,11 +11,20 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Writes the declared options and metrics into the pages of the documentation, between the markers of each table. */
-@Command(name = "generate-docs", hidden = true, description = "Fills the tables of configuration.md and metrics.md.")
+/**
+ * Writes the declared options and metrics into the pages of the documentation, between the markers of each table, and the options
+ * into a file for the CSI driver, which checks them as the gateway does.
+ */
+@Command(
+        name = "generate-docs",
+        hidden = true,
+        description = "Fills the tables of configuration.md and metrics.md, and the CSI driver's table of options.")
 final class DocsCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "FOLDER", description = "Where the pages are.")
+    @Parameters(index = "0", paramLabel = "FOLDER", description = "Where the pages are.")
     private Path folder = Path.of("");
+
+    @Parameters(index = "1", paramLabel = "FILE", description = "The CSI driver's table of options.")
+    private Path table = Path.of("");
 
     @Override
     public Integer call() throws IOException {
@@ -30,6 +39,7 @@ final class DocsCommand implements Callable<Integer> {
                         "replaced",
                         options.replacedMarkdown()));
         fill("metrics.md", Map.of("metrics", GatewayMetric.markdown()));
+        Files.writeString(table, options.tabSeparated());
         return 0;
     }
 

@@ -136,13 +136,10 @@ final class KeptMount {
         Volumes volumes = new Volumes(
                 source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"), bypass);
         Volume volume = volumes.attach(request(place, given));
-        Thread atExit = new Thread(
-                () -> {
-                    leaving = true;
-                    volumes.drain();
-                },
-                "leave");
-        Runtime.getRuntime().addShutdownHook(atExit);
+        EndOnSignal signals = EndOnSignal.with("leave", () -> {
+            leaving = true;
+            volumes.drain();
+        });
         if (Background.isChild()) {
             Background.reportReady(volume.session().line());
         } else {
@@ -151,7 +148,7 @@ final class KeptMount {
             System.out.println(volume.session().line());
         }
         if (steered(volume, volumes) && !leaving) {
-            Runtime.getRuntime().removeShutdownHook(atExit);
+            signals.close();
             end(volumes);
         }
     }

@@ -101,7 +101,7 @@ public final class Main implements Runnable {
             Logging.setUp("INFO");
             Rehearsal.begin();
         }
-        System.exit(commandLine().execute(args));
+        EndOnSignal.exit(commandLine().execute(args));
     }
 
     /** The commands, ready to execute; what they print goes to the writers set in it. */

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.SessionOptions;
@@ -7,15 +8,20 @@ import io.posixgateway.fuse.spi.FileSystem;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Supplier;
 
 /** Serves one mount in this process until it is unmounted, by whom ever, or the process is told to end. */
 final class MountedSession implements AutoCloseable {
+    /** So many of the files that could not be uploaded a message names. */
+    private static final int MOST_NAMED = 3;
+
     private final FuseSession session;
-    private final Thread atExit = new Thread(this::endSession, "unmount");
+    private final EndOnSignal signals;
 
     private MountedSession(FuseSession session) {
         this.session = session;
+        this.signals = EndOnSignal.with("unmount", session::close);
     }
 
     /**
@@ -42,9 +48,7 @@ final class MountedSession implements AutoCloseable {
 
     /** Mounts; Ctrl-C and SIGTERM unmount from now on. The session owns the file system. */
     static MountedSession mount(FileSystem files, Path mountPoint, SessionOptions options) {
-        MountedSession mounted = new MountedSession(start(files, mountPoint, options));
-        Runtime.getRuntime().addShutdownHook(mounted.atExit);
-        return mounted;
+        return new MountedSession(start(files, mountPoint, options));
     }
 
     /** Mounts; the file system is closed with the session, or now if there is none. */
@@ -85,7 +89,20 @@ final class MountedSession implements AutoCloseable {
                 steered.close();
             }
         }
+        checkUploaded(files);
         return 0;
+    }
+
+    /** After the end of a mount: what could not be uploaded is told to who ended it, and where it is. */
+    static void checkUploaded(FileSystem files) {
+        List<String> failed = files instanceof AlluxioFileSystem alluxio ? alluxio.failedAtEnd() : List.of();
+        if (!failed.isEmpty()) {
+            String some = String.join("; ", failed.subList(0, Math.min(failed.size(), MOST_NAMED)));
+            String what = failed.size() == 1 ? "a changed file" : failed.size() + " changed files";
+            throw new CommandException(what + " could not be uploaded before the mount ended: " + some
+                    + (failed.size() > MOST_NAMED ? "; the log names the others" : "")
+                    + ". Copy their content to where it is wanted, and delete it from the spool");
+        }
     }
 
     /** Has this command served in the background, and says how to find it. */
@@ -114,17 +131,9 @@ final class MountedSession implements AutoCloseable {
         }
     }
 
-    private void endSession() {
-        session.close();
-    }
-
     @Override
     public void close() {
-        endSession();
-        try {
-            Runtime.getRuntime().removeShutdownHook(atExit);
-        } catch (IllegalStateException e) {
-            // The process is ending already, and the hook does the same.
-        }
+        session.close();
+        signals.close();
     }
 }

@@ -68,6 +68,7 @@ final class StatsCommand implements Callable<Integer> {
             throw new CommandException("--count " + count + ": give a number of lines, or 0 for no limit");
         }
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        EndOnSignal signals = EndOnSignal.atOnce();
         try (Target.Found found = target.find(path)) {
             MetricsText before = read(found);
             long beforeNanos = Clock.system().nanos();
@@ -82,6 +83,8 @@ final class StatsCommand implements Callable<Integer> {
                 before = now;
                 beforeNanos = nowNanos;
             }
+        } finally {
+            signals.close();
         }
         return 0;
     }

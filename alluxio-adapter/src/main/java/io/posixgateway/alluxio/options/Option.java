@@ -16,6 +16,9 @@ public record Option(String name, Values values, String defaultText, String doc)
     public sealed interface Values permits OneOf, Switch, Whole, Octal, Size, Time, TimesByPath, Text {
         /** For people: what is allowed. */
         String allowed();
+
+        /** For programs that check the same: the kind, a tab, and its bounds or words with blanks between them. */
+        String bounds();
     }
 
     /** One of some words. */
@@ -23,6 +26,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         @Override
         public String allowed() {
             return "one of " + String.join(", ", words);
+        }
+
+        @Override
+        public String bounds() {
+            return "one-of\t" + String.join(" ", words);
         }
     }
 
@@ -32,6 +40,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         public String allowed() {
             return "on or off";
         }
+
+        @Override
+        public String bounds() {
+            return "one-of\ton off";
+        }
     }
 
     /** A whole number. */
@@ -39,6 +52,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         @Override
         public String allowed() {
             return "a number from " + least + " to " + most;
+        }
+
+        @Override
+        public String bounds() {
+            return "number\t" + least + " " + most;
         }
     }
 
@@ -48,6 +66,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         public String allowed() {
             return "an octal number from 0 to 7777";
         }
+
+        @Override
+        public String bounds() {
+            return "octal\t0 7777";
+        }
     }
 
     /** Bytes, with the units K, M, G, T of 1024. */
@@ -56,6 +79,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         public String allowed() {
             return "a size from " + sizeText(leastBytes) + " to " + sizeText(mostBytes) + " (units K, M, G, T)";
         }
+
+        @Override
+        public String bounds() {
+            return "bytes\t" + leastBytes + " " + mostBytes;
+        }
     }
 
     /** A time; a bare number is seconds, or with a unit: ms, s, m, h. */
@@ -63,6 +91,11 @@ public record Option(String name, Values values, String defaultText, String doc)
         @Override
         public String allowed() {
             return "a time from " + leastSeconds + "s to " + mostSeconds + "s (units ms, s, m, h)";
+        }
+
+        @Override
+        public String bounds() {
+            return "seconds\t" + leastSeconds + " " + mostSeconds;
         }
     }
 
@@ -75,10 +108,20 @@ public record Option(String name, Values values, String defaultText, String doc)
                     + " absolute in the mount, without a colon, '.', '..' or a final slash; each TIME"
                     + " " + each.allowed();
         }
+
+        @Override
+        public String bounds() {
+            return "seconds-by-path\t" + each.leastSeconds() + " " + each.mostSeconds() + " " + most;
+        }
     }
 
     /** Any text without a comma. */
-    public record Text(String allowed) implements Values {}
+    public record Text(String allowed) implements Values {
+        @Override
+        public String bounds() {
+            return "text\t";
+        }
+    }
 
     public static Option oneOf(String name, String defaultText, String doc, String... words) {
         return new Option(name, new OneOf(List.of(words)), defaultText, doc);

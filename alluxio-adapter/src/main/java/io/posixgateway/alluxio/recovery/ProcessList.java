@@ -183,6 +183,7 @@ final class ProcessList<E> implements AutoCloseable {
             return inherited;
         }
         try (Stream<Path> files = Files.list(folder)) {
+            StateFolder.checkAbove(file);
             for (Path other : files.toList()) {
                 String name = other.getFileName().toString();
                 if (inherits.test(name) && !name.contains("-" + PROCESS)) {

@@ -25,7 +25,7 @@ public final class StateFolder {
     private StateFolder() {}
 
     /** What lies in a folder is not believed, until an operator has looked at it. */
-    static final class NotTrusted extends IOException {
+    public static final class NotTrusted extends IOException {
         private static final long serialVersionUID = 1;
 
         NotTrusted(String message) {
@@ -55,14 +55,30 @@ public final class StateFolder {
     }
 
     /**
+     * Looks at all that is above a path: whether nobody else could put another file or folder in the place of what is there, or will be.
+     *
+     * @throws NotTrusted somebody could; it says who, and what to do
+     * @throws IOException that cannot be found out
+     */
+    public static void checkAbove(Path path) throws IOException {
+        PathTrust.check(path);
+    }
+
+    /**
      * Makes a folder of mode 0700, and what is missing above it, or checks the one that is there.
      *
-     * @throws IOException it cannot be made; {@link NotTrusted}: it is a link, or another user's, or others may write to it
+     * @throws IOException it cannot be made; {@link NotTrusted}: it is a link, or another user's, or others may write to it, or to a
+     *     folder above it
      */
     public static void make(Path folder) throws IOException {
+        checkAbove(folder);
+        makeAll(folder);
+    }
+
+    private static void makeAll(Path folder) throws IOException {
         Path parent = folder.toAbsolutePath().getParent();
         if (parent != null && Files.notExists(parent)) {
-            make(parent);
+            makeAll(parent);
         }
         if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
             try {
@@ -85,9 +101,10 @@ public final class StateFolder {
     /**
      * Makes a folder of mode 0755, in which others look for what this process puts there, or checks the one that is there.
      *
-     * @throws IOException it cannot be made; or somebody else than root and this user could put something into it
+     * @throws IOException it cannot be made; or somebody else than root and this user could put something into it, or replace it
      */
     public static void makeShown(Path folder) throws IOException {
+        checkAbove(folder);
         if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
             Files.createDirectories(folder);
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));

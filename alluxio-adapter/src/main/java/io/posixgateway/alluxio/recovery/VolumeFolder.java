@@ -18,7 +18,6 @@ import org.slf4j.LoggerFactory;
 /** The folder of one kept volume, held by one process at a time. */
 public final class VolumeFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeFolder.class);
-    private static final String LOCK = "lock";
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
     private static final String PASSTHROUGH = "passthrough";
@@ -53,7 +52,7 @@ public final class VolumeFolder implements AutoCloseable {
         VolumeLock lock = null;
         try {
             make(path);
-            lock = VolumeLock.take(path.resolve(LOCK));
+            lock = VolumeLock.take(path);
             Reserve reserve = new Reserve(path.resolve(RESERVE));
             NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
@@ -254,11 +253,12 @@ public final class VolumeFolder implements AutoCloseable {
         for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
             Files.deleteIfExists(path.resolve(own));
         }
-        String kept = new Remains(path, Set.of(VOLUME, LOCK)).clear();
+        String kept = new Remains(path, Set.of(VOLUME, VolumeLock.FILE)).clear();
         if (!hasRecords()) {
             Files.deleteIfExists(path.resolve(VOLUME));
         }
-        Files.deleteIfExists(path.resolve(LOCK)); // from here on the next session's files may be in the folder
+        Files.deleteIfExists(
+                path.resolve(VolumeLock.FILE)); // a session of an earlier version may use the folder from here on
         if (kept.isEmpty()) {
             Files.deleteIfExists(path);
         }

@@ -1,7 +1,7 @@
 /**
  * What of a kept volume outlives the process that serves it, in a folder of the volume: spool files with a record beside
- * each, and the log of nodes whose file has another id by now. No other process may use the folder meanwhile: a lock on it
- * ends with the process that holds it.
+ * each, and the log of nodes whose file has another id by now. No other process may use the folder meanwhile: the lock of the
+ * folder ends with the process that holds it.
  *
  * <p>Everything is stored by plain writes before what depends on it is answered. A killed process leaves each of its writes
  * in the page cache, so nothing is synced to disk but content in doubt; a node that loses power loses its mounts anyway, and what was
@@ -12,7 +12,8 @@
  * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; a log that has become
  * long is written anew with only these when the next process opens it.
  *
- * <p>Any thread, unless a class says otherwise. Imports {@code client}, and {@code fuse.jni} for texts of errors.
+ * <p>Any thread, unless a class says otherwise. Imports {@code client}, {@code fuse.jni} for the lock of a folder and texts of
+ * errors, and {@code fuse.session} for the table of mounts.
  */
 @NullMarked
 package io.posixgateway.alluxio.recovery;

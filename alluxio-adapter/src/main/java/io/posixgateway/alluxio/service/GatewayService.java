@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -174,6 +175,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        StateFolder.checkAbove(addresses.controlSocket());
         control.start();
         if (pages == null) {
             MetricsPage metrics = metricsPage();

@@ -1,10 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.session.KeptSession;
@@ -85,19 +82,9 @@ public final class KeeperClient implements Takeover.Kept {
     /** The sessions it holds. */
     @Override
     public List<Session> list() throws KeeperException {
-        List<Session> sessions = new ArrayList<>();
-        if (socket.toString().isEmpty()) {
-            return sessions;
-        }
-        for (JsonElement element : ask(question("list", null), new int[0]).getAsJsonArray("list")) {
-            JsonObject one = element.getAsJsonObject();
-            sessions.add(new Session(
-                    one.get("id").getAsString(),
-                    one.get("target").getAsString(),
-                    one.get("mounted").getAsBoolean(),
-                    one.get("has_record").getAsBoolean()));
-        }
-        return sessions;
+        return socket.toString().isEmpty()
+                ? new ArrayList<>()
+                : ask(question("list", null), new int[0]).sessions();
     }
 
     /**
@@ -149,7 +136,7 @@ public final class KeeperClient implements Takeover.Kept {
 
     /** The keeper's process. */
     public long pid() throws KeeperException {
-        return ask(question("info", null), new int[0]).get("pid").getAsLong();
+        return ask(question("info", null), new int[0]).pid();
     }
 
     /** Duplicates of the session's descriptors, which the caller owns. */
@@ -157,33 +144,35 @@ public final class KeeperClient implements Takeover.Kept {
         int[] fds = new int[MOST_TAKEN_FDS];
         JsonObject question = question("take", id);
         question.addProperty("clone", true);
-        JsonObject answer = ask(question, fds);
+        KeeperResponse.Taken taken;
+        try {
+            taken = ask(question, fds).taken();
+        } catch (KeeperException e) {
+            closeAll(fds);
+            throw e;
+        }
         if (fds[0] < 0 || fds[1] < 0) {
             closeAll(fds);
-            throw new KeeperException("failed", "the keeper at " + socket + " sent no descriptors for session " + id);
+            throw new KeeperException(
+                    KeeperException.FAILED, "the keeper at " + socket + " sent no descriptors for session " + id);
         }
-        String device = answer.has("device") ? answer.get("device").getAsString() : null;
+        String device = taken.device();
         return new KeptSession(
                 fds[0],
-                with(answer, "clone", fds),
-                with(answer, "lock", fds),
+                with(taken, "clone", fds),
+                with(taken, "lock", fds),
                 fds[1],
-                answer.get("target").getAsString(),
-                answer.get("read_only").getAsBoolean(),
-                answer.get("takes").getAsInt(),
+                taken.target(),
+                taken.readOnly(),
+                taken.takes(),
                 device,
                 new KeeperNotices(this, id, device == null ? "" : device, clock));
     }
 
     /** The descriptor of this name, behind the two that always come; -1: none. */
-    private static int with(JsonObject answer, String name, int[] fds) {
-        JsonArray names = answer.has("with") ? answer.getAsJsonArray("with") : new JsonArray();
-        for (int i = 0; i < names.size() && i + 2 < fds.length; i++) {
-            if (names.get(i).getAsString().equals(name)) {
-                return fds[i + 2];
-            }
-        }
-        return -1;
+    private static int with(KeeperResponse.Taken taken, String name, int[] fds) {
+        int at = taken.with().indexOf(name);
+        return at >= 0 && at + 2 < fds.length ? fds[at + 2] : -1;
     }
 
     /**
@@ -213,16 +202,13 @@ public final class KeeperClient implements Takeover.Kept {
         JsonObject question = question("notify", id);
         question.addProperty("device", device);
         question.addProperty("data", Base64.getEncoder().encodeToString(notices));
-        return ask(question, new int[0], WITHOUT_END).get("errno").getAsInt();
+        return ask(question, new int[0], WITHOUT_END).errno();
     }
 
     /** What was stored with the session; empty: nothing. */
     @Override
     public byte[] record(String id) throws KeeperException {
-        JsonElement data = ask(question("record", id), new int[0]).get("data");
-        return data == null || data.isJsonNull()
-                ? new byte[0]
-                : Base64.getDecoder().decode(data.getAsString());
+        return ask(question("record", id), new int[0]).record();
     }
 
     /** Stores what the next gateway needs to serve the session again; empty deletes. */
@@ -241,11 +227,11 @@ public final class KeeperClient implements Takeover.Kept {
         return question;
     }
 
-    private JsonObject ask(JsonObject question, int[] fds) throws KeeperException {
+    private KeeperResponse ask(JsonObject question, int[] fds) throws KeeperException {
         return ask(question, fds, timeoutMillis);
     }
 
-    private JsonObject ask(JsonObject question, int[] fds, int millis) throws KeeperException {
+    private KeeperResponse ask(JsonObject question, int[] fds, int millis) throws KeeperException {
         try {
             return askOnce(question, fds, millis);
         } catch (KeeperException e) {
@@ -261,7 +247,7 @@ public final class KeeperClient implements Takeover.Kept {
         askOnce(question, new int[0], timeoutMillis, given);
     }
 
-    private JsonObject askOnce(JsonObject question, int[] fds, int millis, int... given) throws KeeperException {
+    private KeeperResponse askOnce(JsonObject question, int[] fds, int millis, int... given) throws KeeperException {
         Arrays.fill(fds, -1);
         checkOwner();
         int connection = Native.connectUnix(Native.pathBytes(socket.toString()), millis);
@@ -270,19 +256,7 @@ public final class KeeperClient implements Takeover.Kept {
         }
         try {
             send(connection, question + "\n", given);
-            JsonObject answer =
-                    JsonParser.parseString(receiveLine(connection, fds)).getAsJsonObject();
-            if (!answer.get("ok").getAsBoolean()) {
-                throw new KeeperException(
-                        answer.get("code").getAsString(), answer.get("error").getAsString());
-            }
-            return answer;
-        } catch (JsonParseException | IllegalStateException | NullPointerException e) {
-            closeAll(fds);
-            throw new KeeperException(
-                    "failed",
-                    "the keeper at " + socket + " sent an invalid response (" + e.getMessage()
-                            + "); start the posix-gateway-keeper of this version there");
+            return KeeperResponse.parse(receiveLine(connection, fds));
         } catch (KeeperException e) {
             closeAll(fds);
             throw e;
@@ -293,6 +267,13 @@ public final class KeeperClient implements Takeover.Kept {
 
     /** Whoever may put a socket there says which sessions are served, and of what. */
     private void checkOwner() throws KeeperException {
+        try {
+            StateFolder.checkAbove(socket);
+        } catch (StateFolder.NotTrusted e) {
+            throw new KeeperException("failed", "the socket of the keeper is not trusted: " + e.getMessage());
+        } catch (IOException gone) {
+            return; // there is nothing to believe
+        }
         if (!isBelieved()) {
             throw new KeeperException(
                     "failed",

@@ -12,6 +12,9 @@ public final class KeeperException extends IOException {
     /** The keeper does not know such a question, or it is wrong. */
     public static final String INVALID = "invalid";
 
+    /** It could not do what was asked, or sent what is no response. */
+    public static final String FAILED = "failed";
+
     private final String code;
 
     KeeperException(String code, String message) {
@@ -19,7 +22,7 @@ public final class KeeperException extends IOException {
         this.code = code;
     }
 
-    /** not_found, exists, {@link #INVALID}, failed, or {@link #UNAVAILABLE}. */
+    /** not_found, exists, {@link #INVALID}, {@link #FAILED}, or {@link #UNAVAILABLE}. */
     public String code() {
         return code;
     }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
+import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -53,6 +54,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
+        StateFolder.checkAbove(socket);
         MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
         gateway.watchdog.start();
         gateway.control.start();

@@ -590,7 +590,7 @@ public final class Drafts implements AutoCloseable {
                 metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
                 discard(draft.inode);
             } catch (StoreException e) {
-                LOG.error("{} could not be uploaded before the mount ended: {}", draft.path(), e.getMessage());
+                folder.failedAtEnd(draft.path(), draft.spool.file(), e);
             }
         }
         doubtful.close();

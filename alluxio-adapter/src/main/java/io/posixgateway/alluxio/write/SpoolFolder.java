@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -43,8 +44,12 @@ public final class SpoolFolder {
     private final AtomicLong usedBytes = new AtomicLong();
     /** Kept files and what they take. */
     private final Map<Path, Long> kept = new ConcurrentHashMap<>();
+    /** What could not be uploaded when the mount ended, in words. */
+    private final List<String> failedAtEnd = new CopyOnWriteArrayList<>();
     /** What they took together when it was last logged that there is no room. */
     private final AtomicLong toldBytes = new AtomicLong();
+    /** Nobody else can replace its files. */
+    private volatile boolean trusted;
 
     /**
      * @param mostBytes of what files hold: their holes take nothing
@@ -63,8 +68,14 @@ public final class SpoolFolder {
     Spool make() throws StoreException {
         try {
             StateFolder.makeIfMissing(folder);
+            if (!trusted) {
+                StateFolder.checkAbove(folder.resolve(PREFIX));
+                trusted = true;
+            }
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
+        } catch (StateFolder.NotTrusted e) {
+            throw new StoreException(Errno.EPERM, "No spool file: " + e.getMessage(), e);
         } catch (IOException e) {
             throw failure("No spool file in " + folder + " (set another folder with the option spool)", e);
         }
@@ -256,6 +267,20 @@ public final class SpoolFolder {
     /** The file stays, though nothing here goes on with it, and so does what was taken for it. */
     void keep(Path file, long bytes) {
         kept.put(file, bytes);
+    }
+
+    /** The mount has ended, and the content of this file could not be uploaded. */
+    void failedAtEnd(String path, Path content, StoreException why) {
+        LOG.error("{} could not be uploaded at the end: {}", path, why.getMessage());
+        String rest = Files.exists(content)
+                ? ", whose content stays in " + content
+                : ", which was being streamed and is lost";
+        failedAtEnd.add(path + rest);
+    }
+
+    /** What could not be uploaded when the mount ended: each path, and where its content is. */
+    public List<String> failedAtEnd() {
+        return List.copyOf(failedAtEnd);
     }
 
     /** Kept files that an operator moved or deleted take no room any more. */

@@ -63,7 +63,7 @@ class DemoIT {
                 assertThat(sync.output()).contains("entries compared");
             }
             demo.terminate();
-            demo.await(LIMIT);
+            assertThat(demo.await(LIMIT)).as(demo.output()).isZero();
             Waiting.until("unmounted", LIMIT, () -> !Mounts.isMounted(mount));
             assertThat(mount).doesNotExist();
             assertThat(MountSocket.of(mount)).doesNotExist();

@@ -18,7 +18,11 @@ class DocsCommandTest {
         for (String page : new String[] {"configuration.md", "metrics.md"}) {
             Files.copy(Built.root().resolve("docs").resolve(page), folder.resolve(page));
         }
-        InProcess.run(0, "generate-docs", folder.toString());
+        Path table = folder.resolve("options.tsv");
+        InProcess.run(0, "generate-docs", folder.toString(), table.toString());
+        assertThat(Built.root().resolve("csi/internal/attributes/options.tsv"))
+                .as("the CSI driver checks other options than the gateway; run: make docs")
+                .hasSameTextualContentAs(table);
         for (String page : new String[] {"configuration.md", "metrics.md"}) {
             assertThat(Built.root().resolve("docs").resolve(page))
                     .as(page + " is out of date; run: make docs")
@@ -39,7 +43,8 @@ class DocsCommandTest {
                 <!-- replaced: end -->
                 """);
         Files.writeString(folder.resolve("metrics.md"), "no place\n");
-        assertThat(InProcess.run(1, "generate-docs", folder.toString())).contains("has no place for the table");
+        String table = folder.resolve("options.tsv").toString();
+        assertThat(InProcess.run(1, "generate-docs", folder.toString(), table)).contains("has no place for the table");
         assertThat(folder.resolve("configuration.md"))
                 .content()
                 .startsWith("a\n<!-- options: begin -->\n| option |")

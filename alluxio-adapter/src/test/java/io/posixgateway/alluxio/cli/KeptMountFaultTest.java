@@ -3,10 +3,12 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.StoppableProxy;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.service.KeeperClient;
@@ -18,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +94,45 @@ class KeptMountFaultTest {
         }
     }
 
+    /** What an earlier process served is not looked up again: programs wait, and get an error in time, or the file. */
+    @Test
+    void the_same_command_resumes_the_mount_while_alluxio_is_away(@TempDir Path folder) throws Exception {
+        Path keeperProgram = Built.keeper();
+        assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
+        Path mount = Files.createDirectory(folder.resolve("mnt"));
+        Path socket = folder.resolve("keeper.sock");
+        TestDirectory own = Clusters.directory(Clusters.killable());
+        Files.writeString(own.ufs().resolve("file"), "text");
+        StoppableProxy way = new StoppableProxy(own.masters());
+        String[] command = command("alluxio://" + way.address() + own.path(), mount, folder, socket);
+        try (Program keeper = Program.start(folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
+            Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
+            try (Program first = Program.gatewayWith(folder, ShortTimeouts.javaOptions(), command)) {
+                first.awaitOutput("transport devfuse", LIMIT);
+                assertThat(read(mount.resolve("file"))).isEqualTo("text");
+                way.close();
+                first.kill();
+            }
+            try (Program second = Program.gatewayWith(folder, ShortTimeouts.javaOptions(), command)) {
+                second.awaitOutput("transport devfuse", LIMIT);
+                way = new StoppableProxy(way.address(), own.masters());
+                Waiting.until("the file is read", LIMIT, () -> reads(mount.resolve("file")));
+            }
+            assertThat(keeper.isAlive()).isTrue();
+        } finally {
+            way.close();
+            Mounts.discard(mount);
+        }
+    }
+
+    private static boolean reads(Path file) throws Exception {
+        try {
+            return read(file).equals("text");
+        } catch (ExecutionException notYet) {
+            return false;
+        }
+    }
+
     private static boolean has(KeeperClient keeper) {
         try {
             return keeper.list().stream().anyMatch(KeeperClient.Session::mounted);
@@ -100,9 +142,13 @@ class KeptMountFaultTest {
     }
 
     private static String[] command(TestDirectory own, Path mount, Path folder, Path socket) {
+        return command(own.uri(), mount, folder, socket);
+    }
+
+    private static String[] command(String uri, Path mount, Path folder, Path socket) {
         return new String[] {
             "mount",
-            own.uri(),
+            uri,
             mount.toString(),
             "-f",
             "-o",

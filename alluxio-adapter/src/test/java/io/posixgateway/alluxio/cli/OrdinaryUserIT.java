@@ -31,7 +31,7 @@ class OrdinaryUserIT {
     void prepare() throws Exception {
         Path built = Built.gateway();
         assumeTrue(Built.isRoot(), "only root can become another user");
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.setAttribute(folder, "unix:mode", 01777);
         mount = Files.createDirectory(folder.resolve("mnt"));
         Files.setAttribute(mount, "unix:uid", NOBODY);
         program = readable(built);

@@ -183,6 +183,16 @@ public final class Node implements AutoCloseable {
         keeper = startKeeper();
     }
 
+    /** kill -9 of the keeper; nobody keeps anything until {@link #startNextKeeper}. */
+    public void killKeeper() throws InterruptedException {
+        keeper.kill();
+    }
+
+    /** Starts the next one, which was there but asleep. */
+    public void startNextKeeper() throws IOException {
+        keeper = startKeeper();
+    }
+
     /** kill -9 of the keeper, and so long after it of the gateway, while another gateway waits. */
     public void killKeeperThenGateway(Duration apart) throws Exception {
         killAndRestartKeeper();

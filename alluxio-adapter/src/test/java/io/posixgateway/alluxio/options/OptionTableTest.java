@@ -49,6 +49,21 @@ class OptionTableTest {
         assertThat(table.read(OptionTable.split(List.of("ro,rw,ro"))).on("ro")).isTrue();
     }
 
+    /** The CSI driver embeds it, and checks volumes as the gateway does. */
+    @Test
+    void tabSeparated_eachKind_hasItsBounds() {
+        assertThat(table.tabSeparated().lines().skip(1).map(line -> line.substring(0, line.lastIndexOf('\t'))))
+                .containsExactly(
+                        "transport\tone-of\tauto uring",
+                        "ro\tone-of\ton off",
+                        "threads\tnumber\t1 64",
+                        "umask\toctal\t0 7777",
+                        "buffer_size\tbytes\t4096 1099511627776",
+                        "metadata_ttl\tseconds\t0 86400",
+                        "ttl_of\tseconds-by-path\t0 3600 3");
+        assertThat(table.tabSeparated()).contains("\ta size from 4K to 1T (units K, M, G, T)\n");
+    }
+
     @Test
     void what_is_known_is_told_from_what_is_not() {
         assertThat(table.known(OptionTable.split(List.of("rw,colour=red,threads=4,attr_timeout=1"))))

@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.harness.ByteMutator;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,12 +28,9 @@ class RecordsFuzzTest {
     private static final int LEAST_ROUNDS = 150;
     private static final long SECONDS = Long.getLong("pgw.fuzz.seconds", 0);
     private static final long SEED = Long.getLong("pgw.seed", Clock.system().nanos());
-    private static final byte[][] NUMBERS = {
-        {0, 0, 0, 0}, {-1, -1, -1, -1}, {127, -1, -1, -1}, {-128, 0, 0, 0}, {0, 0, -1, -1}, {0, 0, 1, 0}
-    };
 
     private final Path folder;
-    private final Random random = new Random(SEED);
+    private final ByteMutator mutator = new ByteMutator(SEED);
 
     RecordsFuzzTest(@TempDir Path folder) {
         this.folder = folder;
@@ -65,6 +61,7 @@ class RecordsFuzzTest {
                     DraftRecord.ids(file);
                     DraftRecord.read(file);
                 }),
+                new Kind("aside/spool-1.why", RecordsFuzzTest::listAside),
                 new Kind("spool-1.origin", folder -> Origin.read(folder.resolve("spool-1.origin"))),
                 new Kind("volume", RecordsFuzzTest::openFolder),
                 new Kind("nodes", RecordsFuzzTest::openFolder),
@@ -85,6 +82,16 @@ class RecordsFuzzTest {
                         list.inherit();
                     }
                 }));
+    }
+
+    /** What was set aside is listed, whatever is written beside it. */
+    private static void listAside(Path folder) throws IOException {
+        Path content = folder.resolve("aside/spool-1");
+        Files.writeString(content, "content");
+        List<SetAside.Item> items = new SetAside(folder).items();
+        assertThat(items).hasSize(1);
+        assertThat(items.get(0).content()).isEqualTo(content);
+        assertThat(items.get(0).path() + items.get(0).why()).doesNotContain("\n");
     }
 
     private static void openFolder(Path folder) throws StoreException {
@@ -108,8 +115,10 @@ class RecordsFuzzTest {
         long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
         for (int round = 0; round < LEAST_ROUNDS || clock.nanos() < until; round++) {
             byte[] seed = Files.readAllBytes(seeds.get(round % seeds.size()));
-            byte[] bytes = round < seeds.size() ? seed : changed(seed);
-            Files.write(folder.resolve(kind.file), bytes);
+            byte[] bytes = round < seeds.size() ? seed : mutator.changed(seed);
+            Path file = folder.resolve(kind.file);
+            Files.createDirectories(file.getParent());
+            Files.write(file, bytes);
             try {
                 kind.read.from(folder);
             } catch (StoreException | IOException meant) {
@@ -128,30 +137,5 @@ class RecordsFuzzTest {
         return (int) seeds.stream()
                 .filter(seed -> seed.getFileName().toString().startsWith("a-well"))
                 .count();
-    }
-
-    private byte[] changed(byte[] seed) {
-        byte[] bytes = seed.clone();
-        for (int changes = 1 + random.nextInt(4); changes > 0 && bytes.length > 0; changes--) {
-            int at = random.nextInt(bytes.length);
-            switch (random.nextInt(5)) {
-                case 0 -> bytes[at] = (byte) random.nextInt();
-                case 1 -> put(bytes, at & ~3, NUMBERS[random.nextInt(NUMBERS.length)]);
-                case 2 -> bytes = Arrays.copyOf(bytes, at);
-                case 3 -> bytes = twice(bytes, at);
-                default -> put(bytes, at, Arrays.copyOfRange(bytes, random.nextInt(bytes.length), bytes.length));
-            }
-        }
-        return bytes;
-    }
-
-    private static void put(byte[] into, int at, byte[] what) {
-        System.arraycopy(what, 0, into, at, Math.min(what.length, into.length - at));
-    }
-
-    private static byte[] twice(byte[] bytes, int from) {
-        byte[] longer = Arrays.copyOf(bytes, Math.min(2 * bytes.length - from, 1 << 16));
-        System.arraycopy(bytes, from, longer, bytes.length, longer.length - bytes.length);
-        return longer;
     }
 }

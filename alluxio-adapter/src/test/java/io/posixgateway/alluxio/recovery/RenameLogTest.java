@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,16 @@ class RenameLogTest {
         try (RenameLog next = new RenameLog(folder, cluster, own)) {
             return next.inherit();
         }
+    }
+
+    /** An entry is carried out in Alluxio. */
+    @Test
+    void inherit_whereOthersCouldPutAList_findsNone() throws Exception {
+        leave("one:19998");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(inherited("one:19998", true)).isEmpty();
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        assertThat(inherited("one:19998", true)).containsExactly(RENAMING);
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +37,14 @@ class KeeperClientTest {
             assertThatThrownBy(client::list)
                     .hasMessageContaining("belongs neither to root nor to the user of this process");
         }
+    }
+
+    @Test
+    void socket_thatOthersCouldReplace_isNotBelieved(@TempDir Path folder) throws Exception {
+        Path open = Files.createDirectory(folder.resolve("open"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
+        KeeperClient client = new KeeperClient(open.resolve("keeper.sock"), TIMEOUT_MILLIS, Clock.system());
+        assertThatThrownBy(client::list).hasMessageContaining("chmod o-w " + open);
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,6 +41,24 @@ class SpoolFolderTest {
         next.close(false);
         assertThat(folder.usedBytes()).isZero();
         assertThat(path).isEmptyDirectory();
+    }
+
+    /** Whoever can replace a spool file says what is uploaded. */
+    @Test
+    void make_othersMayWriteThereOrAbove_isRefused(@TempDir Path parent) throws Exception {
+        for (String mode : new String[] {"rwxrwxrwx", "rwxr-xr-x"}) {
+            Path spool = parent.resolve("spool");
+            Files.createDirectories(spool);
+            Files.setPosixFilePermissions(spool, PosixFilePermissions.fromString(mode));
+            Files.setPosixFilePermissions(
+                    parent, PosixFilePermissions.fromString(mode.equals("rwxrwxrwx") ? "rwx------" : "rwxrwxrwx"));
+            SpoolFolder folder = new SpoolFolder(spool, 1000, 0, false, Clock.system());
+            assertThatThrownBy(folder::make)
+                    .isInstanceOfSatisfying(
+                            StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
+                    .hasMessageContaining("chmod o-w " + (mode.equals("rwxrwxrwx") ? spool : parent));
+            assertThat(spool).isEmptyDirectory();
+        }
     }
 
     @Test

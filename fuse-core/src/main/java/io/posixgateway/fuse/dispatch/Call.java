@@ -54,12 +54,15 @@ final class Call implements Request {
     long beganNanos = IDLE;
     volatile boolean interrupted;
 
-    /** A limit holds it up; set to false after {@link #beganNanos} was moved on by that time. */
+    /** A limit holds it up; set to false after {@link #beganNanos} was advanced by that time. */
     volatile boolean delayed;
     /** Since when, by the clock. */
     long delayedSinceNanos;
-    /** Tokens that it took, where there is a limit. */
+    /** Tokens that it took of a limit of bytes. */
     long reservedBytes;
+
+    /** It took one of the limit of requests, or there is none. */
+    boolean hasRequestToken;
 
     /**
      * Who works on it; null: nobody. Written plainly, as {@link #beganNanos} and {@link #opcode} are: whoever looks from outside

@@ -3,42 +3,36 @@ package io.posixgateway.fuse.dispatch;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
-import java.util.HashMap;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests that a {@link RateLimit} delays, until their turn comes. They hold a slot of the transport, and no thread.
+ * The requests that a {@link RateLimit} delays, until their turn comes: first in first out at each of the two limits, that of requests
+ * before that of bytes. They hold no thread and, where a transport can do without, no slot.
  *
  * <p>A program that is being killed ends when its request is answered, and the kernel does not say which signal it was: an interrupted
  * request waits {@value #INTERRUPTED_NANOS} ns longer at most, and takes no tokens then. So nobody gets EINTR from a limit, and
  * signals gain little.
  *
- * <p>Any thread. Whoever takes a request out of the table ends its delay, once.
+ * <p>Any thread. A timer runs for the next turn, and none for each request. Whoever takes a request out of its queue ends its delay,
+ * once.
  */
 final class DelayedCalls {
     static final long INTERRUPTED_NANOS = 1_000_000_000L;
 
-    private final TokenBuckets buckets;
     private final long maxCopyBytes;
     private final SessionMetrics metrics;
     private final HandoverPool.Later later;
-    /** By {@link Call#unique}. Guarded by this. */
-    private final Map<Long, Delayed> delayed = new HashMap<>();
-
-    /** One request's wait. */
-    private static final class Delayed {
-        private final Call call;
-        private final Turn turn;
-        private final long dueNanos;
-
-        Delayed(Call call, Turn turn, long dueNanos) {
-            this.call = call;
-            this.turn = turn;
-            this.dueNanos = dueNanos;
-        }
-    }
+    // Guarded by this.
+    private final @Nullable LimitQueue requests;
+    private final @Nullable LimitQueue bytes;
+    /** Those that wait and are interrupted, and some whose delay is over; the first one waits no longer before the others. */
+    private final Deque<DelayedCall> interrupted = new ArrayDeque<>();
+    /** When the timers end that run, the next one first. A new one is for an earlier moment than all. */
+    private final Deque<Long> timers = new ArrayDeque<>();
 
     /** What becomes of a request when its delay is over. */
     @FunctionalInterface
@@ -47,7 +41,9 @@ final class DelayedCalls {
     }
 
     DelayedCalls(RateLimit limit, SessionMetrics metrics, HandoverPool.Later later) {
-        this.buckets = new TokenBuckets(limit, metrics.clock().nanos());
+        long now = metrics.clock().nanos();
+        this.requests = LimitQueue.of(limit.requestsPerSecond(), now);
+        this.bytes = LimitQueue.of(limit.bytesPerSecond(), now);
         this.maxCopyBytes = FileOperations.maxCopyBytes(limit);
         this.metrics = metrics;
         this.later = later;
@@ -58,21 +54,33 @@ final class DelayedCalls {
         return limit.isSet() ? new DelayedCalls(limit, metrics, later) : null;
     }
 
-    /** Takes the tokens of a request that has just begun: in how many nanoseconds its turn is; 0: now. */
-    long reserve(Call call) {
+    /** Takes the tokens of a request that has just begun; false: it has to wait for them, so {@link #add} it. */
+    boolean mayStart(Call call) {
         call.reservedBytes = 0;
+        call.hasRequestToken = false;
         if (!isLimited(call.opcode) || !call.complete()) {
-            return 0;
+            return true;
         }
-        call.reservedBytes = bytesOf(call);
-        return buckets.reserve(call.reservedBytes, metrics.clock().nanos());
+        long needed = bytes == null ? 0 : bytesOf(call);
+        long now = metrics.clock().nanos();
+        synchronized (this) {
+            call.hasRequestToken = requests == null || requests.take(1, now);
+            if (!call.hasRequestToken || (bytes != null && needed > 0 && !bytes.take(needed, now))) {
+                return false;
+            }
+        }
+        call.reservedBytes = needed;
+        return true;
     }
 
     /** It is executed: a read that brought less than it asked for, or nothing, pays for what it brought. */
     void executed(Call call, int result) {
         long unused = call.opcode == Opcode.READ ? call.reservedBytes - Math.max(result, 0) : 0;
-        if (unused > 0) {
-            buckets.giveBack(0, unused);
+        if (unused > 0 && bytes != null) {
+            synchronized (this) {
+                bytes.giveBack(unused);
+                setTimer();
+            }
         }
     }
 
@@ -92,71 +100,144 @@ final class DelayedCalls {
         };
     }
 
-    /** From now on the limit holds it up. On its thread. */
-    void begin(Call call) {
+    /**
+     * Takes over a request that {@link #mayStart may not start}; its turn comes on a thread that it must not hold up.
+     *
+     * @param holdsThread the turn is awaited by the request's thread
+     */
+    void add(Call call, Turn turn, boolean holdsThread) {
+        long needed = bytes == null ? 0 : bytesOf(call);
+        DelayedCall one = new DelayedCall(call, needed, call.hasRequestToken, turn, holdsThread);
         call.delayedSinceNanos = metrics.clock().nanos();
         call.delayed = true;
-        metrics.delayBegan();
-    }
-
-    /** Until now it did. On the thread that has the request. */
-    void end(Call call) {
-        long nanos = metrics.clock().nanos() - call.delayedSinceNanos;
-        metrics.delayEnded(nanos);
-        call.beganNanos += nanos; // its age is what the file system and the pool make it wait
-        call.delayed = false;
-    }
-
-    /** Takes over a request that {@link #begin began} to wait; its turn comes on a thread that it must not hold up. */
-    void add(Call call, long dueNanos, Turn turn) {
-        Delayed one = new Delayed(call, turn, dueNanos);
-        long unique = call.unique();
         synchronized (this) {
-            delayed.put(unique, one);
+            LimitQueue queue = call.hasRequestToken ? bytes : requests;
+            if (queue != null) {
+                queue.add(one);
+            }
+            metrics.delayBegan();
+            setTimer();
         }
-        later.run(() -> end(unique, one), dueNanos - metrics.clock().nanos());
         if (call.interrupted) {
-            interrupt(unique);
+            interrupt(one.unique);
         }
     }
 
     /** Its program got a signal. */
-    void interrupt(long unique) {
-        Delayed one;
-        synchronized (this) {
-            one = delayed.get(unique);
+    synchronized void interrupt(long unique) {
+        DelayedCall one = requests == null ? null : requests.find(unique);
+        if (one == null && bytes != null) {
+            one = bytes.find(unique);
         }
-        if (one != null && one.dueNanos - metrics.clock().nanos() > INTERRUPTED_NANOS) {
-            later.run(() -> end(unique, one), INTERRUPTED_NANOS);
+        if (one != null && !one.interrupted) {
+            one.interrupted = true;
+            one.latestNanos = metrics.clock().nanos() + INTERRUPTED_NANOS;
+            interrupted.add(one);
+            setTimer();
         }
     }
 
-    private void end(long unique, Delayed one) {
+    /** For the next turn, unless a timer ends before it. */
+    private void setTimer() {
+        long now = metrics.clock().nanos();
+        long delay = Math.min(untilTurn(requests, now), untilTurn(bytes, now));
+        if (!interrupted.isEmpty()) {
+            delay = Math.min(delay, interrupted.peekFirst().latestNanos - now);
+        }
+        if (delay == Long.MAX_VALUE) {
+            return;
+        }
+        long at = now + Math.max(0, delay);
+        Long next = timers.peekFirst();
+        if (next == null || at - next < 0) {
+            timers.addFirst(at);
+            later.run(this::timerEnds, at - now);
+        }
+    }
+
+    private static long untilTurn(@Nullable LimitQueue queue, long now) {
+        return queue == null || queue.isEmpty() ? Long.MAX_VALUE : queue.turnNanos() - now;
+    }
+
+    private void timerEnds() {
+        List<DelayedCall> started = new ArrayList<>();
         synchronized (this) {
-            if (!delayed.remove(unique, one)) {
-                return;
+            long now = metrics.clock().nanos();
+            while (!timers.isEmpty() && timers.peekFirst() - now <= 0) {
+                timers.removeFirst();
+            }
+            startRequests(now, started);
+            startBytes(now, started);
+            startInterrupted(now, started);
+            setTimer();
+        }
+        for (DelayedCall one : started) {
+            end(one, one.turn);
+        }
+    }
+
+    private void startRequests(long now, List<DelayedCall> started) {
+        for (DelayedCall one = poll(requests, now); one != null; one = poll(requests, now)) {
+            one.hasRequestToken = true;
+            if (bytes == null || one.bytes == 0 || bytes.take(one.bytes, now)) {
+                one.call.reservedBytes = one.bytes;
+                started.add(one);
+            } else {
+                bytes.add(one);
             }
         }
-        end(one, one.turn);
     }
 
-    private void end(Delayed one, Turn turn) {
-        Call call = one.call;
-        if (one.dueNanos - metrics.clock().nanos() > 0) {
-            buckets.giveBack(1, call.reservedBytes);
-            call.reservedBytes = 0;
+    private void startBytes(long now, List<DelayedCall> started) {
+        for (DelayedCall one = poll(bytes, now); one != null; one = poll(bytes, now)) {
+            one.call.reservedBytes = one.bytes;
+            started.add(one);
         }
-        end(call);
+    }
+
+    private static @Nullable DelayedCall poll(@Nullable LimitQueue queue, long now) {
+        return queue == null ? null : queue.poll(now);
+    }
+
+    private void startInterrupted(long now, List<DelayedCall> started) {
+        while (!interrupted.isEmpty() && interrupted.peekFirst().latestNanos - now <= 0) {
+            DelayedCall one = interrupted.removeFirst();
+            if (requests != null && requests.remove(one)) {
+                started.add(one);
+            } else if (bytes != null && bytes.remove(one)) {
+                giveBackRequest();
+                started.add(one);
+            }
+        }
+    }
+
+    private void giveBackRequest() {
+        if (requests != null) {
+            requests.giveBack(1);
+        }
+    }
+
+    private void end(DelayedCall one, Turn turn) {
+        Call call = one.call;
+        long nanos = metrics.clock().nanos() - call.delayedSinceNanos;
+        metrics.delayEnded(nanos);
+        call.beganNanos += nanos; // its age is what the file system and the pool make it wait
+        call.delayed = false;
         turn.comes(call);
     }
 
-    /** Ends all delays; the calling thread sees to the requests. */
+    /** Ends all delays; the calling thread sees to the requests that hold up no other. */
     void endAll(Turn turn) {
-        List<Delayed> all;
+        List<DelayedCall> all = new ArrayList<>();
         synchronized (this) {
-            all = List.copyOf(delayed.values());
-            delayed.clear();
+            if (requests != null) {
+                requests.drainTo(all);
+            }
+            if (bytes != null) {
+                bytes.drainTo(all);
+            }
+            interrupted.clear();
         }
-        all.forEach(one -> end(one, turn));
+        all.forEach(one -> end(one, one.holdsThread ? one.turn : turn));
     }
 }

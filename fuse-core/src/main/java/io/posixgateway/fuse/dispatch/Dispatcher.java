@@ -10,8 +10,9 @@ import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,8 +36,6 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     private static final long FINISH_SECONDS = 8;
     private static final long LEAVING_SECONDS = 2;
-    /** How often a delayed request that no slot is free for looks for one. */
-    private static final long SLOT_NANOS = 20_000_000L;
 
     private final Operations operations;
     private final SessionMetrics metrics;
@@ -48,7 +47,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private final @Nullable DelayedCalls delayed;
 
     private final Failures failures = new Failures();
-    private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
+    /** Of every exchange that there is. */
+    private final Set<Call> calls = ConcurrentHashMap.newKeySet();
+
     private volatile @Nullable Consumer<RequestRecord> listener;
     private volatile boolean leaving;
     private volatile boolean closing;
@@ -87,12 +88,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         metrics.requestBegan();
         Call call = callOf(exchange);
         call.begin(metrics.nanos());
-        if (delayed != null) {
-            long delayNanos = delayed.reserve(call);
-            if (delayNanos > 0) {
-                delay(call, delayed, delayNanos);
-                return;
-            }
+        if (delayed != null && !delayed.mayStart(call)) {
+            delay(call, delayed);
+            return;
         }
         int result = execute(call);
         if (result == FileSystem.WOULD_WAIT) {
@@ -149,25 +147,37 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     /**
-     * A limit holds it up. Where no slot is free, so does it hold up the transport's thread: what comes next stays with the kernel,
-     * where its programs can be killed.
+     * A limit holds it up. Where nothing more can be parked, so does it hold up the transport's thread: what comes next stays with the
+     * kernel, where its programs can be killed.
      */
-    private void delay(Call call, DelayedCalls limit, long delayNanos) {
-        long dueNanos = metrics.clock().nanos() + delayNanos;
-        limit.begin(call);
-        Exchange to = call.exchange().handOver();
-        while (to == null && !leaving && !closing && dueNanos - metrics.clock().nanos() > 0) {
-            metrics.clock().pause(SLOT_NANOS);
-            to = call.exchange().handOver();
-        }
-        if (to == null) {
-            limit.end(call);
-            handOver(call);
-        } else {
+    private void delay(Call call, DelayedCalls limit) {
+        Exchange to = call.exchange().park();
+        if (to != null) {
             letWait(call, to);
             call.rest();
-            limit.add(call, dueNanos, this::toPool);
+            limit.add(call, this::toPool, false);
             endDelays();
+        } else {
+            CountDownLatch turn = new CountDownLatch(1);
+            limit.add(call, held -> turn.countDown(), true);
+            endDelays();
+            awaitTurn(turn);
+            handOver(call);
+        }
+    }
+
+    private static void awaitTurn(CountDownLatch turn) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                turn.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -217,6 +227,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private void leave(Call call) {
         metrics.requestEnded(call.opcode, 0, metrics.nanos() - call.beganNanos);
         call.end();
+        if (call.exchange().isParked()) {
+            calls.remove(call);
+        }
         call.exchange().leave();
     }
 
@@ -266,6 +279,9 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
                     call, error < 0 ? error : result, nanos, metrics.clock().instant()));
         }
         call.end();
+        if (exchange.isParked()) {
+            calls.remove(call);
+        }
         if (call.opcode.answered()) {
             exchange.reply(error, Math.max(result, 0));
         } else {

@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * what others would answer; there are never more than {@value #MOST_TIMES} times as many as the session allows, nor more
  * than {@link ExtraThreads} has for all sessions.
  *
- * <p>The queue has no bound of its own: what waits in it holds a slot of the transport, and those are bounded.
+ * <p>The queue has no bound of its own: what waits in it is a request that a slot of the transport holds, or memory for parked ones;
+ * both are bounded.
  */
 final class HandoverPool {
     private static final long IDLE_SECONDS = 60;

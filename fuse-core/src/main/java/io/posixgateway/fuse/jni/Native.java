@@ -100,6 +100,20 @@ public final class Native {
      */
     public static native int openBeneath(byte[][] rootFolderName, FileDescriptor into, long[] identity);
 
+    /**
+     * Opens a folder and takes its flock(2) exclusively, without waiting; the descriptor holds the lock. EAGAIN: somebody else holds
+     * it; ELOOP, ENOTDIR: a link, or no folder; EBADF, ENOLCK, EOPNOTSUPP: its file system cannot lock folders.
+     *
+     * @param identity gets the device and inode of what was locked
+     */
+    public static native int lockFolder(byte[] path, long[] identity);
+
+    /**
+     * Whether another process holds a record lock of any kind on a file: 1 or 0; it need not be writable. This process must hold none
+     * on it, as it would lose it.
+     */
+    public static native int isLocked(byte[] path);
+
     /** Gives the kernel an open file to read by itself; the backing id. */
     public static native int openBacking(int fd, FileDescriptor file);
 

@@ -12,11 +12,15 @@ import org.jspecify.annotations.Nullable;
  * of its own, its header right before.
  *
  * <p>A slot is a lane's, or handed over, or free. A reply to a lane's request waits for the lane, which sends it together
- * with its next receive; a reply to a handed-over one is sent at once, and frees the slot.
+ * with its next receive; a reply to a handed-over one is sent at once, and frees the slot. A parked slot is one request's alone, in
+ * memory of its own, and is gone with the reply.
  */
 final class MessageSlot extends Exchange {
     static final int REPLY_AT = 4096;
     private static final int REPLY_HEADER_AT = REPLY_AT - Layouts.OUT_HEADER_BYTES;
+
+    /** In the place of an index: a parked slot. */
+    private static final int PARKED = -1;
 
     private final MessageSlots pool;
     private final int index;
@@ -34,6 +38,30 @@ final class MessageSlot extends Exchange {
         this.index = index;
         this.address = address;
         this.memory = memory;
+    }
+
+    /** A request of another slot, in memory of its own. */
+    static MessageSlot parked(MessageSlot from, long address, ByteBuffer memory) {
+        MessageSlot copy = new MessageSlot(from.pool, PARKED, address, memory);
+        memory.put(0, from.memory, 0, from.messageBytes);
+        copy.messageBytes = from.messageBytes;
+        copy.fd = from.fd;
+        return copy;
+    }
+
+    @Override
+    public @Nullable Exchange park() {
+        return pool.park(this, messageBytes);
+    }
+
+    @Override
+    public boolean isParked() {
+        return index == PARKED;
+    }
+
+    /** Of the request. */
+    int messageBytes() {
+        return messageBytes;
     }
 
     int index() {

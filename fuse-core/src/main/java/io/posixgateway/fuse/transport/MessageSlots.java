@@ -8,13 +8,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of a session in one piece of memory, which takes room only where it has been used; the slot used last is given
- * out first. Any thread.
+ * out first. Requests that wait for long are parked beside them, each in memory of its own. Any thread.
  */
 final class MessageSlots {
     private static final int LEAST_PAGE_BYTES = 4096;
 
     /** The kernel wants room for the largest write and its header; the reply lies behind the first page. */
     private static final int EXTRA_BYTES = 8192;
+
+    /**
+     * Most memory of parked requests, replies that are being made left out. It has to be bounded, as programs may have any number of
+     * writes in flight; beyond it a thread is held up, and what comes next stays with the kernel.
+     */
+    static final long MAX_PARKED_BYTES = 64L << 20;
 
     private final Clock clock;
     private final long address;
@@ -24,6 +30,7 @@ final class MessageSlots {
     private int freeCount;
 
     private int outstanding;
+    private long parkedBytes;
 
     MessageSlots(int count, int maxWriteBytes, Clock clock) {
         this.clock = clock;
@@ -62,15 +69,37 @@ final class MessageSlots {
         free[freeCount++] = slot;
     }
 
+    /** A copy of a slot's request that takes none of the slots; null: there is no room for it. */
+    synchronized @Nullable MessageSlot park(MessageSlot slot, int messageBytes) {
+        long bytes = parkedBytes(messageBytes);
+        long at = parkedBytes + bytes > MAX_PARKED_BYTES ? -1 : Native.map(stride);
+        if (at < 0) {
+            return null;
+        }
+        parkedBytes += bytes;
+        outstanding++;
+        return MessageSlot.parked(slot, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder()));
+    }
+
+    /** The pages that are touched. */
+    private static long parkedBytes(int messageBytes) {
+        return (messageBytes / LEAST_PAGE_BYTES + 1L) * LEAST_PAGE_BYTES;
+    }
+
     /** A slot went over to another thread. */
     synchronized void handedOver() {
         outstanding++;
     }
 
-    /** And is answered: frees it. */
+    /** And is answered, as is a parked one: frees it. */
     synchronized void handedBack(MessageSlot slot) {
         outstanding--;
-        give(slot);
+        if (slot.isParked()) {
+            parkedBytes -= parkedBytes(slot.messageBytes());
+            Native.unmap(slot.address(), stride);
+        } else {
+            give(slot);
+        }
         notifyAll();
     }
 

@@ -2,6 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -290,13 +291,76 @@ class DelayedCallsTest {
             exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
             transport.start();
-            clock.awaitWaiting(1);
+            Eventually.holds("a timer is set", () -> timers() == 1);
             assertThat(exchange.answers).isZero();
             assertThat(metrics.delayed()).isEqualTo(1);
-            clock.advanceNanos(SECOND);
+            after(SECOND);
             transport.join();
             answered(exchange);
             assertThat(metrics.delayedNanos()).isEqualTo(SECOND);
+        }
+    }
+
+    @Test
+    void close_whileTheTransportsThreadWaits_letsItGoOn() throws InterruptedException {
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+        Thread transport;
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            busyFor(dispatcher, 10);
+            long before = metrics.delayed();
+            exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
+            transport = new Thread(() -> dispatcher.handle(exchange));
+            transport.start();
+            Eventually.holds("it waits", () -> metrics.delayed() > before);
+        }
+        transport.join();
+        answered(exchange);
+    }
+
+    private synchronized int timers() {
+        return planned.size();
+    }
+
+    @Test
+    void handle_manyDelayed_haveOneTimer() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            List<MemoryExchange> all = busyFor(dispatcher, 100);
+            assertThat(metrics.delayed()).isEqualTo(99);
+            assertThat(timers()).isEqualTo(1);
+            long last = uniques;
+            for (int i = 0; i < 10; i++) {
+                interrupt(dispatcher, last - 2L * i);
+            }
+            assertThat(timers()).as("the next turn comes before theirs ends").isEqualTo(1);
+            after(SECOND);
+            assertThat(metrics.delayed()).isEqualTo(99 - 1 - 10);
+            assertThat(timers()).as("its own, and the pool's").isLessThanOrEqualTo(2);
+            answered(all.get(2));
+            assertThat(all.get(3).answers).isZero();
+        }
+    }
+
+    /** A request that needs no bytes does not wait for those that do. */
+    @Test
+    void handle_bothLimits_readsThatWaitForBytesHoldUpNoOther() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(MIB, 100)) {
+            read(dispatcher, 0, MIB);
+            read(dispatcher, 0, MIB);
+            MemoryExchange late = read(dispatcher, 0, MIB);
+            answered(stat(dispatcher));
+            assertThat(late.answers).isZero();
+            after(SECOND);
+            answered(late);
+        }
+    }
+
+    /** The kernel is to get what is read meanwhile, above all an interrupt, and what ends sooner its slot. */
+    @Test
+    void handle_delayed_isParked() {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            for (MemoryExchange each : busyFor(dispatcher, 3)) {
+                assertThat(each.parked).isEqualTo(each.answers == 0);
+            }
         }
     }
 

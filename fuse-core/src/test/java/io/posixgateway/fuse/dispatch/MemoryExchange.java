@@ -43,6 +43,8 @@ public final class MemoryExchange extends Exchange {
     public volatile int error;
     public volatile int bodyBytes;
     public volatile boolean unanswered;
+    /** The last request was to be finished much later. */
+    public volatile boolean parked;
 
     public static MemoryExchange of(Shape shape, HandOver handOver) {
         ByteBuffer message = buffer();
@@ -72,6 +74,7 @@ public final class MemoryExchange extends Exchange {
     public void ask(int opcode, long unique, long node, byte[] arguments, byte[] data) {
         answers = 0;
         unanswered = false;
+        parked = false;
         answered = new CountDownLatch(1);
         messageBytes = HEADER_BYTES + arguments.length + data.length;
         message.putInt(Layouts.IN_HEADER_LEN, messageBytes);
@@ -128,6 +131,12 @@ public final class MemoryExchange extends Exchange {
             case COPY -> copied();
             case NONE -> null;
         };
+    }
+
+    @Override
+    public @Nullable Exchange park() {
+        parked = true;
+        return handOver();
     }
 
     private MemoryExchange copied() {

@@ -21,11 +21,23 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A mount whose bytes are limited: a program that a limit holds up can be killed, on each transport. */
+/** A mount whose bytes or requests are limited: a program that a limit holds up can be killed, on each transport. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LimitedMountIT {
     private static final int MIB = 1 << 20;
     private static final int READERS = 40;
+    /** Of one program, at the same time. */
+    private static final int CALLS = 400;
+
+    /** So many looks in a row see as many calls; the limit lets one through in a second. */
+    private static final int STEADILY = 50;
+
+    private static final String CALLERS = """
+            import os, sys, threading
+            for i in range(int(sys.argv[2])):
+                threading.Thread(target=os.stat, args=(f"{sys.argv[1]}/f{i}",)).start()
+            """;
+
     /** Far less than the last reader is to wait: a second for each. */
     private static final int SOON_SECONDS = 25;
 
@@ -34,7 +46,7 @@ class LimitedMountIT {
             value = TransportChoice.class,
             names = {"DEVFUSE", "URING"})
     void readers_thatALimitHoldsUp_canBeKilled(TransportChoice transport, @TempDir Path folder) throws Exception {
-        try (FuseSession session = mount(folder, transport)) {
+        try (FuseSession session = mount(folder, transport, new RateLimit(MIB, 0))) {
             List<Command> readers = new ArrayList<>();
             try {
                 for (int i = 0; i < READERS; i++) {
@@ -57,14 +69,44 @@ class LimitedMountIT {
         }
     }
 
-    private static FuseSession mount(Path folder, TransportChoice transport) throws IOException {
+    /** More than a transport has slots for: what interrupts those that came has to be read all the same. */
+    @ParameterizedTest
+    @EnumSource(
+            value = TransportChoice.class,
+            names = {"DEVFUSE", "LIBFUSE", "URING"})
+    void manyRequests_thatALimitHoldsUp_endWithTheirProgram(TransportChoice transport, @TempDir Path folder)
+            throws Exception {
+        try (FuseSession session = mount(folder, transport, new RateLimit(0, 1))) {
+            Command callers = new Command("python3", "-c", CALLERS, folder.toString(), Integer.toString(CALLS));
+            try {
+                awaitSteady(session);
+            } finally {
+                callers.close();
+            }
+            callers.await(SOON_SECONDS);
+            assertThat(session.ended()).isFalse();
+        }
+    }
+
+    /** Until all calls wait, or all that the transport takes. */
+    private static void awaitSteady(FuseSession session) throws InterruptedException {
+        long[] seenAndTimes = {0, 0};
+        Eventually.holds("calls wait", () -> {
+            long now = session.metrics().delayed();
+            seenAndTimes[1] = now == seenAndTimes[0] ? seenAndTimes[1] + 1 : 0;
+            seenAndTimes[0] = now;
+            return now > 1 && seenAndTimes[1] >= STEADILY;
+        });
+    }
+
+    private static FuseSession mount(Path folder, TransportChoice transport, RateLimit limit) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         if (transport == TransportChoice.URING) {
             UringSupport.assume();
         }
         return FuseSession.mount(
-                new NullFileSystem(READERS, MIB),
+                new NullFileSystem(CALLS, MIB),
                 folder,
-                Sessions.options(transport).within(new RateLimit(MIB, 0)));
+                Sessions.options(transport).within(limit));
     }
 }

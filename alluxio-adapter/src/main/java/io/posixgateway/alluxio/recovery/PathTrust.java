@@ -1,0 +1,195 @@
+package io.posixgateway.alluxio.recovery;
+
+import io.posixgateway.fuse.session.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether somebody else could replace a file or folder that is believed: every folder above it, from the root on, and every link on the
+ * way has to be root's or this user's, and a folder that others may write must let names be changed by their owners alone (the sticky
+ * bit). Links are followed, and what they lead through is looked at, too. What is missing will be made by this process. Any thread.
+ *
+ * <p>The root of a mount may be written by all and belong to anybody, with a line in the log: a volume of a pod (emptyDir) has mode 0777,
+ * and nobody outside the pod reaches it; the spool of a gateway that runs as root in one may belong to the user that others run as. Its
+ * owner is then trusted below it, too. No user can make such a mount but by FUSE, which is left out.
+ */
+final class PathTrust {
+    private static final Logger LOG = LoggerFactory.getLogger(PathTrust.class);
+    private static final Path ROOT = Path.of("/");
+    private static final int FORMAT = 0170000;
+    private static final int FOLDER = 0040000;
+    private static final int LINK = 0120000;
+    private static final int STICKY = 01000;
+    private static final int GROUP_WRITE = 0020;
+    private static final int OTHERS_WRITE = 0002;
+    private static final int PERMISSIONS = 07777;
+    private static final int MAX_LINKS = 40;
+    private static final int NOBODY = -1;
+
+    /** Folders that were logged. */
+    private static final Set<Path> LOGGED = ConcurrentHashMap.newKeySet();
+
+    private final Self self;
+
+    PathTrust(Self self) {
+        this.self = self;
+    }
+
+    /**
+     * Who this process is.
+     *
+     * @param unmappedUid the owner that files of users show who have no number in this user namespace, where root is one of those; -1:
+     *     root has its number
+     */
+    record Self(int uid, int gid, int unmappedUid) {
+        static Self ofProcess() throws IOException {
+            Entry process = Entry.of(Path.of("/proc/self").toRealPath());
+            return new Self(process.uid, process.gid, unmapped());
+        }
+
+        private static int unmapped() {
+            try {
+                boolean mapsRoot = Files.readAllLines(Path.of("/proc/self/uid_map")).stream()
+                        .map(line -> line.strip().split("\\s+", -1))
+                        .anyMatch(columns -> columns.length == 3 && columns[1].equals("0"));
+                String overflow = Files.readString(Path.of("/proc/sys/kernel/overflowuid"));
+                return mapsRoot ? NOBODY : Integer.parseInt(overflow.strip());
+            } catch (IOException | NumberFormatException unknown) {
+                return NOBODY;
+            }
+        }
+    }
+
+    private record Entry(int mode, int uid, int gid) {
+        static Entry of(Path path) throws IOException {
+            Map<String, Object> found = Files.readAttributes(path, "unix:mode,uid,gid", LinkOption.NOFOLLOW_LINKS);
+            return new Entry(number(found, "mode"), number(found, "uid"), number(found, "gid"));
+        }
+
+        private static int number(Map<String, Object> found, String name) {
+            return found.get(name) instanceof Integer number ? number : NOBODY;
+        }
+
+        boolean is(int format) {
+            return (mode & FORMAT) == format;
+        }
+    }
+
+    /** As this process. */
+    static void check(Path path) throws IOException {
+        new PathTrust(Self.ofProcess()).checkAbove(path);
+    }
+
+    /**
+     * Looks at all that is above a path, and at a link at its end; not at what else is there.
+     *
+     * @throws StateFolder.NotTrusted somebody else could replace it; it says what to do
+     */
+    void checkAbove(Path path) throws IOException {
+        Deque<String> names = new ArrayDeque<>();
+        path.toAbsolutePath().forEach(name -> names.add(name.toString()));
+        Path at = ROOT;
+        int owner = checkFolder(path, ROOT, Entry.of(ROOT), NOBODY);
+        int links = 0;
+        while (!names.isEmpty()) {
+            Path next = at.resolve(names.remove()).normalize();
+            Entry entry;
+            try {
+                entry = Entry.of(next);
+            } catch (NoSuchFileException missing) {
+                return;
+            }
+            if (entry.is(LINK)) {
+                checkLink(path, next, entry, ++links);
+                owner = NOBODY; // it may lead out of that mount
+                Path target = Files.readSymbolicLink(next);
+                at = target.isAbsolute() ? ROOT : at;
+                for (int i = target.getNameCount() - 1; i >= 0; i--) {
+                    names.addFirst(target.getName(i).toString());
+                }
+            } else if (!names.isEmpty() && entry.is(FOLDER)) {
+                owner = checkFolder(path, next, entry, owner);
+                at = next;
+            }
+        }
+    }
+
+    private void checkLink(Path path, Path link, Entry entry, int links) throws IOException {
+        if (links > MAX_LINKS) {
+            throw new StateFolder.NotTrusted(path + " leads through more than " + MAX_LINKS + " links");
+        }
+        if (!isTrusted(entry)) {
+            throw new StateFolder.NotTrusted(path + " leads through the link " + link + " of user " + entry.uid
+                    + ", who could let it lead elsewhere: remove it, or give it to root (chown -h root " + link + ")");
+        }
+    }
+
+    /**
+     * Looks at one folder on the way.
+     *
+     * @param owner of the mount that it lies in, if that was trusted as such
+     * @return the same for what is below the folder
+     */
+    private int checkFolder(Path path, Path folder, Entry entry, int owner) throws IOException {
+        boolean belongs = isTrusted(entry) || entry.uid == owner;
+        int writers = (entry.mode & STICKY) != 0 ? 0 : writersBesideUs(entry);
+        if (belongs && writers == 0) {
+            return owner;
+        }
+        String mode = String.format("%04o", entry.mode & PERMISSIONS);
+        if (isMountRoot(folder)) {
+            if (LOGGED.add(folder)) {
+                LOG.warn(
+                        "{} of user {} and mode {} is trusted as the root of a mount, as volumes of pods are: where others"
+                                + " than this process reach it, give it to this process's user, and chmod go-w it",
+                        folder,
+                        entry.uid,
+                        mode);
+            }
+            return entry.uid;
+        }
+        if (!belongs) {
+            throw new StateFolder.NotTrusted(path + " lies in " + folder + " of user " + entry.uid
+                    + ", who could replace it: move it, or give that folder to root (chown root " + folder + ")");
+        }
+        throw new StateFolder.NotTrusted(path + " lies in " + folder + " of mode " + mode
+                + ", where others could replace it: move it, or chmod " + without(writers) + " " + folder);
+    }
+
+    /** Root's folders, where root has no number here, show the same owner as those of anybody without one, who then must not write. */
+    private boolean isTrusted(Entry entry) {
+        boolean isUnmapped = self.unmappedUid != NOBODY && entry.uid == self.unmappedUid;
+        return entry.uid == 0
+                || entry.uid == self.uid
+                || (isUnmapped && (entry.is(LINK) || writersBesideUs(entry) == 0));
+    }
+
+    /** The permissions of others than root and us to write. */
+    private int writersBesideUs(Entry entry) {
+        boolean isOurGroup = entry.gid == 0 || entry.gid == self.gid;
+        return entry.mode & (isOurGroup ? OTHERS_WRITE : OTHERS_WRITE | GROUP_WRITE);
+    }
+
+    private static String without(int writers) {
+        return switch (writers) {
+            case OTHERS_WRITE -> "o-w";
+            case GROUP_WRITE -> "g-w";
+            default -> "go-w";
+        };
+    }
+
+    private static boolean isMountRoot(Path folder) throws IOException {
+        MountTable.Mount mount = MountTable.at(folder);
+        return folder.equals(ROOT) || (mount != null && !mount.type().startsWith("fuse"));
+    }
+}

@@ -1,0 +1,71 @@
+package io.posixgateway.fuse.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.fuse.time.ManualClock;
+import io.posixgateway.fuse.wire.Layouts;
+import io.posixgateway.fuse.wire.Opcode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests that are parked take none of the slots, and a bounded piece of memory. */
+class MessageSlotsTest {
+    private static final int NO_FD = -1;
+    private static final int MIB = 1 << 20;
+    private static final int SMALL = 80;
+
+    private final MessageSlots slots = new MessageSlots(2, MIB, new ManualClock());
+    private final MessageSlot slot = Objects.requireNonNull(slots.take());
+    private final Lane lane = new Lane(NO_FD, slot);
+
+    @AfterEach
+    void unmap() {
+        slots.unmap();
+    }
+
+    private @Nullable Exchange park(int messageBytes, long unique) {
+        slot.payload().putInt(Layouts.IN_HEADER_OPCODE, Opcode.GETATTR.code());
+        slot.payload().putLong(Layouts.IN_HEADER_UNIQUE, unique);
+        slot.begin(lane, messageBytes);
+        return slot.park();
+    }
+
+    @Test
+    void park_manyRequests_takesNoSlotAndKeepsEach() throws InterruptedException {
+        List<Exchange> parked = new ArrayList<>();
+        for (long unique = 2; unique < 2000; unique += 2) {
+            parked.add(Objects.requireNonNull(park(SMALL, unique)));
+        }
+        assertThat(lane.current).isSameAs(slot);
+        assertThat(slots.awaitAnswered(0)).as("all are answered").isFalse();
+        assertThat(slots.take()).as("the other slot").isNotNull();
+        long unique = 2;
+        for (Exchange each : parked) {
+            assertThat(each.isParked()).isTrue();
+            assertThat(each.header().getLong(each.headerAt() + Layouts.IN_HEADER_UNIQUE))
+                    .isEqualTo(unique);
+            assertThat(each.payloadBytes(0)).isEqualTo(SMALL - Exchange.HEADER_BYTES);
+            each.reply(0, 0);
+            unique += 2;
+        }
+        assertThat(slots.awaitAnswered(0)).isTrue();
+    }
+
+    @Test
+    void park_moreThanTheMemoryForIt_isRefusedUntilOneIsAnswered() {
+        List<Exchange> parked = new ArrayList<>();
+        for (Exchange one = park(MIB, 2); one != null; one = park(MIB, 2)) {
+            parked.add(one);
+        }
+        assertThat(parked).hasSizeBetween(32, 64);
+        parked.remove(0).leave();
+        parked.add(Objects.requireNonNull(park(MIB, 4)));
+        assertThat(park(MIB, 6)).isNull();
+        parked.add(Objects.requireNonNull(park(SMALL, 8), "a small one finds room"));
+        parked.forEach(Exchange::leave);
+    }
+}
