@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -10,13 +9,11 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Collection;
-import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * that others renamed is found again. Where that file is gone, the one at its path has replaced it.
  */
 public final class Metadata {
-    private static final int PAGE = 1000;
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
     static final int MOST_TRIES = 4;
 
@@ -42,6 +38,7 @@ public final class Metadata {
     private final NegativeEntries missing;
     private final KnownNames known;
     private final Locations locations;
+    private final Listings listings;
     private final LostAttributes lost;
     private final RestoredAlluxio restored;
     private volatile Consumer<Inode> missedOften = directory -> {};
@@ -60,6 +57,7 @@ public final class Metadata {
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
+        this.listings = new Listings(this, store, table, reader, notices);
         this.lost = new LostAttributes(store);
         this.restored = new RestoredAlluxio(table);
     }
@@ -72,6 +70,11 @@ public final class Metadata {
     /** Names that lead nowhere. */
     public NegativeEntries missing() {
         return missing;
+    }
+
+    /** Directories, in parts. */
+    public Listings listings() {
+        return listings;
     }
 
     /** Where files of known ids are. */
@@ -262,7 +265,8 @@ public final class Metadata {
      * What Alluxio says of a name that this mount took away after a look at the under file system; null: nothing is there. The name may
      * be back in Alluxio alone, which loads names from there, or did something for a process that is no more.
      */
-    private @Nullable FileStatus compared(String path) throws StoreException {
+    @Nullable
+    FileStatus compared(String path) throws StoreException {
         return Existing.orNull(() -> store.compared(path));
     }
 
@@ -301,7 +305,7 @@ public final class Metadata {
     }
 
     /** @param stays for a directory: what is known of its names */
-    private void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
+    void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
         if (inode.isDirectory()) {
             if (!stays) {
                 notices.moved(inode, inode.dentries().dropListing());
@@ -386,7 +390,8 @@ public final class Metadata {
     }
 
     /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
-    private @Nullable Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
+    @Nullable
+    Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
@@ -433,42 +438,6 @@ public final class Metadata {
         return path;
     }
 
-    /**
-     * Reads the part of a listing behind a name; names of the gateway's own are left out.
-     *
-     * @param startAfter the last name already read; empty: from the beginning
-     */
-    public Listed list(Inode directory, String startAfter) throws StoreException {
-        Asked asked = ask(directory);
-        Store.Page answer = page(directory, startAfter);
-        List<FileStatus> entries = answer.entries();
-        NameCodec names = locations.names(directory);
-        byte[][] shown = new byte[entries.size()][];
-        Inode[] inodes = new Inode[entries.size()];
-        int count = 0;
-        for (FileStatus status : entries) {
-            if (isShown(status.name(), names)) {
-                Name name = names.shown(status.name());
-                Inode child = listed(directory, name, status, asked);
-                if (child != null) {
-                    shown[count] = name.toBytes();
-                    inodes[count++] = child;
-                }
-            }
-        }
-        String last =
-                entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
-        ListingPage page = ListingPage.listed(shown, inodes, count, names);
-        for (Name name : directory.dentries().replacedSince(asked.nanos)) {
-            String text = names.stored(name);
-            Inode holder = directory.dentries().holder(name);
-            if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
-                page = page.with(name, holder, names);
-            }
-        }
-        return new Listed(page, last, answer.more());
-    }
-
     /** The name of an inode in its directory, as far as is known; null: it is in none. */
     @Nullable
     Name nameOf(Inode inode) {
@@ -481,119 +450,10 @@ public final class Metadata {
                 && table.child(directory, table.names(directory).shown(stored)) != null;
     }
 
-    /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
-    private static boolean isShown(String stored, NameCodec names) {
-        return !HiddenNames.is(stored) && names.isReachable(stored);
-    }
-
-    /** What has a name that Alluxio lists; null: it is none. */
-    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
-        FileStatus found = status;
-        Dentries.Dentry known = directory.dentries().find(name);
-        if (known != null && known.child() == null) {
-            notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
-        }
-        if (directory.dentries().wasTaken(name)) {
-            boolean before = known == null || known.seenNanos() - asked.nanos <= 0;
-            found = before ? compared(pathOf(directory, name)) : status;
-        }
-        if (found == null) {
-            return null;
-        }
-        Inode child = place(directory, name, found, asked);
-        return child != null ? child : table.child(directory, name);
-    }
-
-    private Store.Page page(Inode directory, String startAfter) throws StoreException {
-        for (int tries = 1; ; tries++) {
-            long moved = moves.count();
-            String path = pathOf(directory);
-            try {
-                return store.list(path, startAfter, PAGE + 1).upToPlaced();
-            } catch (StoreException e) {
-                boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved, path);
-                if (!yesterday || tries == MOST_TRIES) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    /**
-     * A part of a listing.
-     *
-     * @param page what is shown of it
-     * @param last the last name of the part, shown or not
-     * @param more does it go on?
-     */
-    public record Listed(ListingPage page, String last, boolean more) {}
-
-    /**
-     * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
-     * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
-     */
-    Confirmed confirm(Inode directory, String startAfter) throws StoreException {
-        Asked asked = ask(directory);
-        Store.Page page = page(directory, startAfter);
-        String last = startAfter;
-        NameCodec names = locations.names(directory);
-        for (FileStatus status : page.entries()) {
-            last = status.name();
-            if (isShown(last, names)) {
-                confirm(directory, names.shown(last), status, asked);
-            }
-        }
-        return new Confirmed(last, page.more());
-    }
-
     /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Inode#changesSoFar} and {@link Moves#count}. */
-    private record Asked(long nanos, long removals, long changes, long moves) {}
+    record Asked(long nanos, long removals, long changes, long moves) {}
 
-    private Asked ask(Inode directory) {
+    Asked ask(Inode directory) {
         return new Asked(freshness.nowNanos(), directory.dentries().removals(), Inode.changesSoFar(), moves.count());
     }
-
-    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos < 0;
-        if (dentry == null || missed) {
-            appeared(directory, new Listing(name, status), asked, missed);
-            return;
-        }
-        Inode child = dentry.child();
-        if (child != null && child.fileId() == status.id() && !times.concern(child)) {
-            confirm(directory, child, new Listing(name, status), asked);
-        }
-    }
-
-    private void confirm(Inode directory, Inode child, Listing listed, Asked asked) {
-        Facts before = child.facts();
-        if (before == null || before.fetchedNanos() - asked.nanos >= 0) {
-            return;
-        }
-        FileStatus status = listed.status;
-        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes, asked.nanos);
-        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos);
-        boolean confirmed = child.confirm(before, now, asked.changes);
-        if (confirmed) {
-            table.confirm(directory, listed.name, child, asked.nanos);
-        }
-        told(child, confirmed ? before : now, now, stays);
-    }
-
-    /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
-    private void appeared(Inode directory, Listing listed, Asked asked, boolean missed) throws StoreException {
-        if (missed) {
-            notices.moved(directory, List.of(listed.name.copy()));
-        }
-        Dentries dentries = directory.dentries();
-        if (dentries.removals() == asked.removals && !dentries.wasTaken(listed.name)) {
-            place(directory, listed.name, listed.status, asked);
-        }
-    }
-
-    private record Listing(Name name, FileStatus status) {}
-
-    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
-    record Confirmed(String last, boolean more) {}
 }

@@ -1,0 +1,181 @@
+package io.posixgateway.alluxio.cache;
+
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.ListingPage;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.Name;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads directories in parts, and keeps what Alluxio lists of them in the inode table. Any thread; waits. */
+public final class Listings {
+    private static final int PAGE = 1000;
+
+    private final Metadata metadata;
+    private final Store store;
+    private final InodeTable table;
+    private final FactsReader reader;
+    private final KernelNotices notices;
+    private final KnownNames known;
+
+    Listings(Metadata metadata, Store store, InodeTable table, FactsReader reader, KernelNotices notices) {
+        this.metadata = metadata;
+        this.store = store;
+        this.table = table;
+        this.reader = reader;
+        this.notices = notices;
+        this.known = new KnownNames(metadata.times());
+    }
+
+    /**
+     * Reads the part of a listing behind a name; names of the gateway's own are left out.
+     *
+     * @param startAfter the last name already read; empty: from the beginning
+     */
+    public Listed list(Inode directory, String startAfter) throws StoreException {
+        Metadata.Asked asked = metadata.ask(directory);
+        Store.Page answer = page(directory, startAfter);
+        List<FileStatus> entries = answer.entries();
+        NameCodec names = metadata.locations().names(directory);
+        byte[][] shown = new byte[entries.size()][];
+        Inode[] inodes = new Inode[entries.size()];
+        int count = 0;
+        for (FileStatus status : entries) {
+            if (isShown(status.name(), names)) {
+                Name name = names.shown(status.name());
+                Inode child = listed(directory, name, status, asked);
+                if (child != null) {
+                    shown[count] = name.toBytes();
+                    inodes[count++] = child;
+                }
+            }
+        }
+        String last =
+                entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
+        ListingPage page = ListingPage.listed(shown, inodes, count, names);
+        for (Name name : directory.dentries().replacedSince(asked.nanos())) {
+            String text = names.stored(name);
+            Inode holder = directory.dentries().holder(name);
+            if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
+                page = page.with(name, holder, names);
+            }
+        }
+        return new Listed(page, last, answer.more());
+    }
+
+    /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
+    private static boolean isShown(String stored, NameCodec names) {
+        return !HiddenNames.is(stored) && names.isReachable(stored);
+    }
+
+    /** What has a name that Alluxio lists; null: it is none. */
+    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Metadata.Asked asked) throws StoreException {
+        FileStatus found = status;
+        Dentries.Dentry known = directory.dentries().find(name);
+        if (known != null && known.child() == null) {
+            notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
+        }
+        if (directory.dentries().wasTaken(name)) {
+            boolean before = known == null || known.seenNanos() - asked.nanos() <= 0;
+            found = before ? metadata.compared(metadata.pathOf(directory, name)) : status;
+        }
+        if (found == null) {
+            return null;
+        }
+        Inode child = metadata.place(directory, name, found, asked);
+        return child != null ? child : table.child(directory, name);
+    }
+
+    private Store.Page page(Inode directory, String startAfter) throws StoreException {
+        for (int tries = 1; ; tries++) {
+            long moved = metadata.moves().count();
+            String path = metadata.pathOf(directory);
+            try {
+                return store.list(path, startAfter, PAGE + 1).upToPlaced();
+            } catch (StoreException e) {
+                boolean yesterday = e.errno() == Errno.ENOENT && metadata.moves().directoryMovedSince(moved, path);
+                if (!yesterday || tries == Metadata.MOST_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /**
+     * A part of a listing.
+     *
+     * @param page what is shown of it
+     * @param last the last name of the part, shown or not
+     * @param more does it go on?
+     */
+    public record Listed(ListingPage page, String last, boolean more) {}
+
+    /**
+     * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
+     * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
+     */
+    Confirmed confirm(Inode directory, String startAfter) throws StoreException {
+        Metadata.Asked asked = metadata.ask(directory);
+        Store.Page page = page(directory, startAfter);
+        String last = startAfter;
+        NameCodec names = metadata.locations().names(directory);
+        for (FileStatus status : page.entries()) {
+            last = status.name();
+            if (isShown(last, names)) {
+                confirm(directory, names.shown(last), status, asked);
+            }
+        }
+        return new Confirmed(last, page.more());
+    }
+
+    private void confirm(Inode directory, Name name, FileStatus status, Metadata.Asked asked) throws StoreException {
+        Dentries.Dentry dentry = directory.dentries().find(name);
+        boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos() < 0;
+        if (dentry == null || missed) {
+            appeared(directory, new Listing(name, status), asked, missed);
+            return;
+        }
+        Inode child = dentry.child();
+        if (child != null && child.fileId() == status.id() && !metadata.times().concern(child)) {
+            confirm(directory, child, new Listing(name, status), asked);
+        }
+    }
+
+    private void confirm(Inode directory, Inode child, Listing listed, Metadata.Asked asked) {
+        Facts before = child.facts();
+        if (before == null || before.fetchedNanos() - asked.nanos() >= 0) {
+            return;
+        }
+        FileStatus status = listed.status;
+        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes(), asked.nanos());
+        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos());
+        boolean confirmed = child.confirm(before, now, asked.changes());
+        if (confirmed) {
+            table.confirm(directory, listed.name, child, asked.nanos());
+        }
+        metadata.told(child, confirmed ? before : now, now, stays);
+    }
+
+    /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
+    private void appeared(Inode directory, Listing listed, Metadata.Asked asked, boolean missed) throws StoreException {
+        if (missed) {
+            notices.moved(directory, List.of(listed.name.copy()));
+        }
+        Dentries dentries = directory.dentries();
+        if (dentries.removals() == asked.removals() && !dentries.wasTaken(listed.name)) {
+            metadata.place(directory, listed.name, listed.status, asked);
+        }
+    }
+
+    private record Listing(Name name, FileStatus status) {}
+
+    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
+    record Confirmed(String last, boolean more) {}
+}
