@@ -121,7 +121,7 @@ final class AttributeOperations {
                 .stay(
                         inode,
                         () -> times.alone(inode, () -> {
-                            long changes = times.changes();
+                            long issued = volume.table.generation().issued();
                             // Its times count as long as Alluxio's own stays what it is now, which others may have
                             // changed since it was
                             // seen.
@@ -129,7 +129,7 @@ final class AttributeOperations {
                                     inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
                             Facts now = put(inode, before, edit.of(before));
                             if (inode.isDirectory()) {
-                                times.written(inode, now, changes);
+                                times.written(inode, now, issued);
                             }
                             return inode;
                         }));
@@ -143,7 +143,7 @@ final class AttributeOperations {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
         Facts now = volume.factsReader.read(after, before.fetchedNanos());
-        inode.changed(now);
+        inode.changed(now, volume.table.generation().changed());
         return now;
     }
 
@@ -225,7 +225,7 @@ final class AttributeOperations {
             return inode;
         });
         if (volume.drafts.change(inode, false, facts -> with(facts, key, null)) == Drafts.NO_DRAFT) {
-            inode.forgetFacts();
+            inode.forgetFacts(volume.table.generation().changed());
         }
         return 0;
     }

@@ -557,7 +557,7 @@ final class NameOperations {
         long fileId = volume.replacer.replace(renaming, renamed, target.facts());
         if (fileId != renaming.fileId()) {
             volume.table.adopt(child, fileId, volume.freshness.nowNanos());
-            child.forgetFacts();
+            child.forgetFacts(volume.table.generation().changed());
         }
     }
 

@@ -211,7 +211,7 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Forgets it here, and its name; null: it has none. */
     private static @Nullable Moved doubt(InodeTable table, Inode inode) {
-        inode.forgetPages();
+        inode.forgetPages(table.generation().changed());
         Inode parent = table.parent(inode);
         Name name = table.name(inode);
         if (parent == null || name == null) {

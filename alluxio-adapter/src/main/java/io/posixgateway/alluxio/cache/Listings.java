@@ -154,13 +154,13 @@ public final class Listings {
             return;
         }
         FileStatus status = listed.status;
-        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes(), asked.nanos());
+        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.issued(), asked.nanos());
         Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos());
-        boolean confirmed = child.confirm(before, now, asked.changes());
+        boolean confirmed = child.see(now, asked.issued());
         if (confirmed) {
             table.confirm(directory, listed.name, child, asked.nanos());
         }
-        metadata.told(child, confirmed ? before : now, now, stays);
+        metadata.told(child, confirmed || child.facts() == null ? before : now, now, stays);
     }
 
     /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */

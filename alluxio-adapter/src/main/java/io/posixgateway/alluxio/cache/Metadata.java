@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
@@ -60,6 +61,11 @@ public final class Metadata {
         this.listings = new Listings(this, store, table, reader, notices);
         this.lost = new LostAttributes(store);
         this.restored = new RestoredAlluxio(table);
+    }
+
+    /** The mount's. */
+    public Generation generation() {
+        return table.generation();
     }
 
     /** Renames of directories, and who must not meet one. */
@@ -181,21 +187,34 @@ public final class Metadata {
         }
         attributeCounts.miss();
         for (int tries = 1; ; tries++) {
-            long moved = moves.count();
-            String path = table.path(inode);
-            long asked = Inode.changesSoFar();
-            FileStatus status = path == null ? null : statusOrNull(path);
-            if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
-                restored.check(inode, status);
-                return see(inode, status, asked);
+            Facts seen = seen(inode, tries == MOST_TRIES);
+            if (seen != null) {
+                return seen;
             }
-            String now = locations.of(inode);
-            if (hasMoved(moved, path, now) && tries < MOST_TRIES) {
-                continue;
+        }
+    }
+
+    /** @return null: the inode changed meanwhile, and nothing is known of it; not the last time */
+    private @Nullable Facts seen(Inode inode, boolean last) throws StoreException {
+        long moved = moves.count();
+        long issued = generation().issued();
+        String path = table.path(inode);
+        FileStatus status = path == null ? null : statusOrNull(path);
+        if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
+            restored.check(inode, status);
+        } else {
+            boolean older = !last && inode.isNewerThan(issued);
+            String now = older ? null : locations.of(inode);
+            if (older || (!last && hasMoved(moved, path, now))) {
+                return null;
             }
             FileStatus found = now == null ? null : find(inode, now);
-            return see(inode, found != null ? found : instead(inode, status), asked);
+            status = found != null ? found : instead(inode, status);
         }
+        Facts seen = see(inode, status, issued);
+        Facts known = inode.isNewerThan(issued) ? inode.facts() : seen;
+        // Of a directory that changes here all the time the response says how it is by others.
+        return (known == null ? last : inode.isDirectory()) ? seen : known;
     }
 
     /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
@@ -273,23 +292,22 @@ public final class Metadata {
     /**
      * Keeps what Alluxio says of an inode, unless this mount changed it since.
      *
-     * @param asked {@link Inode#changesSoFar} when it was asked
+     * @param issued {@link Generation#issued} before the request
      */
-    Facts see(Inode inode, FileStatus said, long asked) {
+    Facts see(Inode inode, FileStatus said, long issued) {
         inode.storedIn(said.inObjectStore());
         Facts before = inode.facts();
-        long changes = times.changes();
-        boolean stays = inode.isDirectory() && known.stay(inode, before, said, asked, freshness.nowNanos());
+        boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, freshness.nowNanos());
         FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;
-        FileStatus status = times.seen(inode, counted, asked);
+        FileStatus status = times.seen(inode, counted, issued);
         Facts now = reader.read(status, freshness.nowNanos());
-        boolean kept = inode.see(now, asked);
+        boolean kept = inode.see(now, issued);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        told(inode, kept ? before : now, now, stays);
+        told(inode, kept || inode.facts() == null ? before : now, now, stays);
         if (kept) {
-            times.settle(inode, status, changes);
+            times.settle(inode, status, issued);
         }
         return now;
     }
@@ -384,7 +402,7 @@ public final class Metadata {
     /** Keeps what this mount made. */
     public Inode place(Inode directory, Name name, FileStatus status) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status, Inode.changesSoFar());
+        see(child, status, generation().issued());
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
     }
@@ -395,7 +413,7 @@ public final class Metadata {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
-        see(child, status, asked.changes);
+        see(child, status, asked.issued);
         return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
     }
 
@@ -450,10 +468,10 @@ public final class Metadata {
                 && table.child(directory, table.names(directory).shown(stored)) != null;
     }
 
-    /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Inode#changesSoFar} and {@link Moves#count}. */
-    record Asked(long nanos, long removals, long changes, long moves) {}
+    /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Generation#issued} and {@link Moves#count}. */
+    record Asked(long nanos, long removals, long issued, long moves) {}
 
     Asked ask(Inode directory) {
-        return new Asked(freshness.nowNanos(), directory.dentries().removals(), Inode.changesSoFar(), moves.count());
+        return new Asked(freshness.nowNanos(), directory.dentries().removals(), generation().issued(), moves.count());
     }
 }

@@ -33,6 +33,7 @@ public final class InodeTable {
     private final String rootPath;
     private final NameCodec names;
     private final Inode root;
+    private final Generation generation = new Generation();
     private final NodeIds ids = new NodeIds();
     private final NodeTable nodes = new NodeTable();
     private final Crowd crowd;
@@ -65,6 +66,11 @@ public final class InodeTable {
 
     public Inode root() {
         return root;
+    }
+
+    /** The mount's. */
+    public Generation generation() {
+        return generation;
     }
 
     /** Between the names in a directory and those in Alluxio's paths. */
@@ -233,7 +239,7 @@ public final class InodeTable {
         ids.beginAnew();
         laterIds.clear();
         root.changeFileId(NO_FILE);
-        root.forgetFacts();
+        root.forgetFacts(generation.changed());
         return before;
     }
 

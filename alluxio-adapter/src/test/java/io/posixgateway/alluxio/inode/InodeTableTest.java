@@ -156,7 +156,7 @@ class InodeTableTest {
             switch (random.nextInt(6)) {
                 case 0 -> large.missing(root, name, i);
                 case 1 -> inode.see(withXattr(bytes, inode.fileId(), random.nextInt(100)));
-                case 2 -> inode.forgetFacts();
+                case 2 -> inode.forgetFacts(large.generation().changed());
                 case 3 -> root.dentries().dropMissing(name);
                 default -> large.attach(root, name, inode, i);
             }
@@ -171,7 +171,7 @@ class InodeTableTest {
         for (int id = 1; id <= 3000; id++) {
             Inode inode = large.get(InodeTable.nodeOf(id));
             if (inode != null) {
-                inode.forgetFacts();
+                inode.forgetFacts(large.generation().changed());
             }
         }
         long names = root.dentries().snapshot().stream()
