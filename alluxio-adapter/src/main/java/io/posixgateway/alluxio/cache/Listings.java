@@ -83,7 +83,7 @@ public final class Listings {
             notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
         }
         if (directory.dentries().wasTaken(name)) {
-            boolean before = known == null || known.seenNanos() - asked.nanos() <= 0;
+            boolean before = known == null || known.generation() <= asked.issued();
             found = before ? metadata.compared(metadata.pathOf(directory, name)) : status;
         }
         if (found == null) {
@@ -137,7 +137,7 @@ public final class Listings {
 
     private void confirm(Inode directory, Name name, FileStatus status, Metadata.Asked asked) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos() < 0;
+        boolean missed = dentry != null && dentry.child() == null && dentry.generation() < asked.issued();
         if (dentry == null || missed) {
             appeared(directory, new Listing(name, status), asked, missed);
             return;

@@ -350,14 +350,15 @@ public final class Metadata {
                 return found;
             }
             if (tries == MOST_TRIES) {
-                return table.child(directory, name);
+                boolean known = directory.dentries().find(name) != null;
+                return status == null || known ? table.child(directory, name) : place(directory, name, status);
             }
         }
     }
 
     /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */
     private boolean nothing(Inode directory, Name name, Asked asked) {
-        Collection<Name> dropped = table.missingSeen(directory, name, asked.nanos, freshness.nowNanos());
+        Collection<Name> dropped = table.seeMissing(directory, name, asked.issued, freshness.nowNanos());
         if (dropped == null) {
             return false;
         }
@@ -414,7 +415,7 @@ public final class Metadata {
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
         see(child, status, asked.issued);
-        return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
+        return table.see(directory, name, child, asked.issued, freshness.nowNanos()) ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */

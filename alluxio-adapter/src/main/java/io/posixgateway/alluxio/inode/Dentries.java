@@ -36,10 +36,13 @@ public final class Dentries {
 
         /** When this was seen, by the volume's clock. */
         long seenNanos();
+
+        /** Of what is known of it; see {@link Generation}. */
+        long generation();
     }
 
     /** Nothing has this name. */
-    record Missing(long seenNanos) implements Dentry {
+    record Missing(long seenNanos, long generation) implements Dentry {
         @Override
         public @Nullable Inode child() {
             return null;
@@ -80,6 +83,9 @@ public final class Dentries {
 
     private Inode @Nullable [] listing;
     private long listedNanos;
+    /** Of the last change by this mount to a name of which nothing is known any more. */
+    private long forgotten;
+
     private long removals;
     private long drops;
     /** All names are known, as of then. */
@@ -169,10 +175,12 @@ public final class Dentries {
         }
     }
 
-    private void forgetMissing(Name name) {
-        if (missing != null && missing.remove(name) != null) {
+    private @Nullable Missing forgetMissing(Name name) {
+        Missing known = missing == null ? null : missing.remove(name);
+        if (known != null) {
             bytes.add(-CacheBytes.ofMissing(name));
         }
+        return known;
     }
 
     private Collection<Name> forgetAllMissing() {
@@ -181,7 +189,10 @@ public final class Dentries {
         if (absent == null) {
             return List.of();
         }
-        absent.keySet().forEach(name -> bytes.add(-CacheBytes.ofMissing(name)));
+        absent.forEach((name, known) -> {
+            bytes.add(-CacheBytes.ofMissing(name));
+            forgot(known.generation);
+        });
         return absent.keySet();
     }
 
@@ -200,10 +211,31 @@ public final class Dentries {
         }
     }
 
+    /** Nothing is known any more of a name of which something of this generation was. */
+    synchronized void forgot(long generation) {
+        if (Generation.isChange(generation)) {
+            forgotten = Math.max(forgotten, generation);
+        }
+    }
+
+    /**
+     * Is something else known of a name than a response says, and newer?
+     *
+     * @param child that the name leads to by the response; null: it leads nowhere
+     * @param issued {@link Generation#issued} before the request
+     */
+    synchronized boolean isNewer(Name name, @Nullable Inode child, long issued) {
+        Dentry known = find(name);
+        boolean same = known != null && known.child() == child;
+        return !same && (known == null ? forgotten : known.generation()) > issued;
+    }
+
     /** Nothing has this name; the names of which that is no longer known here. */
-    synchronized Collection<Name> putMissing(Name name, long nowNanos) {
+    synchronized Collection<Name> putMissing(Name name, long generation, long nowNanos) {
         removals++;
-        return keepMissing(name, nowNanos);
+        Missing before = missing == null ? null : missing.get(name);
+        long newest = before == null ? generation : Math.max(generation, before.generation);
+        return keepMissing(name, new Missing(nowNanos, newest));
     }
 
     /**
@@ -212,10 +244,10 @@ public final class Dentries {
      * @return the names that are no longer kept, in their place
      */
     public synchronized Collection<Name> tellMissing(Name name, long seenNanos) {
-        return find(name) == null ? keepMissing(name, seenNanos) : List.of();
+        return find(name) == null ? keepMissing(name, new Missing(seenNanos, forgotten)) : List.of();
     }
 
-    private Collection<Name> keepMissing(Name name, long seenNanos) {
+    private Collection<Name> keepMissing(Name name, Missing known) {
         boolean full = missing != null && missing.size() >= MOST_MISSING;
         Collection<Name> dropped = full ? forgetAllMissing() : List.of();
         Map<Name, Missing> absent = missing;
@@ -223,7 +255,7 @@ public final class Dentries {
             absent = new HashMap<>();
             missing = absent;
         }
-        if (absent.put(name.copy(), new Missing(seenNanos)) == null) {
+        if (absent.put(name.copy(), known) == null) {
             bytes.add(CacheBytes.ofMissing(name));
         }
         return dropped;
@@ -408,11 +440,14 @@ public final class Dentries {
 
     /** Whether this name leads somewhere is to be asked; false: that was not known. */
     public synchronized boolean dropMissing(Name name) {
-        boolean known = complete || (missing != null && missing.containsKey(name));
+        Missing known = forgetMissing(name);
+        boolean told = complete || known != null;
         listing = null;
         complete = false;
-        forgetMissing(name);
-        return known;
+        if (known != null) {
+            forgot(known.generation);
+        }
+        return told;
     }
 
     /**

@@ -277,7 +277,7 @@ public final class Inode implements Dentries.Dentry {
         return generation > issued;
     }
 
-    /** See {@link Generation}. */
+    @Override
     public long generation() {
         return generation;
     }

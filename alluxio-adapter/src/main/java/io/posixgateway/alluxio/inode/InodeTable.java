@@ -185,6 +185,11 @@ public final class InodeTable {
 
     /** The node's content is now in another file of Alluxio: who finds the former at its name found what was before. */
     public synchronized void replaced(Inode inode, long newFileId, long nowNanos) {
+        inode.raise(generation.changed());
+        nowIn(inode, newFileId, nowNanos);
+    }
+
+    private void nowIn(Inode inode, long newFileId, long nowNanos) {
         unlist(inode);
         numbers.replaced(inode, newFileId);
         inode.changeFileId(newFileId);
@@ -236,6 +241,7 @@ public final class InodeTable {
             detach(child, false);
         }
         before.addAll(root.dentries().dropListing());
+        root.dentries().forgot(generation.changed());
         ids.beginAnew();
         laterIds.clear();
         root.changeFileId(NO_FILE);
@@ -286,7 +292,7 @@ public final class InodeTable {
         if (there != null && there != inode && !there.isGoing()) {
             return false;
         }
-        replaced(inode, newFileId, nowNanos);
+        nowIn(inode, newFileId, nowNanos);
         numbering.moved(inode, newFileId);
         return true;
     }
@@ -309,8 +315,12 @@ public final class InodeTable {
         return fresh;
     }
 
-    /** Puts an inode at a name. What was there before is taken out. */
+    /** Puts an inode at a name where this mount put it. What was there before is taken out. */
     public synchronized void attach(Inode parent, Name name, Inode found, long nowNanos) {
+        attach(parent, name, found, generation.changed(), nowNanos);
+    }
+
+    private void attach(Inode parent, Name name, Inode found, long reached, long nowNanos) {
         Inode directory = kept(parent);
         Inode child = kept(found);
         byte[] before = child.name;
@@ -325,21 +335,24 @@ public final class InodeTable {
             child.parent = directory;
             child.loosen(null);
         }
+        child.raise(reached);
         directory.dentries().put(child, nowNanos);
     }
 
     /**
      * Puts an inode at a name where Alluxio said it is.
      *
-     * @param askedNanos when Alluxio was asked
-     * @return false: what is known of the name is younger than that, and something else
+     * @param issued {@link Generation#issued} before the request
+     * @return false: what is known of the name is newer, and something else, or it is known that the inode is elsewhere
      */
-    public synchronized boolean attachSeen(Inode directory, Name name, Inode child, long askedNanos, long nowNanos) {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry != null && dentry.child() != child && dentry.seenNanos() - askedNanos > 0) {
+    public synchronized boolean see(Inode directory, Name name, Inode child, long issued, long nowNanos) {
+        boolean here = isAt(directory, name, child);
+        boolean elsewhere = !here && child.parent != null && child.isNewerThan(issued);
+        if (elsewhere || directory.dentries().isNewer(name, child, issued)) {
             return false;
         }
-        attach(directory, name, child, nowNanos);
+        boolean younger = here && child.seenNanos - nowNanos > 0;
+        attach(directory, name, child, issued, younger ? child.seenNanos : nowNanos);
         return true;
     }
 
@@ -363,28 +376,29 @@ public final class InodeTable {
         child.name = null;
     }
 
-    /** The name leads nowhere; the names of which that is no longer known, in its place. */
-    public synchronized Collection<Name> missing(Inode parent, Name name, long nowNanos) {
+    private Collection<Name> missing(Inode parent, Name name, long reached, long nowNanos) {
         Inode directory = kept(parent);
         Inode child = child(directory, name);
         if (child != null) {
             detach(child);
         }
-        return directory.dentries().putMissing(name, nowNanos);
+        return directory.dentries().putMissing(name, reached, nowNanos);
     }
 
-    /** As {@link #missing}; null: something was seen, or put, there after Alluxio was asked, and stays. */
-    public synchronized @Nullable Collection<Name> missingSeen(
-            Inode directory, Name name, long askedNanos, long nowNanos) {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean later = dentry != null && dentry.child() != null && dentry.seenNanos() - askedNanos > 0;
-        return later ? null : missing(directory, name, nowNanos);
+    /**
+     * The name leads nowhere, as Alluxio said.
+     *
+     * @param issued {@link Generation#issued} before the request
+     * @return the names of which that is no longer known, in its place; null: what is known of the name is newer
+     */
+    public synchronized @Nullable Collection<Name> seeMissing(Inode directory, Name name, long issued, long nowNanos) {
+        return directory.dentries().isNewer(name, null, issued) ? null : missing(directory, name, issued, nowNanos);
     }
 
-    /** As {@link #missing}, by this mount. */
+    /** This mount took the name away; the names that are no longer known to lead nowhere, in its place. */
     public synchronized Collection<Name> taken(Inode directory, Name name, long nowNanos) {
         directory.dentries().putTaken(name);
-        return missing(directory, name, nowNanos);
+        return missing(directory, name, generation.changed(), nowNanos);
     }
 
     /** The inode has its name no more: takes it out of its directory; its path stays what it was, for those who still hold it. */
@@ -559,6 +573,10 @@ public final class InodeTable {
         }
         if (!inode.drop()) {
             return false;
+        }
+        Inode parent = inode.parent;
+        if (parent != null) {
+            parent.dentries().forgot(inode.generation());
         }
         detach(inode, inode.unlinked());
         nodes.remove(inode.node());
