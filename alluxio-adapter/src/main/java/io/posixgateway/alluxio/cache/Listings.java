@@ -14,7 +14,10 @@ import io.posixgateway.fuse.spi.Name;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads directories in parts, and keeps what Alluxio lists of them in the inode table. Any thread; waits. */
+/**
+ * Reads directories in parts, and merges each part name by name with what is known: a name that this mount changed since is as it made
+ * it, and no change of another name is in the way of the rest. Any thread; waits.
+ */
 public final class Listings {
     private static final int PAGE = 1000;
 
@@ -40,7 +43,7 @@ public final class Listings {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
-        Metadata.Asked asked = metadata.ask(directory);
+        Metadata.Asked asked = metadata.ask();
         Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
         NameCodec names = metadata.locations().names(directory);
@@ -90,7 +93,14 @@ public final class Listings {
             return null;
         }
         Inode child = metadata.place(directory, name, found, asked);
-        return child != null ? child : table.child(directory, name);
+        Dentries.Dentry newer = child != null ? child : directory.dentries().find(name);
+        return newer != null ? newer.child() : unplaced(found);
+    }
+
+    /** What is listed at a name of which nothing is known but that a change may have been forgotten: it is shown, and not kept. */
+    private @Nullable Inode unplaced(FileStatus listed) {
+        Inode inode = table.of(listed.id(), listed.directory());
+        return table.parentNow(inode) == null ? inode : null;
     }
 
     private Store.Page page(Inode directory, String startAfter) throws StoreException {
@@ -122,7 +132,7 @@ public final class Listings {
      * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
      */
     Confirmed confirm(Inode directory, String startAfter) throws StoreException {
-        Metadata.Asked asked = metadata.ask(directory);
+        Metadata.Asked asked = metadata.ask();
         Store.Page page = page(directory, startAfter);
         String last = startAfter;
         NameCodec names = metadata.locations().names(directory);
@@ -163,13 +173,12 @@ public final class Listings {
         metadata.told(child, confirmed || child.facts() == null ? before : now, now, stays);
     }
 
-    /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
+    /** A name is listed that was not known, or missed. One that this mount took away may be back in Alluxio alone. */
     private void appeared(Inode directory, Listing listed, Metadata.Asked asked, boolean missed) throws StoreException {
         if (missed) {
             notices.moved(directory, List.of(listed.name.copy()));
         }
-        Dentries dentries = directory.dentries();
-        if (dentries.removals() == asked.removals() && !dentries.wasTaken(listed.name)) {
+        if (!directory.dentries().wasTaken(listed.name)) {
             metadata.place(directory, listed.name, listed.status, asked);
         }
     }

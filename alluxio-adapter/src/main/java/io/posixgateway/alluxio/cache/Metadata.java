@@ -337,7 +337,7 @@ public final class Metadata {
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
         nameCounts.miss();
         for (int tries = 1; ; tries++) {
-            Asked asked = ask(directory);
+            Asked asked = ask();
             String path = pathOf(directory, name);
             FileStatus status = statusOrNull(path);
             if (status != null && directory.dentries().wasTaken(name)) {
@@ -469,10 +469,10 @@ public final class Metadata {
                 && table.child(directory, table.names(directory).shown(stored)) != null;
     }
 
-    /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Generation#issued} and {@link Moves#count}. */
-    record Asked(long nanos, long removals, long issued, long moves) {}
+    /** When Alluxio was asked for names, and by then {@link Generation#issued} and {@link Moves#count}. */
+    record Asked(long nanos, long issued, long moves) {}
 
-    Asked ask(Inode directory) {
-        return new Asked(freshness.nowNanos(), directory.dentries().removals(), generation().issued(), moves.count());
+    Asked ask() {
+        return new Asked(freshness.nowNanos(), generation().issued(), moves.count());
     }
 }

@@ -86,7 +86,6 @@ public final class Dentries {
     /** Of the last change by this mount to a name of which nothing is known any more. */
     private long forgotten;
 
-    private long removals;
     private long drops;
     /** All names are known, as of then. */
     private boolean complete;
@@ -232,7 +231,6 @@ public final class Dentries {
 
     /** Nothing has this name; the names of which that is no longer known here. */
     synchronized Collection<Name> putMissing(Name name, long generation, long nowNanos) {
-        removals++;
         Missing before = missing == null ? null : missing.get(name);
         long newest = before == null ? generation : Math.max(generation, before.generation);
         return keepMissing(name, new Missing(nowNanos, newest));
@@ -292,7 +290,6 @@ public final class Dentries {
         listing = null;
         complete &= gone;
         drops += gone ? 0 : 1;
-        removals++;
         children--;
         closeGap(at);
     }
@@ -401,11 +398,6 @@ public final class Dentries {
     /** When it was, by the volume's clock; long ago if never. */
     public synchronized long lookedNanos() {
         return lookedNanos;
-    }
-
-    /** How often a name was taken out, or found missing. */
-    public synchronized long removals() {
-        return removals;
     }
 
     /** The whole listing in order, if one is kept. */
