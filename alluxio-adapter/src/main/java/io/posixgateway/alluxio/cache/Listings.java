@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.ListingPage;
@@ -43,7 +44,7 @@ public final class Listings {
      * @param startAfter the last name already read; empty: from the beginning
      */
     public Listed list(Inode directory, String startAfter) throws StoreException {
-        Metadata.Asked asked = metadata.ask();
+        Request request = request();
         Store.Page answer = page(directory, startAfter);
         List<FileStatus> entries = answer.entries();
         NameCodec names = metadata.locations().names(directory);
@@ -53,7 +54,7 @@ public final class Listings {
         for (FileStatus status : entries) {
             if (isShown(status.name(), names)) {
                 Name name = names.shown(status.name());
-                Inode child = listed(directory, name, status, asked);
+                Inode child = listed(directory, name, status, request);
                 if (child != null) {
                     shown[count] = name.toBytes();
                     inodes[count++] = child;
@@ -63,7 +64,7 @@ public final class Listings {
         String last =
                 entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
         ListingPage page = ListingPage.listed(shown, inodes, count, names);
-        for (Name name : directory.dentries().replacedSince(asked.nanos())) {
+        for (Name name : directory.dentries().replacedSince(request.nanos)) {
             String text = names.stored(name);
             Inode holder = directory.dentries().holder(name);
             if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
@@ -79,20 +80,21 @@ public final class Listings {
     }
 
     /** What has a name that Alluxio lists; null: it is none. */
-    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Metadata.Asked asked) throws StoreException {
+    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Request request)
+            throws StoreException {
         FileStatus found = status;
         Dentries.Dentry known = directory.dentries().find(name);
         if (known != null && known.child() == null) {
             notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
         }
         if (directory.dentries().wasTaken(name)) {
-            boolean before = known == null || known.generation() <= asked.issued();
+            boolean before = known == null || known.generation() <= request.issued;
             found = before ? metadata.compared(metadata.pathOf(directory, name)) : status;
         }
         if (found == null) {
             return null;
         }
-        Inode child = metadata.place(directory, name, found, asked);
+        Inode child = metadata.place(directory, name, found, request.issued);
         Dentries.Dentry newer = child != null ? child : directory.dentries().find(name);
         return newer != null ? newer.child() : unplaced(found);
     }
@@ -105,12 +107,13 @@ public final class Listings {
 
     private Store.Page page(Inode directory, String startAfter) throws StoreException {
         for (int tries = 1; ; tries++) {
-            long moved = metadata.moves().count();
+            long issued = metadata.generation().issued();
             String path = metadata.pathOf(directory);
             try {
                 return store.list(path, startAfter, PAGE + 1).upToPlaced();
             } catch (StoreException e) {
-                boolean yesterday = e.errno() == Errno.ENOENT && metadata.moves().directoryMovedSince(moved, path);
+                boolean yesterday =
+                        e.errno() == Errno.ENOENT && metadata.moves().directoryMovedSince(issued, path);
                 if (!yesterday || tries == Metadata.MOST_TRIES) {
                     throw e;
                 }
@@ -132,58 +135,70 @@ public final class Listings {
      * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
      */
     Confirmed confirm(Inode directory, String startAfter) throws StoreException {
-        Metadata.Asked asked = metadata.ask();
+        Request request = request();
         Store.Page page = page(directory, startAfter);
         String last = startAfter;
         NameCodec names = metadata.locations().names(directory);
         for (FileStatus status : page.entries()) {
             last = status.name();
             if (isShown(last, names)) {
-                confirm(directory, names.shown(last), status, asked);
+                confirm(directory, names.shown(last), status, request);
             }
         }
         return new Confirmed(last, page.more());
     }
 
-    private void confirm(Inode directory, Name name, FileStatus status, Metadata.Asked asked) throws StoreException {
+    private void confirm(Inode directory, Name name, FileStatus status, Request request) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean missed = dentry != null && dentry.child() == null && dentry.generation() < asked.issued();
+        boolean missed = dentry != null && dentry.child() == null && dentry.generation() < request.issued;
         if (dentry == null || missed) {
-            appeared(directory, new Listing(name, status), asked, missed);
+            appeared(directory, new Listing(name, status), request, missed);
             return;
         }
         Inode child = dentry.child();
         if (child != null && child.fileId() == status.id() && !metadata.times().concern(child)) {
-            confirm(directory, child, new Listing(name, status), asked);
+            confirm(directory, child, new Listing(name, status), request);
         }
     }
 
-    private void confirm(Inode directory, Inode child, Listing listed, Metadata.Asked asked) {
+    private void confirm(Inode directory, Inode child, Listing listed, Request request) {
         Facts before = child.facts();
-        if (before == null || before.fetchedNanos() - asked.nanos() >= 0) {
+        if (before == null || before.fetchedNanos() - request.nanos >= 0) {
             return;
         }
         FileStatus status = listed.status;
-        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.issued(), asked.nanos());
-        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos());
-        boolean confirmed = child.see(now, asked.issued());
+        boolean stays = child.isDirectory() && known.stay(child, before, status, request.issued, request.nanos);
+        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, request.nanos);
+        boolean confirmed = child.see(now, request.issued);
         if (confirmed) {
-            table.confirm(directory, listed.name, child, asked.nanos());
+            table.confirm(directory, listed.name, child, request.nanos);
         }
         metadata.told(child, confirmed || child.facts() == null ? before : now, now, stays);
     }
 
     /** A name is listed that was not known, or missed. One that this mount took away may be back in Alluxio alone. */
-    private void appeared(Inode directory, Listing listed, Metadata.Asked asked, boolean missed) throws StoreException {
+    private void appeared(Inode directory, Listing listed, Request request, boolean missed) throws StoreException {
         if (missed) {
             notices.moved(directory, List.of(listed.name.copy()));
         }
         if (!directory.dentries().wasTaken(listed.name)) {
-            metadata.place(directory, listed.name, listed.status, asked);
+            metadata.place(directory, listed.name, listed.status, request.issued);
         }
     }
 
     private record Listing(Name name, FileStatus status) {}
+
+    /**
+     * When Alluxio was asked for names.
+     *
+     * @param nanos by the volume's clock
+     * @param issued {@link Generation#issued}
+     */
+    private record Request(long nanos, long issued) {}
+
+    private Request request() {
+        return new Request(metadata.nowNanos(), metadata.generation().issued());
+    }
 
     /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
     record Confirmed(String last, boolean more) {}

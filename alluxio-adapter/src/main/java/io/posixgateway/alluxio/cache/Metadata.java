@@ -196,7 +196,6 @@ public final class Metadata {
 
     /** @return null: the inode changed meanwhile, and nothing is known of it; not the last time */
     private @Nullable Facts seen(Inode inode, boolean last) throws StoreException {
-        long moved = moves.count();
         long issued = generation().issued();
         String path = table.path(inode);
         FileStatus status = path == null ? null : statusOrNull(path);
@@ -205,7 +204,7 @@ public final class Metadata {
         } else {
             boolean older = !last && inode.isNewerThan(issued);
             String now = older ? null : locations.of(inode);
-            if (older || (!last && hasMoved(moved, path, now))) {
+            if (older || (!last && hasMoved(issued, path, now))) {
                 return null;
             }
             FileStatus found = now == null ? null : find(inode, now);
@@ -218,9 +217,8 @@ public final class Metadata {
     }
 
     /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
-    private boolean hasMoved(long countBefore, @Nullable String before, @Nullable String now) throws StoreException {
-        return moves.directoryMovedSince(countBefore, before)
-                || (now != null && moves.directoryMovedSince(countBefore, now));
+    private boolean hasMoved(long issued, @Nullable String before, @Nullable String now) throws StoreException {
+        return moves.directoryMovedSince(issued, before) || (now != null && moves.directoryMovedSince(issued, now));
     }
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
@@ -337,15 +335,15 @@ public final class Metadata {
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
         nameCounts.miss();
         for (int tries = 1; ; tries++) {
-            Asked asked = ask();
+            long issued = generation().issued();
             String path = pathOf(directory, name);
             FileStatus status = statusOrNull(path);
             if (status != null && directory.dentries().wasTaken(name)) {
                 status = compared(pathOf(directory, name));
             }
-            Inode found = status == null ? null : place(directory, name, status, asked);
-            boolean moved = status == null && moves.directoryMovedSince(asked.moves, path);
-            boolean gone = status == null && !moved && nothing(directory, name, asked);
+            Inode found = status == null ? null : place(directory, name, status, issued);
+            boolean moved = status == null && moves.directoryMovedSince(issued, path);
+            boolean gone = status == null && !moved && nothing(directory, name, issued);
             if (found != null || gone) {
                 return found;
             }
@@ -357,8 +355,8 @@ public final class Metadata {
     }
 
     /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */
-    private boolean nothing(Inode directory, Name name, Asked asked) {
-        Collection<Name> dropped = table.seeMissing(directory, name, asked.issued, freshness.nowNanos());
+    private boolean nothing(Inode directory, Name name, long issued) {
+        Collection<Name> dropped = table.seeMissing(directory, name, issued, freshness.nowNanos());
         if (dropped == null) {
             return false;
         }
@@ -410,12 +408,12 @@ public final class Metadata {
 
     /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
     @Nullable
-    Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
+    Inode place(Inode directory, Name name, FileStatus said, long issued) throws StoreException {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
-        see(child, status, asked.issued);
-        return table.see(directory, name, child, asked.issued, freshness.nowNanos()) ? child : null;
+        see(child, status, issued);
+        return table.see(directory, name, child, issued, freshness.nowNanos()) ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */
@@ -467,12 +465,5 @@ public final class Metadata {
     boolean isKnown(@Nullable Inode directory, String stored) {
         return directory != null
                 && table.child(directory, table.names(directory).shown(stored)) != null;
-    }
-
-    /** When Alluxio was asked for names, and by then {@link Generation#issued} and {@link Moves#count}. */
-    record Asked(long nanos, long issued, long moves) {}
-
-    Asked ask() {
-        return new Asked(freshness.nowNanos(), generation().issued(), moves.count());
     }
 }
