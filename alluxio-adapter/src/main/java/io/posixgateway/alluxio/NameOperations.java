@@ -219,7 +219,9 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         Inode made;
         try (NameChange change = volume.metadata.times().changing(directory)) {
-            moves.stay(directory, () -> makeDirectory(directory, name, planned));
+            changing(
+                    () -> moves.stay(directory, () -> makeDirectory(directory, name, planned)),
+                    new Place(directory, name));
             made = volume.metadata.look(directory, name);
             change.made(made == null ? 0 : madeMillis(made));
         }
@@ -281,7 +283,7 @@ final class NameOperations {
 
     private int take(Inode child, Place place, Taking taking) throws StoreException {
         try (NameChange change = volume.metadata.times().changing(place.directory)) {
-            alone(child, place, place, () -> {
+            Drafts.Step step = () -> {
                 int names;
                 child.startGoing();
                 try {
@@ -291,9 +293,22 @@ final class NameOperations {
                 }
                 takenAway(place);
                 change.done(names);
-            });
+            };
+            changing(() -> alone(child, place, place, step), place);
         }
         return 0;
+    }
+
+    /** Changes names; where nobody knows whether it did, they are asked for again. */
+    private void changing(Drafts.Step step, Place... places) throws StoreException {
+        try {
+            step.run();
+        } catch (StoreException e) {
+            for (Place place : places) {
+                volume.notices.unsure(volume.table, place.directory, place.name, e);
+            }
+            throw e;
+        }
     }
 
     private void takenAway(Place place) {
@@ -359,9 +374,12 @@ final class NameOperations {
         DirectoryTimes times = volume.metadata.times();
         try (NameChange leaves = times.changing(from.directory);
                 NameChange comes = times.changing(to.directory)) {
-            boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
-            leaves.done(-1);
-            comes.done(free ? 1 : 0);
+            Drafts.Step step = () -> {
+                boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+                leaves.done(-1);
+                comes.done(free ? 1 : 0);
+            };
+            changing(step, from, to);
         }
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);

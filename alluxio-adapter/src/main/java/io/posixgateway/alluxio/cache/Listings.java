@@ -171,7 +171,7 @@ public final class Listings {
         Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, request.nanos);
         boolean confirmed = child.see(now, request.issued);
         if (confirmed) {
-            table.confirm(directory, listed.name, child, request.nanos);
+            table.see(directory, listed.name, child, request.issued, request.nanos);
         }
         metadata.told(child, confirmed || child.facts() == null ? before : now, now, stays);
     }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -80,6 +81,8 @@ public final class Dentries {
     private @Nullable Map<Name, Missing> missing;
     /** Names that this mount took away, the last ones. */
     private @Nullable Set<Name> taken;
+    /** Names that this mount changed with unknown outcome, and until when that may be done yet; null: none. Written under the monitor. */
+    private volatile @Nullable Map<Name, Long> unsure;
 
     private Inode @Nullable [] listing;
     private long listedNanos;
@@ -225,7 +228,7 @@ public final class Dentries {
      */
     synchronized boolean isNewer(Name name, @Nullable Inode child, long issued) {
         Dentry known = find(name);
-        boolean same = known != null && known.child() == child;
+        boolean same = known != null && known.child() == child && !(unsure != null && unsure.containsKey(name));
         return !same && (known == null ? forgotten : known.generation()) > issued;
     }
 
@@ -270,6 +273,40 @@ public final class Dentries {
         if (names.size() > MOST_TAKEN) {
             names.remove(names.iterator().next());
         }
+    }
+
+    /** A change of the name by this mount has an unknown outcome: until then it counts as in flight. */
+    synchronized void unsure(Name name, long untilNanos) {
+        Map<Name, Long> all = unsure;
+        if (all == null) {
+            all = new HashMap<>(2);
+            unsure = all;
+        }
+        all.put(name.copy(), untilNanos);
+        dropMissing(name);
+    }
+
+    /** May a change by this mount that has an unknown outcome be done yet? Then nothing that is said of the name is believed later. */
+    public boolean isUnsure(Name name, Clock clock) {
+        return unsure != null && isUnsure(name, clock.nanos());
+    }
+
+    private synchronized boolean isUnsure(Name name, long nowNanos) {
+        return isAnyUnsure(nowNanos) && unsure != null && unsure.containsKey(name);
+    }
+
+    private boolean isAnyUnsure(long nowNanos) {
+        Map<Name, Long> all = unsure;
+        if (all != null) {
+            all.values().removeIf(until -> until - nowNanos <= 0);
+            unsure = all.isEmpty() ? null : all;
+        }
+        return unsure != null;
+    }
+
+    /** Never waits. */
+    boolean isAnyUnsure() {
+        return unsure != null;
     }
 
     /** Did this mount take the name away, with nothing seen there since? */
@@ -323,7 +360,7 @@ public final class Dentries {
      * @param startedNanos when the listing began
      */
     public synchronized void keepListing(List<Inode> all, long startedNanos) {
-        if (new HashSet<>(all).size() != all.size()) {
+        if (isAnyUnsure(startedNanos) || new HashSet<>(all).size() != all.size()) {
             return;
         }
         for (Inode child : all) {

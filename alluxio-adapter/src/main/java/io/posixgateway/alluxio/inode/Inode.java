@@ -1,6 +1,8 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
+import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -344,6 +346,16 @@ public final class Inode implements Dentries.Dentry {
         }
         see(written);
         return written;
+    }
+
+    /** May a change by this mount, of it or of its name, that has an unknown outcome be done yet? Never waits. */
+    public boolean isUnsure(Clock clock) {
+        Inode directory = parent;
+        byte[] own = name;
+        return directory != null
+                && own != null
+                && directory.dentries().isAnyUnsure()
+                && directory.dentries().isUnsure(Name.of(own), clock);
     }
 
     /** Deleted by us while it may still be open. */

@@ -356,15 +356,6 @@ public final class InodeTable {
         return true;
     }
 
-    /** The inode was seen at its name again. */
-    public synchronized void confirm(Inode directory, Name name, Inode child, long nowNanos) {
-        byte[] kept = child.name;
-        boolean younger = nowNanos - child.seenNanos > 0;
-        if (younger && child.parent == directory && kept != null && name.isOf(kept)) {
-            directory.dentries().put(child, nowNanos);
-        }
-    }
-
     private void leaveParent(Inode child, boolean gone) {
         Inode parent = child.parent;
         byte[] name = child.name;
@@ -399,6 +390,17 @@ public final class InodeTable {
     public synchronized Collection<Name> taken(Inode directory, Name name, long nowNanos) {
         directory.dentries().putTaken(name);
         return missing(directory, name, generation.changed(), nowNanos);
+    }
+
+    /** A change by this mount of a name, or of what has it, has an unknown outcome; until then it may be done yet. */
+    public synchronized void unsure(Inode directory, Name name, long untilNanos) {
+        long reached = generation.changed();
+        directory.dentries().unsure(name, untilNanos);
+        directory.dentries().forgot(reached);
+        Inode child = child(directory, name);
+        if (child != null) {
+            child.raise(reached);
+        }
     }
 
     /** The inode has its name no more: takes it out of its directory; its path stays what it was, for those who still hold it. */
