@@ -224,14 +224,13 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** Guarded by this. */
-    private void taken(Window window, byte @Nullable [] attribute, long issued) {
+    private synchronized void taken(Window window, byte @Nullable [] attribute, long issued) {
         window.attribute = attribute;
         drop(window, issued);
     }
 
-    /** Ends it unless something is under way or has changed since. Guarded by this. */
-    private void drop(Window window, long issued) {
+    /** Ends it unless something is under way or has changed since. */
+    private synchronized void drop(Window window, long issued) {
         if (window.begun == 0 && window.generation < issued) {
             windows.remove(window.directory.node(), window);
         }
@@ -469,12 +468,8 @@ public final class DirectoryTimes implements AutoCloseable {
             Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
             store.change(metadata.pathOf(window.directory), change);
             window.directory.raise(generation.changed());
-            kept(window, attribute, issued);
+            taken(window, attribute, issued);
         }
-    }
-
-    private synchronized void kept(Window window, byte[] attribute, long issued) {
-        taken(window, attribute, issued);
     }
 
     private synchronized boolean isToKeep(Window window, byte[] attribute, long issued) {
@@ -542,7 +537,7 @@ public final class DirectoryTimes implements AutoCloseable {
         } catch (StoreException e) {
             LOG.debug("The time of node {} moves: {}", window.directory.node(), e.getMessage());
             answered = e.errno() == Errno.ESTALE || e.errno() == Errno.ENOENT;
-            looked(window, issued);
+            drop(window, issued);
         }
         return answered;
     }
@@ -550,10 +545,6 @@ public final class DirectoryTimes implements AutoCloseable {
     /** What is to be kept is kept by who sees the answer. */
     private void lookAt(Window window, long issued) throws StoreException {
         metadata.refresh(window.directory);
-        looked(window, issued);
-    }
-
-    private synchronized void looked(Window window, long issued) {
         drop(window, issued);
     }
 

@@ -25,17 +25,13 @@ public final class Listings {
     private final Metadata metadata;
     private final Store store;
     private final InodeTable table;
-    private final FactsReader reader;
     private final KernelNotices notices;
-    private final KnownNames known;
 
-    Listings(Metadata metadata, Store store, InodeTable table, FactsReader reader, KernelNotices notices) {
+    Listings(Metadata metadata, Store store, InodeTable table, KernelNotices notices) {
         this.metadata = metadata;
         this.store = store;
         this.table = table;
-        this.reader = reader;
         this.notices = notices;
-        this.known = new KnownNames(metadata.times());
     }
 
     /**
@@ -150,43 +146,28 @@ public final class Listings {
 
     private void confirm(Inode directory, Name name, FileStatus status, Request request) throws StoreException {
         Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean missed = dentry != null && dentry.child() == null && dentry.generation() < request.issued;
-        if (dentry == null || missed) {
-            appeared(directory, new Listing(name, status), request, missed);
+        Inode child = dentry == null ? null : dentry.child();
+        if (child == null) {
+            boolean missed = dentry != null && dentry.generation() < request.issued;
+            if (missed) {
+                notices.moved(directory, List.of(name.copy()));
+            }
+            // One that this mount took away may be back in Alluxio alone.
+            if ((dentry == null || missed) && !directory.dentries().wasTaken(name)) {
+                metadata.place(directory, name, status, request.issued);
+            }
             return;
         }
-        Inode child = dentry.child();
-        if (child != null && child.fileId() == status.id() && !metadata.times().concern(child)) {
-            confirm(directory, child, new Listing(name, status), request);
-        }
-    }
-
-    private void confirm(Inode directory, Inode child, Listing listed, Request request) {
         Facts before = child.facts();
-        if (before == null || before.fetchedNanos() - request.nanos >= 0) {
-            return;
-        }
-        FileStatus status = listed.status;
-        boolean stays = child.isDirectory() && known.stay(child, before, status, request.issued, request.nanos);
-        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, request.nanos);
-        boolean confirmed = child.see(now, request.issued);
-        if (confirmed) {
-            table.see(directory, listed.name, child, request.issued, request.nanos);
-        }
-        metadata.told(child, confirmed || child.facts() == null ? before : now, now, stays);
-    }
-
-    /** A name is listed that was not known, or missed. One that this mount took away may be back in Alluxio alone. */
-    private void appeared(Inode directory, Listing listed, Request request, boolean missed) throws StoreException {
-        if (missed) {
-            notices.moved(directory, List.of(listed.name.copy()));
-        }
-        if (!directory.dentries().wasTaken(listed.name)) {
-            metadata.place(directory, listed.name, listed.status, request.issued);
+        boolean older = before != null && before.fetchedNanos() - request.nanos < 0;
+        if (older && child.fileId() == status.id() && !metadata.times().concern(child)) {
+            metadata.see(child, status, request.issued, request.nanos);
+            table.see(directory, name, child, request.issued, request.nanos);
         }
     }
 
-    private record Listing(Name name, FileStatus status) {}
+    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
+    record Confirmed(String last, boolean more) {}
 
     /**
      * When Alluxio was asked for names.
@@ -199,7 +180,4 @@ public final class Listings {
     private Request request() {
         return new Request(metadata.nowNanos(), metadata.generation().issued());
     }
-
-    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
-    record Confirmed(String last, boolean more) {}
 }

@@ -111,7 +111,7 @@ public final class Locations {
             if (status.id() == fileId) {
                 Inode inode = table.of(fileId, status.directory());
                 settle(inode, path);
-                metadata.see(inode, status, issued);
+                metadata.see(inode, status, issued, metadata.nowNanos());
                 return inode;
             }
         }

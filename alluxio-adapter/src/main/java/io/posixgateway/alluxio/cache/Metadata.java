@@ -58,7 +58,7 @@ public final class Metadata {
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
-        this.listings = new Listings(this, store, table, reader, notices);
+        this.listings = new Listings(this, store, table, notices);
         this.lost = new LostAttributes(store);
         this.restored = new RestoredAlluxio(table);
     }
@@ -210,7 +210,7 @@ public final class Metadata {
             FileStatus found = now == null ? null : find(inode, now);
             status = found != null ? found : instead(inode, status);
         }
-        Facts seen = see(inode, status, issued);
+        Facts seen = see(inode, status, issued, nowNanos());
         Facts known = inode.isNewerThan(issued) ? inode.facts() : seen;
         // Of a directory that changes here all the time the response says how it is by others.
         return (known == null ? last : inode.isDirectory()) ? seen : known;
@@ -291,14 +291,15 @@ public final class Metadata {
      * Keeps what Alluxio says of an inode, unless this mount changed it since.
      *
      * @param issued {@link Generation#issued} before the request
+     * @param nowNanos for which it is said
      */
-    Facts see(Inode inode, FileStatus said, long issued) {
+    Facts see(Inode inode, FileStatus said, long issued, long nowNanos) {
         inode.storedIn(said.inObjectStore());
         Facts before = inode.facts();
-        boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, freshness.nowNanos());
+        boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, nowNanos);
         FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;
         FileStatus status = times.seen(inode, counted, issued);
-        Facts now = reader.read(status, freshness.nowNanos());
+        Facts now = reader.read(status, nowNanos);
         boolean kept = inode.see(now, issued);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
@@ -321,7 +322,7 @@ public final class Metadata {
     }
 
     /** @param stays for a directory: what is known of its names */
-    void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
+    private void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
         if (inode.isDirectory()) {
             if (!stays) {
                 notices.moved(inode, inode.dentries().dropListing());
@@ -401,7 +402,7 @@ public final class Metadata {
     /** Keeps what this mount made. */
     public Inode place(Inode directory, Name name, FileStatus status) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status, generation().issued());
+        see(child, status, generation().issued(), nowNanos());
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
     }
@@ -412,7 +413,7 @@ public final class Metadata {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
-        see(child, status, issued);
+        see(child, status, issued, nowNanos());
         return table.see(directory, name, child, issued, freshness.nowNanos()) ? child : null;
     }
 
