@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.fuse.spi.Attributes;
@@ -116,23 +117,33 @@ final class AttributeOperations {
     /** Brings changed attributes to Alluxio, while nothing moves: only what differs. */
     private void put(Inode inode, AttributeEdit.Edit edit) throws StoreException {
         DirectoryTimes times = volume.metadata.times();
-        volume.metadata
-                .moves()
-                .stay(
-                        inode,
-                        () -> times.alone(inode, () -> {
-                            long changes = times.changes();
-                            // Its times count as long as Alluxio's own stays what it is now, which others may have
-                            // changed since it was
-                            // seen.
-                            Facts before =
-                                    inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
-                            Facts now = put(inode, before, edit.of(before));
-                            if (inode.isDirectory()) {
-                                times.written(inode, now, changes);
-                            }
-                            return inode;
-                        }));
+        staying(
+                inode,
+                () -> times.alone(inode, () -> {
+                    long issued = volume.table.generation().issued();
+                    // Its times count as long as Alluxio's own stays what it is now, which others may have changed
+                    // since it was seen.
+                    Facts before = inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
+                    Facts now = put(inode, before, edit.of(before));
+                    if (inode.isDirectory()) {
+                        times.written(inode, now, issued);
+                    }
+                    return inode;
+                }));
+    }
+
+    /** Changes attributes while nothing moves. Where nobody knows whether Alluxio did it, they are asked for again. */
+    private void staying(Inode inode, Drafts.Step step) throws StoreException {
+        Moves.Work<Inode> work = () -> {
+            step.run();
+            return inode;
+        };
+        try {
+            volume.metadata.moves().stay(inode, work);
+        } catch (StoreException e) {
+            volume.notices.unsure(volume.table, inode, e);
+            throw e;
+        }
     }
 
     private Facts put(Inode inode, Facts before, FileStatus after) throws StoreException {
@@ -143,7 +154,7 @@ final class AttributeOperations {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
         Facts now = volume.factsReader.read(after, before.fetchedNanos());
-        inode.changed(now);
+        inode.changed(now, volume.table.generation().changed());
         return now;
     }
 
@@ -220,12 +231,9 @@ final class AttributeOperations {
             change(inode, facts -> with(facts, key, null));
             return 0;
         }
-        volume.metadata.moves().stay(inode, () -> {
-            volume.store.removeXattr(volume.metadata.pathOf(inode), key);
-            return inode;
-        });
+        staying(inode, () -> volume.store.removeXattr(volume.metadata.pathOf(inode), key));
         if (volume.drafts.change(inode, false, facts -> with(facts, key, null)) == Drafts.NO_DRAFT) {
-            inode.forgetFacts();
+            inode.forgetFacts(volume.table.generation().changed());
         }
         return 0;
     }

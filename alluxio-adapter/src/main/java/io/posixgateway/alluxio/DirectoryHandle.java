@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.ListingAhead;
-import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.cache.Listings;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
@@ -41,9 +41,9 @@ final class DirectoryHandle {
     private final Name name = new Name();
 
     /** The page at hand, and the one before it. */
-    private Metadata.Listed page = begin();
+    private Listings.Listed page = begin();
 
-    private Metadata.@Nullable Listed pageBefore;
+    private Listings.@Nullable Listed pageBefore;
     /** Those before. */
     private final PassedPages passed;
     /** The page behind the one at hand, when there is one and the listing goes on. */
@@ -77,8 +77,8 @@ final class DirectoryHandle {
         this.passed = new PassedPages(passedRoom);
     }
 
-    private static Metadata.Listed begin() {
-        return new Metadata.Listed(ListingPage.EMPTY, "", true);
+    private static Listings.Listed begin() {
+        return new Listings.Listed(ListingPage.EMPTY, "", true);
     }
 
     synchronized int read(Request request, long from, DirectoryWriter writer) throws StoreException {
@@ -123,7 +123,7 @@ final class DirectoryHandle {
         startedNanos = volume.freshness.nowNanos();
         Dentries dentries = directory.dentries();
         ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
-        page = kept == null ? begin() : new Metadata.Listed(kept, "", false);
+        page = kept == null ? begin() : new Listings.Listed(kept, "", false);
         all = kept == null && volume.freshness.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
         drops = directory.facts() == null ? -1 : dentries.drops();
     }
@@ -147,7 +147,7 @@ final class DirectoryHandle {
             return true;
         }
         all = null;
-        Metadata.Listed before = pageBefore;
+        Listings.Listed before = pageBefore;
         int there = before == null ? -1 : before.page().behind(offset, 0);
         if (before != null && there >= 0) {
             passed.add(page.page());
@@ -166,7 +166,7 @@ final class DirectoryHandle {
         if (pageBefore != null) {
             passed.add(pageBefore.page());
         }
-        page = new Metadata.Listed(ListingPage.EMPTY, last, true);
+        page = new Listings.Listed(ListingPage.EMPTY, last, true);
         pageBefore = null;
         onFirstPage = false;
         next = 0;
@@ -222,7 +222,7 @@ final class DirectoryHandle {
                 volume.metadata.refresh(directory);
                 drops = directory.dentries().drops();
             }
-            Metadata.Listed loaded = behind(page.last());
+            Listings.Listed loaded = behind(page.last());
             boolean goesOn = loaded.more() && volume.freshness.of(directory).fresh(volume.freshness.nowNanos());
             ahead = goesOn ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
@@ -238,15 +238,15 @@ final class DirectoryHandle {
         return 1;
     }
 
-    private Metadata.Listed behind(String last) throws StoreException {
+    private Listings.Listed behind(String last) throws StoreException {
         ListingAhead.Part begun = ahead;
         ahead = null;
         return begun != null && volume.ahead.fits(begun, last)
                 ? volume.ahead.take(begun)
-                : volume.metadata.list(directory, last);
+                : volume.metadata.listings().list(directory, last);
     }
 
-    private void reach(Metadata.Listed loaded) {
+    private void reach(Listings.Listed loaded) {
         ListingPass current = pass;
         if (current == null && loaded.more() && !closed) {
             current = new ListingPass(volume.table.names(directory), room);

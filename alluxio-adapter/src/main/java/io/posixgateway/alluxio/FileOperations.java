@@ -337,12 +337,12 @@ final class FileOperations {
     }
 
     /** Where the file is no longer in Alluxio, the next open asks what is at its name. */
-    private static int readRemote(Inode inode, FileReader reader, long offset, ByteBuffer into) throws StoreException {
+    private int readRemote(Inode inode, FileReader reader, long offset, ByteBuffer into) throws StoreException {
         try {
             return reader.read(offset, into);
         } catch (StoreException e) {
             if (e.errno() == Errno.ESTALE && !inode.unlinked()) {
-                inode.forgetFacts();
+                inode.forgetFacts(volume.table.generation().changed());
             }
             throw e;
         }

@@ -223,7 +223,7 @@ final class HiddenCleanup {
             }
             long fileId = volume.store.status(hiddenPath).id();
             if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.freshness.nowNanos())) {
-                child.forgetFacts();
+                child.forgetFacts(volume.table.generation().changed());
             }
             return true;
         } catch (StoreException e) {

@@ -17,7 +17,6 @@ import io.posixgateway.alluxio.write.NewDraft;
 import io.posixgateway.alluxio.write.Reservations;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
-import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
@@ -26,99 +25,26 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Names: found, made, moved, removed. All but lookup are called where waiting is allowed. */
+/** Names: made, moved, removed. All but lookup are called where waiting is allowed. */
 final class NameOperations {
     private static final Logger LOG = LoggerFactory.getLogger(NameOperations.class);
 
     private final Volume volume;
+    private final NameLookup lookup;
     private final NewFiles newFiles;
     private final DirectoryRemoval removal;
     private final Moves moves;
 
     NameOperations(Volume volume) {
         this.volume = volume;
+        this.lookup = new NameLookup(volume);
         this.newFiles = new NewFiles(volume);
         this.removal = new DirectoryRemoval(volume);
         this.moves = volume.metadata.moves();
     }
 
-    int lookup(Request request, Inode directory, Name name, Entry entry) throws StoreException {
-        int refused = refuse(directory, name, Errno.ENOENT);
-        if (refused != 0) {
-            return refused;
-        }
-        Dentries.Dentry known = known(request, directory, name);
-        Inode child = known == null ? null : known.child();
-        if (child == null && knownMissing(directory, name, known, entry)) {
-            return missing(entry);
-        }
-        if (child != null && !(request.mayWait() && isOld(child))) {
-            return volume.enter(request, child, entry);
-        }
-        Inode here = hereOnly(directory, name);
-        if (here != null) {
-            return volume.enter(request, here, entry);
-        }
-        if (!request.mayWait()) {
-            return FileSystem.WOULD_WAIT;
-        }
-        return child == null && isMissingStill(directory, name, entry)
-                ? missing(entry)
-                : look(request, directory, name, entry);
-    }
-
-    private boolean isOld(Inode child) {
-        return volume.metadata.known(child) == null && !volume.drafts.has(child);
-    }
-
-    /** What was known to be missing, is it so after a look at the directory? Then the entry says for how long. */
-    private boolean isMissingStill(Inode directory, Name name, Entry entry) throws StoreException {
-        if (!volume.metadata.missing().lookWhetherChanged(directory, name)) {
-            return false;
-        }
-        Dentries.Dentry known = volume.metadata.known(directory, name);
-        return (known == null || known.child() == null) && knownMissing(directory, name, known, entry);
-    }
-
-    private int look(Request request, Inode directory, Name name, Entry entry) throws StoreException {
-        volume.hot.asked(directory);
-        Inode found = volume.metadata.look(directory, name);
-        if (found != null) {
-            return volume.enter(request, found, entry);
-        }
-        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, volume.freshness.nowNanos());
-        return missing(entry);
-    }
-
-    /**
-     * Is it known that nothing has the name? Then the entry says for how long.
-     *
-     * @param known of the name itself, which has no child; null: nothing
-     */
-    private boolean knownMissing(Inode directory, Name name, Dentries.@Nullable Dentry known, Entry entry) {
-        if (known == null && !volume.metadata.missing().known(directory, name)) {
-            return false;
-        }
-        long seenNanos = known == null ? directory.dentries().completeNanos() : known.seenNanos();
-        if (known == null) {
-            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
-        }
-        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, seenNanos);
-        return true;
-    }
-
-    private static int missing(Entry entry) {
-        return entry.validNanos > 0 ? 0 : -Errno.ENOENT;
-    }
-
-    /** A new file that has the name and that Alluxio knows nothing of, since its publication was given up; null: there is none. */
-    private @Nullable Inode hereOnly(Inode directory, Name name) {
-        Inode here = volume.table.child(directory, name);
-        return here != null && volume.drafts.isHereOnly(here) ? here : null;
-    }
-
     private @Nullable Inode child(Inode directory, Name name) throws StoreException {
-        Inode here = hereOnly(directory, name);
+        Inode here = lookup.hereOnly(directory, name);
         return here != null ? here : volume.metadata.child(directory, name);
     }
 
@@ -133,18 +59,9 @@ final class NameOperations {
         }
     }
 
-    /** What is known of a name. While what has it is being taken away: what is known afterwards; null for those who do not wait. */
-    private Dentries.@Nullable Dentry known(Request request, Inode directory, Name name) throws StoreException {
-        Dentries.Dentry known = volume.metadata.known(directory, name);
-        Inode child = known == null ? null : known.child();
-        if (child == null || !child.isGoing()) {
-            return known;
-        }
-        if (!request.mayWait()) {
-            return null;
-        }
-        moves.stay(child, () -> child);
-        return volume.metadata.known(directory, name);
+    int lookup(Request request, Inode directory, Name name, Entry entry) throws StoreException {
+        int refused = refuse(directory, name, Errno.ENOENT);
+        return refused != 0 ? refused : lookup.lookup(request, directory, name, entry);
     }
 
     /**
@@ -303,7 +220,9 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         Inode made;
         try (NameChange change = volume.metadata.times().changing(directory)) {
-            moves.stay(directory, () -> makeDirectory(directory, name, planned));
+            changing(
+                    () -> moves.stay(directory, () -> makeDirectory(directory, name, planned)),
+                    new Place(directory, name));
             made = volume.metadata.look(directory, name);
             change.made(made == null ? 0 : madeMillis(made));
         }
@@ -365,7 +284,7 @@ final class NameOperations {
 
     private int take(Inode child, Place place, Taking taking) throws StoreException {
         try (NameChange change = volume.metadata.times().changing(place.directory)) {
-            alone(child, place, place, () -> {
+            Drafts.Step step = () -> {
                 int names;
                 child.startGoing();
                 try {
@@ -375,9 +294,22 @@ final class NameOperations {
                 }
                 takenAway(place);
                 change.done(names);
-            });
+            };
+            changing(() -> alone(child, place, place, step), place);
         }
         return 0;
+    }
+
+    /** Changes names; where nobody knows whether it did, they are asked for again. */
+    private void changing(Drafts.Step step, Place... places) throws StoreException {
+        try {
+            step.run();
+        } catch (StoreException e) {
+            for (Place place : places) {
+                volume.notices.unsure(volume.table, place.directory, place.name, e);
+            }
+            throw e;
+        }
     }
 
     private void takenAway(Place place) {
@@ -443,9 +375,12 @@ final class NameOperations {
         DirectoryTimes times = volume.metadata.times();
         try (NameChange leaves = times.changing(from.directory);
                 NameChange comes = times.changing(to.directory)) {
-            boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
-            leaves.done(-1);
-            comes.done(free ? 1 : 0);
+            Drafts.Step step = () -> {
+                boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+                leaves.done(-1);
+                comes.done(free ? 1 : 0);
+            };
+            changing(step, from, to);
         }
         if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);
@@ -558,7 +493,7 @@ final class NameOperations {
         long fileId = volume.replacer.replace(renaming, renamed, target.facts());
         if (fileId != renaming.fileId()) {
             volume.table.adopt(child, fileId, volume.freshness.nowNanos());
-            child.forgetFacts();
+            child.forgetFacts(volume.table.generation().changed());
         }
     }
 

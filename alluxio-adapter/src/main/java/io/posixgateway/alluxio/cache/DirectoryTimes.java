@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -61,14 +62,13 @@ public final class DirectoryTimes implements AutoCloseable {
     private final Metadata metadata;
     private final Store store;
     private final FactsReader reader;
+    private final Generation generation;
     /** By node; guarded by this. */
     private final Map<Long, Window> windows = new LinkedHashMap<>();
 
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private volatile boolean any;
     private volatile @Nullable Made lastMade;
-    /** Of all windows; written under the monitor. */
-    private volatile long changes;
     /** Nothing is looked at any more but at the end. */
     private boolean closed;
     /** Nothing is kept any more. */
@@ -80,6 +80,7 @@ public final class DirectoryTimes implements AutoCloseable {
         this.metadata = metadata;
         this.store = store;
         this.reader = reader;
+        this.generation = metadata.generation();
         Arrays.setAll(locks, i -> new ReentrantLock());
     }
 
@@ -109,8 +110,8 @@ public final class DirectoryTimes implements AutoCloseable {
         private boolean refused;
         /** Publications are over that moved the time. */
         private boolean moved;
-        /** The last change here, as {@link #changes} counts. */
-        private long change;
+        /** Of the last change here. */
+        private long generation;
 
         private Window(Inode directory) {
             this.directory = directory;
@@ -134,7 +135,7 @@ public final class DirectoryTimes implements AutoCloseable {
         Made made = lastMade;
         if (made == null) {
             changed(directory, Long.MIN_VALUE, names);
-            directory.timesAreOld();
+            directory.timesAreOld(generation.changed());
         } else {
             changed(directory, made.millisAtMost(metadata.nowNanos()), names);
         }
@@ -210,33 +211,27 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    /** Goes up with each change here that a window is of; never waits. */
-    public long changes() {
-        return changes;
-    }
-
     /**
      * Alluxio has just taken the attribute from us, and knows all but what changed since.
      *
-     * @param since {@link #changes} when it was asked what there was before
+     * @param issued {@link Generation#issued} before it was asked what there was before
      */
-    public synchronized void written(Inode directory, Facts now, long since) {
+    public synchronized void written(Inode directory, Facts now, long issued) {
         Window window = windows.get(directory.node());
         if (window != null) {
             window.shown = now;
-            taken(window, now.raw().xattrs().get(PosixExtras.XATTR), since);
+            taken(window, now.raw().xattrs().get(PosixExtras.XATTR), issued);
         }
     }
 
-    /** Guarded by this. */
-    private void taken(Window window, byte @Nullable [] attribute, long since) {
+    private synchronized void taken(Window window, byte @Nullable [] attribute, long issued) {
         window.attribute = attribute;
-        drop(window, since);
+        drop(window, issued);
     }
 
-    /** Ends it unless something is under way or has changed since. Guarded by this. */
-    private void drop(Window window, long since) {
-        if (window.begun == 0 && window.change <= since) {
+    /** Ends it unless something is under way or has changed since. */
+    private synchronized void drop(Window window, long issued) {
+        if (window.begun == 0 && window.generation < issued) {
             windows.remove(window.directory.node(), window);
         }
     }
@@ -250,10 +245,11 @@ public final class DirectoryTimes implements AutoCloseable {
             if (millis != Long.MIN_VALUE) {
                 expect(directory, raw, now);
             }
-            if (directory.namesChanged(before, now)) {
+            if (directory.namesChanged(before, now, generation.changed())) {
                 return;
             }
         }
+        directory.raise(generation.changed()); // nothing is known of it, and no earlier response says it
     }
 
     /**
@@ -293,9 +289,8 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** Guarded by this. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // under the monitor
     private void touched(Window window) {
-        window.change = ++changes;
+        window.generation = generation.changed();
     }
 
     /** One change that is none of names. For one thread. */
@@ -408,9 +403,9 @@ public final class DirectoryTimes implements AutoCloseable {
     /**
      * What Alluxio says of a directory, with the times that were shown, if only changes here have moved its own since.
      *
-     * @param asked {@link Inode#changesSoFar} when it was asked
+     * @param issued {@link Generation#issued} before the request
      */
-    FileStatus seen(Inode directory, FileStatus status, long asked) {
+    FileStatus seen(Inode directory, FileStatus status, long issued) {
         Window window = any && status.directory() ? of(directory) : null;
         Facts seen = directory.facts();
         Facts before = seen != null || window == null ? seen : window.shown;
@@ -419,7 +414,7 @@ public final class DirectoryTimes implements AutoCloseable {
         }
         synchronized (this) {
             if (directory.areTimesOld() || !window.has(status)) {
-                if (window.begun == 0 && !directory.isChangedSince(asked)) {
+                if (window.begun == 0 && !directory.isNewerThan(issued)) {
                     windows.remove(directory.node(), window);
                 }
                 return status;
@@ -431,16 +426,16 @@ public final class DirectoryTimes implements AutoCloseable {
     /**
      * Keeps in Alluxio what is shown, if it is to be kept and nobody else writes there. Waits for Alluxio alone.
      *
-     * @param since {@link #changes} by the time that the answer was looked at first
+     * @param issued {@link Generation#issued} before the request
      */
-    void settle(Inode directory, FileStatus shown, long since) {
+    void settle(Inode directory, FileStatus shown, long issued) {
         Window window = any && shown.directory() ? of(directory) : null;
         byte[] attribute = shown.xattrs().get(PosixExtras.XATTR);
-        if (window == null || attribute == null || !isToKeep(window, attribute, since)) {
+        if (window == null || attribute == null || !isToKeep(window, attribute, issued)) {
             return;
         }
         try {
-            tryAlone(directory, () -> keep(window, attribute, since));
+            tryAlone(directory, () -> keep(window, attribute, issued));
         } catch (StoreException e) {
             LOG.debug("Only this process knows the modification time of node {}: {}", directory.node(), e.getMessage());
             refused(window);
@@ -468,24 +463,20 @@ public final class DirectoryTimes implements AutoCloseable {
         });
     }
 
-    private void keep(Window window, byte[] attribute, long since) throws StoreException {
-        if (isToKeep(window, attribute, since)) {
+    private void keep(Window window, byte[] attribute, long issued) throws StoreException {
+        if (isToKeep(window, attribute, issued)) {
             Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
             store.change(metadata.pathOf(window.directory), change);
-            window.directory.outdateAnswers();
-            kept(window, attribute, since);
+            window.directory.raise(generation.changed());
+            taken(window, attribute, issued);
         }
     }
 
-    private synchronized void kept(Window window, byte[] attribute, long since) {
-        taken(window, attribute, since);
-    }
-
-    private synchronized boolean isToKeep(Window window, byte[] attribute, long since) {
+    private synchronized boolean isToKeep(Window window, byte[] attribute, long issued) {
         return !left
                 && windows.get(window.directory.node()) == window
                 && window.begun == 0
-                && window.change <= since
+                && window.generation < issued
                 && !window.refused
                 && !Arrays.equals(window.attribute, attribute);
     }
@@ -530,7 +521,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** False: Alluxio does not answer, or it is over. */
     private boolean settle(Window window, boolean last) {
-        long since;
+        long issued;
         synchronized (this) {
             if (closed && !last) {
                 return false;
@@ -538,27 +529,23 @@ public final class DirectoryTimes implements AutoCloseable {
             if (window.begun > 0 || window.refused) {
                 return true;
             }
-            since = changes;
+            issued = generation.issued();
         }
         boolean answered = true;
         try {
-            tryAlone(window.directory, () -> lookAt(window, since));
+            tryAlone(window.directory, () -> lookAt(window, issued));
         } catch (StoreException e) {
             LOG.debug("The modification time of node {} may change: {}", window.directory.node(), e.getMessage());
             answered = e.errno() == Errno.ESTALE || e.errno() == Errno.ENOENT;
-            looked(window, since);
+            drop(window, issued);
         }
         return answered;
     }
 
     /** What is to be kept is kept by who sees the answer. */
-    private void lookAt(Window window, long since) throws StoreException {
+    private void lookAt(Window window, long issued) throws StoreException {
         metadata.refresh(window.directory);
-        looked(window, since);
-    }
-
-    private synchronized void looked(Window window, long since) {
-        drop(window, since);
+        drop(window, issued);
     }
 
     /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */

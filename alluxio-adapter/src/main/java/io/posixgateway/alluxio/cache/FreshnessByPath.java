@@ -13,6 +13,8 @@ import java.util.function.LongFunction;
 public final class FreshnessByPath {
     private final Freshness everywhere;
     private final ByPath<Freshness> paths;
+    /** For what may be changed yet by a request of which nobody knows what became. */
+    private final Freshness never;
 
     /**
      * @param ttlNanos where no path says otherwise
@@ -30,6 +32,7 @@ public final class FreshnessByPath {
             Clock clock) {
         LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, missingNanos, clock);
         everywhere = of.apply(ttlNanos);
+        never = new Freshness(Consistency.TTL, 0, 0, 0, clock);
         long least = ttlNanos;
         Map<String, Freshness> byPath = new HashMap<>();
         for (Map.Entry<String, Long> path : ttlNanosByPath.entrySet()) {
@@ -41,12 +44,12 @@ public final class FreshnessByPath {
 
     /** For what was seen of a file; of one that has no known place, the shortest of all. */
     public Freshness of(Inode inode) {
-        return paths.of(inode);
+        return inode.isUnsure(clock()) ? never : paths.of(inode);
     }
 
     /** For what was seen of a name. */
     public Freshness of(Inode directory, Name name) {
-        return paths.of(directory, name);
+        return directory.dentries().isUnsure(name, clock()) ? never : paths.of(directory, name);
     }
 
     /** May what is moved from one name to the other, or something below it, be believed longer or shorter than before? */

@@ -147,10 +147,10 @@ public final class HotDirectories implements AutoCloseable {
         long drops = directory.dentries().drops();
         long startedNanos = metadata.nowNanos();
         List<Inode> all = new ArrayList<>();
-        Metadata.Listed part = metadata.list(directory, "");
+        Listings.Listed part = metadata.listings().list(directory, "");
         part.page().addTo(all);
         while (part.more() && all.size() < MOST_LEARNED) {
-            part = metadata.list(directory, part.last());
+            part = metadata.listings().list(directory, part.last());
             part.page().addTo(all);
         }
         if (!part.more() && metadata.stands(directory, drops)) {
@@ -196,7 +196,7 @@ public final class HotDirectories implements AutoCloseable {
         long startedNanos = metadata.nowNanos();
         String last = "";
         for (int page = 0; page < MOST_PAGES; page++) {
-            Metadata.Confirmed confirmed = metadata.confirm(directory, last);
+            Listings.Confirmed confirmed = metadata.listings().confirm(directory, last);
             last = confirmed.last();
             if (!confirmed.more()) {
                 if (startedNanos - pulse.sinceNanos >= SETTLED_NANOS) {

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cache;
 
+import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -33,6 +34,8 @@ public final class KernelNotices implements AutoCloseable {
     private static final int MOST_PRUNED = 10_000;
 
     private static final long PRUNING_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** No request that nobody waits for any more is done later. */
+    private static final long UNSURE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
@@ -180,6 +183,30 @@ public final class KernelNotices implements AutoCloseable {
     }
 
     /**
+     * A change of a name, or of what has it, has failed. Where its outcome is unknown it counts as in flight for a while: what the kernel
+     * and the table know of the name is asked for again, each time.
+     */
+    public void unsure(InodeTable table, Inode directory, Name name, StoreException failure) {
+        if (failure.isOutcomeUnknown()) {
+            table.unsure(directory, name, clock.nanos() + UNSURE_NANOS);
+            later(new Appeared(directory, name.copy()));
+            Inode child = table.child(directory, name);
+            if (child != null) {
+                lengthChanged(child.node());
+            }
+        }
+    }
+
+    /** The same of what has a name. */
+    public void unsure(InodeTable table, Inode inode, StoreException failure) {
+        Inode parent = table.parent(inode);
+        Name name = table.name(inode);
+        if (parent != null && name != null) {
+            unsure(table, parent, name, failure);
+        }
+    }
+
+    /**
      * For how long attributes may be believed is different now, of a file and of all below it: the kernel is to ask for them
      * again. It keeps its pages.
      */
@@ -211,7 +238,7 @@ public final class KernelNotices implements AutoCloseable {
 
     /** Forgets it here, and its name; null: it has none. */
     private static @Nullable Moved doubt(InodeTable table, Inode inode) {
-        inode.forgetPages();
+        inode.forgetPages(table.generation().changed());
         Inode parent = table.parent(inode);
         Name name = table.name(inode);
         if (parent == null || name == null) {

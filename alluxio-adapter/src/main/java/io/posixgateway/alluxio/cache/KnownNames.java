@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
 
@@ -20,13 +21,13 @@ final class KnownNames {
 
     /**
      * @param before what was known of the directory; null: nothing
-     * @param asked {@link Inode#changesSoFar} when Alluxio was asked
+     * @param issued {@link Generation#issued} before Alluxio was asked
      * @param nowNanos when it has answered, by the volume's clock
      * @return can all that changed be of this mount?
      */
-    boolean stay(Inode directory, @Nullable Facts before, FileStatus said, long asked, long nowNanos) {
+    boolean stay(Inode directory, @Nullable Facts before, FileStatus said, long issued, long nowNanos) {
         Dentries names = directory.dentries();
-        int unsure = names.unsure(directory.isChangedSince(asked));
+        int unsure = names.unsure(directory.isNewerThan(issued));
         boolean own = before != null
                 && before.fileId() == said.id()
                 && Math.abs(said.lengthBytes() - before.lengthBytes()) <= unsure

@@ -40,9 +40,9 @@ public final class ListingAhead implements AutoCloseable {
         private final Inode directory;
         private final String startAfter;
         private final long askedNanos;
-        private final FutureTask<Metadata.Listed> reading;
+        private final FutureTask<Listings.Listed> reading;
 
-        private Part(Inode directory, String startAfter, long askedNanos, FutureTask<Metadata.Listed> reading) {
+        private Part(Inode directory, String startAfter, long askedNanos, FutureTask<Listings.Listed> reading) {
             this.directory = directory;
             this.startAfter = startAfter;
             this.askedNanos = askedNanos;
@@ -52,7 +52,8 @@ public final class ListingAhead implements AutoCloseable {
 
     /** Begins to read the part behind this name. Never waits. */
     public Part begin(Inode directory, String startAfter) {
-        FutureTask<Metadata.Listed> reading = new FutureTask<>(() -> metadata.list(directory, startAfter));
+        FutureTask<Listings.Listed> reading =
+                new FutureTask<>(() -> metadata.listings().list(directory, startAfter));
         readers.execute(reading);
         return new Part(directory, startAfter, freshness.nowNanos(), reading);
     }
@@ -64,7 +65,7 @@ public final class ListingAhead implements AutoCloseable {
     }
 
     /** The part, read by the caller if nobody has begun. Waits. */
-    public Metadata.Listed take(Part part) throws StoreException {
+    public Listings.Listed take(Part part) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
         remote.beginUnlimited();

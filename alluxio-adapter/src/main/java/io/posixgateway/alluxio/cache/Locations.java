@@ -105,13 +105,13 @@ public final class Locations {
     /** Null: each time that it was looked for, another file was where it had just been. */
     private @Nullable Inode recoverFile(long fileId) throws StoreException {
         for (int tries = 1; tries <= Metadata.MOST_TRIES; tries++) {
-            long asked = Inode.changesSoFar();
+            long issued = table.generation().issued();
             String path = store.pathOf(fileId);
             FileStatus status = store.status(path);
             if (status.id() == fileId) {
                 Inode inode = table.of(fileId, status.directory());
                 settle(inode, path);
-                metadata.see(inode, status, asked);
+                metadata.see(inode, status, issued, metadata.nowNanos());
                 return inode;
             }
         }

@@ -2,21 +2,19 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Collection;
-import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * that others renamed is found again. Where that file is gone, the one at its path has replaced it.
  */
 public final class Metadata {
-    private static final int PAGE = 1000;
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
     static final int MOST_TRIES = 4;
 
@@ -42,6 +39,7 @@ public final class Metadata {
     private final NegativeEntries missing;
     private final KnownNames known;
     private final Locations locations;
+    private final Listings listings;
     private final LostAttributes lost;
     private final RestoredAlluxio restored;
     private volatile Consumer<Inode> missedOften = directory -> {};
@@ -60,8 +58,14 @@ public final class Metadata {
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
+        this.listings = new Listings(this, store, table, notices);
         this.lost = new LostAttributes(store);
         this.restored = new RestoredAlluxio(table);
+    }
+
+    /** The mount's. */
+    public Generation generation() {
+        return table.generation();
     }
 
     /** Renames of directories, and who must not meet one. */
@@ -72,6 +76,11 @@ public final class Metadata {
     /** Names that lead nowhere. */
     public NegativeEntries missing() {
         return missing;
+    }
+
+    /** Directories, in parts. */
+    public Listings listings() {
+        return listings;
     }
 
     /** Where files of known ids are. */
@@ -178,27 +187,38 @@ public final class Metadata {
         }
         attributeCounts.miss();
         for (int tries = 1; ; tries++) {
-            long moved = moves.count();
-            String path = table.path(inode);
-            long asked = Inode.changesSoFar();
-            FileStatus status = path == null ? null : statusOrNull(path);
-            if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
-                restored.check(inode, status);
-                return see(inode, status, asked);
+            Facts seen = seen(inode, tries == MOST_TRIES);
+            if (seen != null) {
+                return seen;
             }
-            String now = locations.of(inode);
-            if (hasMoved(moved, path, now) && tries < MOST_TRIES) {
-                continue;
-            }
-            FileStatus found = now == null ? null : find(inode, now);
-            return see(inode, found != null ? found : instead(inode, status), asked);
         }
     }
 
+    /** @return null: the inode changed meanwhile, and nothing is known of it; not the last time */
+    private @Nullable Facts seen(Inode inode, boolean last) throws StoreException {
+        long issued = generation().issued();
+        String path = table.path(inode);
+        FileStatus status = path == null ? null : statusOrNull(path);
+        if (status != null && (status.id() == inode.fileId() || inode == table.root())) {
+            restored.check(inode, status);
+        } else {
+            boolean older = !last && inode.isNewerThan(issued);
+            String now = older ? null : locations.of(inode);
+            if (older || (!last && hasMoved(issued, path, now))) {
+                return null;
+            }
+            FileStatus found = now == null ? null : find(inode, now);
+            status = found != null ? found : instead(inode, status);
+        }
+        Facts seen = see(inode, status, issued, nowNanos());
+        Facts known = inode.isNewerThan(issued) ? inode.facts() : seen;
+        // Of a directory that changes here all the time the response says how it is by others.
+        return (known == null ? last : inode.isDirectory()) ? seen : known;
+    }
+
     /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
-    private boolean hasMoved(long countBefore, @Nullable String before, @Nullable String now) throws StoreException {
-        return moves.directoryMovedSince(countBefore, before)
-                || (now != null && moves.directoryMovedSince(countBefore, now));
+    private boolean hasMoved(long issued, @Nullable String before, @Nullable String now) throws StoreException {
+        return moves.directoryMovedSince(issued, before) || (now != null && moves.directoryMovedSince(issued, now));
     }
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
@@ -262,30 +282,31 @@ public final class Metadata {
      * What Alluxio says of a name that this mount took away after a look at the under file system; null: nothing is there. The name may
      * be back in Alluxio alone, which loads names from there, or did something for a process that is no more.
      */
-    private @Nullable FileStatus compared(String path) throws StoreException {
+    @Nullable
+    FileStatus compared(String path) throws StoreException {
         return Existing.orNull(() -> store.compared(path));
     }
 
     /**
      * Keeps what Alluxio says of an inode, unless this mount changed it since.
      *
-     * @param asked {@link Inode#changesSoFar} when it was asked
+     * @param issued {@link Generation#issued} before the request
+     * @param nowNanos for which it is said
      */
-    Facts see(Inode inode, FileStatus said, long asked) {
+    Facts see(Inode inode, FileStatus said, long issued, long nowNanos) {
         inode.storedIn(said.inObjectStore());
         Facts before = inode.facts();
-        long changes = times.changes();
-        boolean stays = inode.isDirectory() && known.stay(inode, before, said, asked, freshness.nowNanos());
+        boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, nowNanos);
         FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;
-        FileStatus status = times.seen(inode, counted, asked);
-        Facts now = reader.read(status, freshness.nowNanos());
-        boolean kept = inode.see(now, asked);
+        FileStatus status = times.seen(inode, counted, issued);
+        Facts now = reader.read(status, nowNanos);
+        boolean kept = inode.see(now, issued);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        told(inode, kept ? before : now, now, stays);
+        told(inode, kept || inode.facts() == null ? before : now, now, stays);
         if (kept) {
-            times.settle(inode, status, changes);
+            times.settle(inode, status, issued);
         }
         return now;
     }
@@ -315,27 +336,28 @@ public final class Metadata {
     public @Nullable Inode look(Inode directory, Name name) throws StoreException {
         nameCounts.miss();
         for (int tries = 1; ; tries++) {
-            Asked asked = ask(directory);
+            long issued = generation().issued();
             String path = pathOf(directory, name);
             FileStatus status = statusOrNull(path);
             if (status != null && directory.dentries().wasTaken(name)) {
                 status = compared(pathOf(directory, name));
             }
-            Inode found = status == null ? null : place(directory, name, status, asked);
-            boolean moved = status == null && moves.directoryMovedSince(asked.moves, path);
-            boolean gone = status == null && !moved && nothing(directory, name, asked);
+            Inode found = status == null ? null : place(directory, name, status, issued);
+            boolean moved = status == null && moves.directoryMovedSince(issued, path);
+            boolean gone = status == null && !moved && nothing(directory, name, issued);
             if (found != null || gone) {
                 return found;
             }
             if (tries == MOST_TRIES) {
-                return table.child(directory, name);
+                boolean known = directory.dentries().find(name) != null;
+                return status == null || known ? table.child(directory, name) : place(directory, name, status);
             }
         }
     }
 
     /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */
-    private boolean nothing(Inode directory, Name name, Asked asked) {
-        Collection<Name> dropped = table.missingSeen(directory, name, asked.nanos, freshness.nowNanos());
+    private boolean nothing(Inode directory, Name name, long issued) {
+        Collection<Name> dropped = table.seeMissing(directory, name, issued, freshness.nowNanos());
         if (dropped == null) {
             return false;
         }
@@ -380,18 +402,19 @@ public final class Metadata {
     /** Keeps what this mount made. */
     public Inode place(Inode directory, Name name, FileStatus status) {
         Inode child = table.of(status.id(), status.directory());
-        see(child, status, Inode.changesSoFar());
+        see(child, status, generation().issued(), nowNanos());
         table.attach(directory, name, child, freshness.nowNanos());
         return child;
     }
 
     /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
-    private @Nullable Inode place(Inode directory, Name name, FileStatus said, Asked asked) throws StoreException {
+    @Nullable
+    Inode place(Inode directory, Name name, FileStatus said, long issued) throws StoreException {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
-        see(child, status, asked.changes);
-        return table.attachSeen(directory, name, child, asked.nanos, freshness.nowNanos()) ? child : null;
+        see(child, status, issued, nowNanos());
+        return table.see(directory, name, child, issued, freshness.nowNanos()) ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */
@@ -433,42 +456,6 @@ public final class Metadata {
         return path;
     }
 
-    /**
-     * Reads the part of a listing behind a name; names of the gateway's own are left out.
-     *
-     * @param startAfter the last name already read; empty: from the beginning
-     */
-    public Listed list(Inode directory, String startAfter) throws StoreException {
-        Asked asked = ask(directory);
-        Store.Page answer = page(directory, startAfter);
-        List<FileStatus> entries = answer.entries();
-        NameCodec names = locations.names(directory);
-        byte[][] shown = new byte[entries.size()][];
-        Inode[] inodes = new Inode[entries.size()];
-        int count = 0;
-        for (FileStatus status : entries) {
-            if (isShown(status.name(), names)) {
-                Name name = names.shown(status.name());
-                Inode child = listed(directory, name, status, asked);
-                if (child != null) {
-                    shown[count] = name.toBytes();
-                    inodes[count++] = child;
-                }
-            }
-        }
-        String last =
-                entries.isEmpty() ? startAfter : entries.get(entries.size() - 1).name();
-        ListingPage page = ListingPage.listed(shown, inodes, count, names);
-        for (Name name : directory.dentries().replacedSince(asked.nanos)) {
-            String text = names.stored(name);
-            Inode holder = directory.dentries().holder(name);
-            if (holder != null && text.compareTo(startAfter) > 0 && (!answer.more() || text.compareTo(last) <= 0)) {
-                page = page.with(name, holder, names);
-            }
-        }
-        return new Listed(page, last, answer.more());
-    }
-
     /** The name of an inode in its directory, as far as is known; null: it is in none. */
     @Nullable
     Name nameOf(Inode inode) {
@@ -480,120 +467,4 @@ public final class Metadata {
         return directory != null
                 && table.child(directory, table.names(directory).shown(stored)) != null;
     }
-
-    /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
-    private static boolean isShown(String stored, NameCodec names) {
-        return !HiddenNames.is(stored) && names.isReachable(stored);
-    }
-
-    /** What has a name that Alluxio lists; null: it is none. */
-    private @Nullable Inode listed(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
-        FileStatus found = status;
-        Dentries.Dentry known = directory.dentries().find(name);
-        if (known != null && known.child() == null) {
-            notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
-        }
-        if (directory.dentries().wasTaken(name)) {
-            boolean before = known == null || known.seenNanos() - asked.nanos <= 0;
-            found = before ? compared(pathOf(directory, name)) : status;
-        }
-        if (found == null) {
-            return null;
-        }
-        Inode child = place(directory, name, found, asked);
-        return child != null ? child : table.child(directory, name);
-    }
-
-    private Store.Page page(Inode directory, String startAfter) throws StoreException {
-        for (int tries = 1; ; tries++) {
-            long moved = moves.count();
-            String path = pathOf(directory);
-            try {
-                return store.list(path, startAfter, PAGE + 1).upToPlaced();
-            } catch (StoreException e) {
-                boolean yesterday = e.errno() == Errno.ENOENT && moves.directoryMovedSince(moved, path);
-                if (!yesterday || tries == MOST_TRIES) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    /**
-     * A part of a listing.
-     *
-     * @param page what is shown of it
-     * @param last the last name of the part, shown or not
-     * @param more does it go on?
-     */
-    public record Listed(ListingPage page, String last, boolean more) {}
-
-    /**
-     * Reads the part of a listing behind a name, to make what is known of the directory young again, and to add names of
-     * which nothing is known. What was changed here meanwhile stays as it is: the listing may be older.
-     */
-    Confirmed confirm(Inode directory, String startAfter) throws StoreException {
-        Asked asked = ask(directory);
-        Store.Page page = page(directory, startAfter);
-        String last = startAfter;
-        NameCodec names = locations.names(directory);
-        for (FileStatus status : page.entries()) {
-            last = status.name();
-            if (isShown(last, names)) {
-                confirm(directory, names.shown(last), status, asked);
-            }
-        }
-        return new Confirmed(last, page.more());
-    }
-
-    /** When Alluxio was asked for names, and by then {@link Dentries#removals}, {@link Inode#changesSoFar} and {@link Moves#count}. */
-    private record Asked(long nanos, long removals, long changes, long moves) {}
-
-    private Asked ask(Inode directory) {
-        return new Asked(freshness.nowNanos(), directory.dentries().removals(), Inode.changesSoFar(), moves.count());
-    }
-
-    private void confirm(Inode directory, Name name, FileStatus status, Asked asked) throws StoreException {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean missed = dentry != null && dentry.child() == null && dentry.seenNanos() - asked.nanos < 0;
-        if (dentry == null || missed) {
-            appeared(directory, new Listing(name, status), asked, missed);
-            return;
-        }
-        Inode child = dentry.child();
-        if (child != null && child.fileId() == status.id() && !times.concern(child)) {
-            confirm(directory, child, new Listing(name, status), asked);
-        }
-    }
-
-    private void confirm(Inode directory, Inode child, Listing listed, Asked asked) {
-        Facts before = child.facts();
-        if (before == null || before.fetchedNanos() - asked.nanos >= 0) {
-            return;
-        }
-        FileStatus status = listed.status;
-        boolean stays = child.isDirectory() && known.stay(child, before, status, asked.changes, asked.nanos);
-        Facts now = reader.read(stays ? status.withNames(before.lengthBytes()) : status, asked.nanos);
-        boolean confirmed = child.confirm(before, now, asked.changes);
-        if (confirmed) {
-            table.confirm(directory, listed.name, child, asked.nanos);
-        }
-        told(child, confirmed ? before : now, now, stays);
-    }
-
-    /** A name is listed that was not known, or missed. What was taken out of the directory since may be listed still. */
-    private void appeared(Inode directory, Listing listed, Asked asked, boolean missed) throws StoreException {
-        if (missed) {
-            notices.moved(directory, List.of(listed.name.copy()));
-        }
-        Dentries dentries = directory.dentries();
-        if (dentries.removals() == asked.removals && !dentries.wasTaken(listed.name)) {
-            place(directory, listed.name, listed.status, asked);
-        }
-    }
-
-    private record Listing(Name name, FileStatus status) {}
-
-    /** A part of a listing that was read to confirm what is known: its last name, and whether it goes on. */
-    record Confirmed(String last, boolean more) {}
 }

@@ -14,7 +14,7 @@ public final class CacheBytes {
     /** A file without its name: the inode, its facts, its places in the tables. */
     private static final int A_NODE = 150;
     /** A missing name without its bytes: the entry of its map, what leads to the name, when it was missed. */
-    private static final int A_MISSING = 120;
+    private static final int A_MISSING = 128;
     /** An extended attribute without its name and value. */
     private static final int AN_XATTR = 120;
     /** Of a file that shows another number than its own. */

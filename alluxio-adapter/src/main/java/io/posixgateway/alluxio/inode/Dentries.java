@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.inode;
 
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -36,10 +37,13 @@ public final class Dentries {
 
         /** When this was seen, by the volume's clock. */
         long seenNanos();
+
+        /** Of what is known of it; see {@link Generation}. */
+        long generation();
     }
 
     /** Nothing has this name. */
-    record Missing(long seenNanos) implements Dentry {
+    record Missing(long seenNanos, long generation) implements Dentry {
         @Override
         public @Nullable Inode child() {
             return null;
@@ -77,10 +81,14 @@ public final class Dentries {
     private @Nullable Map<Name, Missing> missing;
     /** Names that this mount took away, the last ones. */
     private @Nullable Set<Name> taken;
+    /** Names that this mount changed with unknown outcome, and until when that may be done yet; null: none. Written under the monitor. */
+    private volatile @Nullable Map<Name, Long> unsure;
 
     private Inode @Nullable [] listing;
     private long listedNanos;
-    private long removals;
+    /** Of the last change by this mount to a name of which nothing is known any more. */
+    private long forgotten;
+
     private long drops;
     /** All names are known, as of then. */
     private boolean complete;
@@ -169,10 +177,12 @@ public final class Dentries {
         }
     }
 
-    private void forgetMissing(Name name) {
-        if (missing != null && missing.remove(name) != null) {
+    private @Nullable Missing forgetMissing(Name name) {
+        Missing known = missing == null ? null : missing.remove(name);
+        if (known != null) {
             bytes.add(-CacheBytes.ofMissing(name));
         }
+        return known;
     }
 
     private Collection<Name> forgetAllMissing() {
@@ -181,7 +191,10 @@ public final class Dentries {
         if (absent == null) {
             return List.of();
         }
-        absent.keySet().forEach(name -> bytes.add(-CacheBytes.ofMissing(name)));
+        absent.forEach((name, known) -> {
+            bytes.add(-CacheBytes.ofMissing(name));
+            forgot(known.generation);
+        });
         return absent.keySet();
     }
 
@@ -200,10 +213,30 @@ public final class Dentries {
         }
     }
 
+    /** Nothing is known any more of a name of which something of this generation was. */
+    synchronized void forgot(long generation) {
+        if (Generation.isChange(generation)) {
+            forgotten = Math.max(forgotten, generation);
+        }
+    }
+
+    /**
+     * Is something else known of a name than a response says, and newer?
+     *
+     * @param child that the name leads to by the response; null: it leads nowhere
+     * @param issued {@link Generation#issued} before the request
+     */
+    synchronized boolean isNewer(Name name, @Nullable Inode child, long issued) {
+        Dentry known = find(name);
+        boolean same = known != null && known.child() == child && !(unsure != null && unsure.containsKey(name));
+        return !same && (known == null ? forgotten : known.generation()) > issued;
+    }
+
     /** Nothing has this name; the names of which that is no longer known here. */
-    synchronized Collection<Name> putMissing(Name name, long nowNanos) {
-        removals++;
-        return keepMissing(name, nowNanos);
+    synchronized Collection<Name> putMissing(Name name, long generation, long nowNanos) {
+        Missing before = missing == null ? null : missing.get(name);
+        long newest = before == null ? generation : Math.max(generation, before.generation);
+        return keepMissing(name, new Missing(nowNanos, newest));
     }
 
     /**
@@ -212,10 +245,10 @@ public final class Dentries {
      * @return the names that are no longer kept, in their place
      */
     public synchronized Collection<Name> tellMissing(Name name, long seenNanos) {
-        return find(name) == null ? keepMissing(name, seenNanos) : List.of();
+        return find(name) == null ? keepMissing(name, new Missing(seenNanos, forgotten)) : List.of();
     }
 
-    private Collection<Name> keepMissing(Name name, long seenNanos) {
+    private Collection<Name> keepMissing(Name name, Missing known) {
         boolean full = missing != null && missing.size() >= MOST_MISSING;
         Collection<Name> dropped = full ? forgetAllMissing() : List.of();
         Map<Name, Missing> absent = missing;
@@ -223,7 +256,7 @@ public final class Dentries {
             absent = new HashMap<>();
             missing = absent;
         }
-        if (absent.put(name.copy(), new Missing(seenNanos)) == null) {
+        if (absent.put(name.copy(), known) == null) {
             bytes.add(CacheBytes.ofMissing(name));
         }
         return dropped;
@@ -240,6 +273,40 @@ public final class Dentries {
         if (names.size() > MOST_TAKEN) {
             names.remove(names.iterator().next());
         }
+    }
+
+    /** A change of the name by this mount has an unknown outcome: until then it counts as in flight. */
+    synchronized void unsure(Name name, long untilNanos) {
+        Map<Name, Long> all = unsure;
+        if (all == null) {
+            all = new HashMap<>(2);
+            unsure = all;
+        }
+        all.put(name.copy(), untilNanos);
+        dropMissing(name);
+    }
+
+    /** May a change by this mount that has an unknown outcome be done yet? Then nothing that is said of the name is believed later. */
+    public boolean isUnsure(Name name, Clock clock) {
+        return unsure != null && isUnsure(name, clock.nanos());
+    }
+
+    private synchronized boolean isUnsure(Name name, long nowNanos) {
+        return isAnyUnsure(nowNanos) && unsure != null && unsure.containsKey(name);
+    }
+
+    private boolean isAnyUnsure(long nowNanos) {
+        Map<Name, Long> all = unsure;
+        if (all != null) {
+            all.values().removeIf(until -> until - nowNanos <= 0);
+            unsure = all.isEmpty() ? null : all;
+        }
+        return unsure != null;
+    }
+
+    /** Never waits. */
+    boolean isAnyUnsure() {
+        return unsure != null;
     }
 
     /** Did this mount take the name away, with nothing seen there since? */
@@ -260,7 +327,6 @@ public final class Dentries {
         listing = null;
         complete &= gone;
         drops += gone ? 0 : 1;
-        removals++;
         children--;
         closeGap(at);
     }
@@ -294,7 +360,7 @@ public final class Dentries {
      * @param startedNanos when the listing began
      */
     public synchronized void keepListing(List<Inode> all, long startedNanos) {
-        if (new HashSet<>(all).size() != all.size()) {
+        if (isAnyUnsure(startedNanos) || new HashSet<>(all).size() != all.size()) {
             return;
         }
         for (Inode child : all) {
@@ -371,11 +437,6 @@ public final class Dentries {
         return lookedNanos;
     }
 
-    /** How often a name was taken out, or found missing. */
-    public synchronized long removals() {
-        return removals;
-    }
-
     /** The whole listing in order, if one is kept. */
     public synchronized @Nullable ListingPage listing() {
         Inode[] all = listing;
@@ -408,11 +469,14 @@ public final class Dentries {
 
     /** Whether this name leads somewhere is to be asked; false: that was not known. */
     public synchronized boolean dropMissing(Name name) {
-        boolean known = complete || (missing != null && missing.containsKey(name));
+        Missing known = forgetMissing(name);
+        boolean told = complete || known != null;
         listing = null;
         complete = false;
-        forgetMissing(name);
-        return known;
+        if (known != null) {
+            forgot(known.generation);
+        }
+        return told;
     }
 
     /**

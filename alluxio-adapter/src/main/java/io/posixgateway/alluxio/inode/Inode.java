@@ -1,7 +1,8 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
-import java.util.concurrent.atomic.AtomicLong;
+import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,6 @@ public final class Inode implements Dentries.Dentry {
     /** It is an object store. */
     private static final byte IN_OBJECT_STORE = 16;
 
-    private static final AtomicLong CHANGES = new AtomicLong();
-
     private final long node;
     private final @Nullable Dentries dentries;
     private volatile @Nullable Facts facts;
@@ -45,7 +44,9 @@ public final class Inode implements Dentries.Dentry {
     @Nullable
     Inode nextIdle;
 
-    private long change;
+    /** Of what is known of it; see {@link Generation}. Written under the monitor. */
+    private volatile long generation;
+
     private long lookups;
     private volatile boolean unlinked;
     private volatile boolean ours;
@@ -245,56 +246,72 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /**
-     * Keeps what Alluxio said, unless this mount changed the file after it was asked.
+     * Keeps what Alluxio said, unless something newer is known. Where that is of a change by this mount, which may have been made of older
+     * content than was said, neither is believed.
      *
-     * @param asked {@link #changesSoFar} when it was asked
+     * @param issued {@link Generation#issued} before the request
      * @return is it kept?
      */
-    public synchronized boolean see(Facts seen, long asked) {
-        boolean counts = change <= asked;
+    public synchronized boolean see(Facts seen, long issued) {
+        boolean counts = !isNewerThan(issued);
         if (counts) {
             see(seen);
+            generation = issued;
+        } else if (Generation.isChange(generation) && isOtherContent(seen)) {
+            keep(null);
         }
         return counts;
     }
 
-    /** Keeps what this mount made of the file; no answer to an earlier look counts. */
-    public synchronized void changed(Facts now) {
-        change = CHANGES.incrementAndGet();
+    private boolean isOtherContent(Facts seen) {
+        Facts own = facts;
+        return own != null
+                && !isDirectory()
+                && !unlinked
+                && !isGoing()
+                && (own.fileId() != seen.fileId()
+                        || own.lengthBytes() != seen.lengthBytes()
+                        || own.complete() != seen.complete());
+    }
+
+    /** Is more known of it than a response says whose request was issued then? */
+    public boolean isNewerThan(long issued) {
+        return generation > issued;
+    }
+
+    @Override
+    public long generation() {
+        return generation;
+    }
+
+    /** @param reached {@link Generation#changed}, or {@link Generation#issued} of a response that was applied */
+    public synchronized void raise(long reached) {
+        generation = Math.max(generation, reached);
+    }
+
+    /** Keeps what this mount made of the file. */
+    public synchronized void changed(Facts now, long reached) {
+        raise(reached);
         see(now);
     }
 
     /** The same of a directory in which this mount changed names, where nothing else was seen or made of it meanwhile. */
     @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
-    public synchronized boolean namesChanged(Facts before, Facts now) {
+    public synchronized boolean namesChanged(Facts before, Facts now, long reached) {
         if (facts != before) {
             return false;
         }
         boolean old = areTimesOld();
-        changed(now);
+        changed(now, reached);
         if (old) {
             mark(TIMES_OLD);
         }
         return true;
     }
 
-    /** No answer to an earlier look counts. */
-    public synchronized void outdateAnswers() {
-        change = CHANGES.incrementAndGet();
-    }
-
-    /**
-     * Does an answer not count any more?
-     *
-     * @param asked {@link #changesSoFar} when it was asked
-     */
-    public synchronized boolean isChangedSince(long asked) {
-        return change > asked;
-    }
-
     /** This mount changed names in the directory: its times are what Alluxio says when it is asked next. */
-    public synchronized void timesAreOld() {
-        change = CHANGES.incrementAndGet();
+    public synchronized void timesAreOld(long reached) {
+        raise(reached);
         mark(TIMES_OLD);
     }
 
@@ -303,28 +320,9 @@ public final class Inode implements Dentries.Dentry {
         return is(TIMES_OLD);
     }
 
-    /** Goes up with every {@link #forgetFacts}, {@link #changed} and the like of any file. */
-    public static long changesSoFar() {
-        return CHANGES.get();
-    }
-
-    /**
-     * Replaces what was seen unless it is something else by now, or this mount changed the file after Alluxio was asked.
-     *
-     * @param asked {@link #changesSoFar} when it was asked
-     */
-    @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
-    public synchronized boolean confirm(Facts before, Facts seen, long asked) {
-        if (facts != before || change > asked) {
-            return false;
-        }
-        see(seen);
-        return true;
-    }
-
-    /** The next look asks Alluxio, and no answer to an earlier look counts. */
-    public synchronized void forgetFacts() {
-        change = CHANGES.incrementAndGet();
+    /** The next look asks Alluxio. */
+    public synchronized void forgetFacts(long reached) {
+        raise(reached);
         keep(null);
         unmark(AS_SEEN);
     }
@@ -334,8 +332,8 @@ public final class Inode implements Dentries.Dentry {
      *
      * @param written what it is since then, but for Alluxio's time of it; null: that is not known
      */
-    public synchronized void forgetFacts(@Nullable Facts written) {
-        forgetFacts();
+    public synchronized void forgetFacts(@Nullable Facts written, long reached) {
+        forgetFacts(reached);
         keepWritten(written);
     }
 
@@ -348,6 +346,16 @@ public final class Inode implements Dentries.Dentry {
         }
         see(written);
         return written;
+    }
+
+    /** May a change by this mount, of it or of its name, that has an unknown outcome be done yet? Never waits. */
+    public boolean isUnsure(Clock clock) {
+        Inode directory = parent;
+        byte[] own = name;
+        return directory != null
+                && own != null
+                && directory.dentries().isAnyUnsure()
+                && directory.dentries().isUnsure(Name.of(own), clock);
     }
 
     /** Deleted by us while it may still be open. */
@@ -510,8 +518,8 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /** Of what the kernel's pages are is not known any more; what was seen of the file neither. */
-    public synchronized void forgetPages() {
-        forgetFacts();
+    public synchronized void forgetPages(long reached) {
+        forgetFacts(reached);
         unmark(AS_SEEN);
         unmark(AS_WRITTEN);
     }

@@ -33,6 +33,7 @@ public final class InodeTable {
     private final String rootPath;
     private final NameCodec names;
     private final Inode root;
+    private final Generation generation = new Generation();
     private final NodeIds ids = new NodeIds();
     private final NodeTable nodes = new NodeTable();
     private final Crowd crowd;
@@ -65,6 +66,11 @@ public final class InodeTable {
 
     public Inode root() {
         return root;
+    }
+
+    /** The mount's. */
+    public Generation generation() {
+        return generation;
     }
 
     /** Between the names in a directory and those in Alluxio's paths. */
@@ -179,6 +185,11 @@ public final class InodeTable {
 
     /** The node's content is now in another file of Alluxio: who finds the former at its name found what was before. */
     public synchronized void replaced(Inode inode, long newFileId, long nowNanos) {
+        inode.raise(generation.changed());
+        nowIn(inode, newFileId, nowNanos);
+    }
+
+    private void nowIn(Inode inode, long newFileId, long nowNanos) {
         unlist(inode);
         numbers.replaced(inode, newFileId);
         inode.changeFileId(newFileId);
@@ -230,10 +241,11 @@ public final class InodeTable {
             detach(child, false);
         }
         before.addAll(root.dentries().dropListing());
+        root.dentries().forgot(generation.changed());
         ids.beginAnew();
         laterIds.clear();
         root.changeFileId(NO_FILE);
-        root.forgetFacts();
+        root.forgetFacts(generation.changed());
         return before;
     }
 
@@ -280,7 +292,7 @@ public final class InodeTable {
         if (there != null && there != inode && !there.isGoing()) {
             return false;
         }
-        replaced(inode, newFileId, nowNanos);
+        nowIn(inode, newFileId, nowNanos);
         numbering.moved(inode, newFileId);
         return true;
     }
@@ -303,8 +315,12 @@ public final class InodeTable {
         return fresh;
     }
 
-    /** Puts an inode at a name. What was there before is taken out. */
+    /** Puts an inode at a name where this mount put it. What was there before is taken out. */
     public synchronized void attach(Inode parent, Name name, Inode found, long nowNanos) {
+        attach(parent, name, found, generation.changed(), nowNanos);
+    }
+
+    private void attach(Inode parent, Name name, Inode found, long reached, long nowNanos) {
         Inode directory = kept(parent);
         Inode child = kept(found);
         byte[] before = child.name;
@@ -319,31 +335,25 @@ public final class InodeTable {
             child.parent = directory;
             child.loosen(null);
         }
+        child.raise(reached);
         directory.dentries().put(child, nowNanos);
     }
 
     /**
      * Puts an inode at a name where Alluxio said it is.
      *
-     * @param askedNanos when Alluxio was asked
-     * @return false: what is known of the name is younger than that, and something else
+     * @param issued {@link Generation#issued} before the request
+     * @return false: what is known of the name is newer, and something else, or it is known that the inode is elsewhere
      */
-    public synchronized boolean attachSeen(Inode directory, Name name, Inode child, long askedNanos, long nowNanos) {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        if (dentry != null && dentry.child() != child && dentry.seenNanos() - askedNanos > 0) {
+    public synchronized boolean see(Inode directory, Name name, Inode child, long issued, long nowNanos) {
+        boolean here = isAt(directory, name, child);
+        boolean elsewhere = !here && child.parent != null && child.isNewerThan(issued);
+        if (elsewhere || directory.dentries().isNewer(name, child, issued)) {
             return false;
         }
-        attach(directory, name, child, nowNanos);
+        boolean younger = here && child.seenNanos - nowNanos > 0;
+        attach(directory, name, child, issued, younger ? child.seenNanos : nowNanos);
         return true;
-    }
-
-    /** The inode was seen at its name again. */
-    public synchronized void confirm(Inode directory, Name name, Inode child, long nowNanos) {
-        byte[] kept = child.name;
-        boolean younger = nowNanos - child.seenNanos > 0;
-        if (younger && child.parent == directory && kept != null && name.isOf(kept)) {
-            directory.dentries().put(child, nowNanos);
-        }
     }
 
     private void leaveParent(Inode child, boolean gone) {
@@ -357,28 +367,40 @@ public final class InodeTable {
         child.name = null;
     }
 
-    /** The name leads nowhere; the names of which that is no longer known, in its place. */
-    public synchronized Collection<Name> missing(Inode parent, Name name, long nowNanos) {
+    private Collection<Name> missing(Inode parent, Name name, long reached, long nowNanos) {
         Inode directory = kept(parent);
         Inode child = child(directory, name);
         if (child != null) {
             detach(child);
         }
-        return directory.dentries().putMissing(name, nowNanos);
+        return directory.dentries().putMissing(name, reached, nowNanos);
     }
 
-    /** As {@link #missing}; null: something was seen, or put, there after Alluxio was asked, and stays. */
-    public synchronized @Nullable Collection<Name> missingSeen(
-            Inode directory, Name name, long askedNanos, long nowNanos) {
-        Dentries.Dentry dentry = directory.dentries().find(name);
-        boolean later = dentry != null && dentry.child() != null && dentry.seenNanos() - askedNanos > 0;
-        return later ? null : missing(directory, name, nowNanos);
+    /**
+     * The name leads nowhere, as Alluxio said.
+     *
+     * @param issued {@link Generation#issued} before the request
+     * @return the names of which that is no longer known, in its place; null: what is known of the name is newer
+     */
+    public synchronized @Nullable Collection<Name> seeMissing(Inode directory, Name name, long issued, long nowNanos) {
+        return directory.dentries().isNewer(name, null, issued) ? null : missing(directory, name, issued, nowNanos);
     }
 
-    /** As {@link #missing}, by this mount. */
+    /** This mount took the name away; the names that are no longer known to lead nowhere, in its place. */
     public synchronized Collection<Name> taken(Inode directory, Name name, long nowNanos) {
         directory.dentries().putTaken(name);
-        return missing(directory, name, nowNanos);
+        return missing(directory, name, generation.changed(), nowNanos);
+    }
+
+    /** A change by this mount of a name, or of what has it, has an unknown outcome; until then it may be done yet. */
+    public synchronized void unsure(Inode directory, Name name, long untilNanos) {
+        long reached = generation.changed();
+        directory.dentries().unsure(name, untilNanos);
+        directory.dentries().forgot(reached);
+        Inode child = child(directory, name);
+        if (child != null) {
+            child.raise(reached);
+        }
     }
 
     /** The inode has its name no more: takes it out of its directory; its path stays what it was, for those who still hold it. */
@@ -553,6 +575,10 @@ public final class InodeTable {
         }
         if (!inode.drop()) {
             return false;
+        }
+        Inode parent = inode.parent;
+        if (parent != null) {
+            parent.dentries().forgot(inode.generation());
         }
         detach(inode, inode.unlinked());
         nodes.remove(inode.node());

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
  * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
  * under file system, and a publication would give a removed file its name back.
- * Who only reads does not stay: it compares {@link #count} before and after, and asks again when the answer may be about a
- * path of yesterday.
+ * Who only reads does not stay: it asks again when {@link #directoryMovedSince} says that the answer may be about a path of
+ * yesterday.
  *
  * <p>To be taken before the lock of a draft; who holds one only tries ({@link #tryStay}). A thread that stays, or moves, may
  * stay again.
@@ -33,14 +33,16 @@ public final class Moves {
     private final Clock clock;
     private final List<Stay> stays = new ArrayList<>();
     private final List<Move> moves = new ArrayList<>();
-    /** Of directory moves that began or ended. */
-    private volatile long count;
+    private final Generation generation;
+    /** Of the last move of a directory that is over; see {@link Generation}. */
+    private volatile long moved;
     /** So many directories are being moved. */
     private volatile int moving;
 
     public Moves(InodeTable table, Clock clock) {
         this.table = table;
         this.clock = clock;
+        this.generation = table.generation();
     }
 
     /** What is done meanwhile. */
@@ -222,7 +224,6 @@ public final class Moves {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
         }
         moves.add(move);
-        count += move.directory ? 1 : 0;
         moving += move.directory ? 1 : 0;
         try {
             awaitAlone(move);
@@ -250,30 +251,28 @@ public final class Moves {
 
     private synchronized void end(Move move) {
         moves.remove(move);
-        count += move.directory ? 1 : 0;
-        moving -= move.directory ? 1 : 0;
+        if (move.directory) {
+            moved = generation.changed();
+            moving--;
+        }
         notifyAll();
     }
 
-    /** The number of directory moves that began or ended so far. Never waits. */
-    public long count() {
-        return count;
-    }
-
     /**
-     * Has a directory moved since this count, or does one move that this path is of? Waits for that one's end, unless that may wait for
-     * this thread.
+     * Has a directory moved since a request was issued, or does one move that its path is of? Waits for that one's end, unless that may
+     * wait for this thread.
      *
-     * @param path of what Alluxio was asked for since; null: it is not known
+     * @param issued {@link Generation#issued} before its path was made
+     * @param path of what Alluxio was asked for; null: it is not known
      * @throws StoreException EINTR
      */
-    public boolean directoryMovedSince(long countBefore, @Nullable String path) throws StoreException {
-        if (moving == 0 && count == countBefore) { // in this order: it is counted that one ended before none moves
+    public boolean directoryMovedSince(long issued, @Nullable String path) throws StoreException {
+        if (moving == 0 && moved < issued) { // in this order: that one moved is noted before none moves
             return false;
         }
         Thread asking = Thread.currentThread();
         synchronized (this) {
-            if (count == countBefore && moves.stream().noneMatch(move -> move.concerns(path))) {
+            if (moved < issued && moves.stream().noneMatch(move -> move.concerns(path))) {
                 return false;
             }
             awaitRemotely(() -> moves.stream()

@@ -294,7 +294,7 @@ public final class DirectoryRename {
         if (known != null) {
             metadata.times().gone(known);
             table.replaced(known, made.id(), metadata.nowNanos());
-            known.forgetFacts();
+            known.forgetFacts(table.generation().changed());
         }
     }
 
@@ -407,7 +407,7 @@ public final class DirectoryRename {
         }
         Inode known = table.known(source.id());
         if (known != null && table.adopt(known, copy.id(), metadata.nowNanos())) {
-            known.forgetFacts();
+            known.forgetFacts(table.generation().changed());
         }
     }
 

@@ -378,7 +378,7 @@ public final class Drafts implements AutoCloseable {
                 draft.inode.wrote();
                 end(draft, false);
                 publisher.publishAttributes(draft);
-                draft.inode.forgetFacts();
+                draft.inode.forgetFacts(metadata.generation().changed());
                 return;
             }
             String doubtAt = draft.doubtAt;
@@ -507,7 +507,7 @@ public final class Drafts implements AutoCloseable {
             streamed.sink.cancel();
         }
         // First, so that nobody who finds no draft finds what was seen before its publication.
-        draft.inode.forgetFacts(draft.left());
+        draft.inode.forgetFacts(draft.left(), metadata.generation().changed());
         if (drafts.get(draft.inode.node()) == draft) {
             drafts.remove(draft.inode.node());
         }

@@ -414,7 +414,7 @@ public final class FileReplacer implements AutoCloseable {
         }
         Inode known = table.known(renaming.fileId());
         if (known != null && table.adopt(known, there.id(), clock.nanos())) {
-            known.forgetFacts();
+            known.forgetFacts(table.generation().changed());
         }
         return true;
     }

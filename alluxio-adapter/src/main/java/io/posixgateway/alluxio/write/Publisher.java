@@ -204,7 +204,7 @@ public final class Publisher {
             replace(draft, attempt);
         }
         publishAttributes(draft);
-        draft.inode.forgetFacts();
+        draft.inode.forgetFacts(table.generation().changed());
     }
 
     /**

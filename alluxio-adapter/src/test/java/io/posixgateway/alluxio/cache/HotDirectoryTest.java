@@ -65,6 +65,28 @@ class HotDirectoryTest {
         }
     }
 
+    /** What a writer does in the same directory concerns its own names alone. */
+    @Test
+    void lookup_ofManyNamesBesideWriter_listsTheRestAhead() throws Exception {
+        makeFiles(100);
+        try (MemoryMount mount = mount()) {
+            mount.faults().on(StoreCall.LIST).always().after(() -> {
+                mount.create("/made").close();
+                mount.unlink("/made");
+            });
+            for (int i = 0; i < HotDirectories.ASKS; i++) {
+                mount.lookup("/f" + i);
+            }
+            Background.listed(mount.fileSystem());
+            mount.faults().forgetCounts();
+            for (int i = 0; i < 100; i++) {
+                mount.lookup("/f" + i);
+            }
+            assertThat(mount.faults().counts()).isEmpty();
+            assertThat(mount.exists("/made")).isFalse();
+        }
+    }
+
     @Test
     void missingName_ofDirectoryThatIsListedAhead_isFoundAfterASecond() throws Exception {
         makeFiles(100);

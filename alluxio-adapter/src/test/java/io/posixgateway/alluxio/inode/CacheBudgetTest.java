@@ -142,7 +142,7 @@ class CacheBudgetTest {
     void balance_countsNamesThatAreMissing() {
         InodeTable table = table();
         for (int i = 0; i < FEW - 1; i++) {
-            table.missing(table.root(), Name.of("missing-" + i), clock.nanos());
+            table.taken(table.root(), Name.of("missing-" + i), clock.nanos());
         }
         assertThat(table.estimatedBytes()).isGreaterThan(SLACK_BYTES);
         budget.balance();

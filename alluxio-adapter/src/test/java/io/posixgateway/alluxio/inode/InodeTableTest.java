@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class InodeTableTest {
@@ -52,11 +53,118 @@ class InodeTableTest {
     void aNameThatWasTakenSinceItWasAskedForIsNotMissing() {
         Name name = Name.of("f");
         Inode made = table.of(10, false);
+        long issued = issued();
         table.attach(table.root(), name, made, 5);
-        assertThat(table.missingSeen(table.root(), name, 4, 9)).isNull();
+        assertThat(table.seeMissing(table.root(), name, issued, 9)).isNull();
         assertThat(table.child(table.root(), name)).isSameAs(made);
-        assertThat(table.missingSeen(table.root(), name, 6, 9)).isEmpty();
+        assertThat(table.seeMissing(table.root(), name, issued(), 9)).isEmpty();
         assertThat(table.child(table.root(), name)).isNull();
+    }
+
+    private long issued() {
+        return table.generation().issued();
+    }
+
+    private boolean see(String name, long fileId, long issued) {
+        return table.see(table.root(), Name.of(name), table.of(fileId, false), issued, 9);
+    }
+
+    private @Nullable Inode child(String name) {
+        return table.child(table.root(), Name.of(name));
+    }
+
+    /** Responses may come in another order than they were asked for. */
+    @Test
+    void see_ofEarlierRequest_doesNotReplaceWhatALaterOneFound() {
+        long earlier = issued();
+        assertThat(see("f", 11, issued())).isTrue();
+        assertThat(see("f", 10, earlier)).isFalse();
+        assertThat(child("f")).isSameAs(table.of(11, false));
+        assertThat(table.seeMissing(table.root(), Name.of("f"), earlier, 9)).isNull();
+        assertThat(see("f", 11, earlier)).as("the same").isTrue();
+        assertThat(see("f", 12, issued())).isTrue();
+    }
+
+    @Test
+    void see_ofRequestBeforeRename_doesNotMoveTheFileBack() {
+        Inode file = at(table.root(), "f", 10, false);
+        long issued = issued();
+        table.attach(table.root(), Name.of("g"), file, 5);
+        table.taken(table.root(), Name.of("f"), 5);
+        table.root().dentries().dropListing();
+        assertThat(see("f", 10, issued)).isFalse();
+        assertThat(child("g")).isSameAs(file);
+        assertThat(see("f", 10, issued())).as("others renamed it back").isTrue();
+    }
+
+    /** Others renamed it: of the name that it had before nothing is known. */
+    @Test
+    void see_ofEarlierRequest_doesNotMoveTheFileBackThatALaterOneFound() {
+        long earlier = issued();
+        see("f", 10, issued());
+        see("g", 10, issued());
+        assertThat(see("f", 10, earlier)).isFalse();
+        assertThat(child("g")).isSameAs(table.of(10, false));
+    }
+
+    /** That it leads nowhere was said before the removal, too: a response from between is not newer for that. */
+    @Test
+    void see_ofRequestBeforeRemoval_isTooOld_afterAnEarlierMiss() {
+        long first = issued();
+        long second = issued();
+        at(table.root(), "f", 10, false);
+        table.taken(table.root(), Name.of("f"), 5);
+        assertThat(table.seeMissing(table.root(), Name.of("f"), first, 9)).isEmpty();
+        assertThat(see("f", 10, second)).isFalse();
+        assertThat(child("f")).isNull();
+    }
+
+    @Test
+    void see_ofRequestBeforeReplacement_doesNotFindTheOldContent() {
+        Inode file = at(table.root(), "f", 10, false);
+        table.replaced(file, 11, 5);
+        long issued = issued();
+        table.replaced(file, 12, 5);
+        assertThat(see("f", 11, issued)).isFalse();
+        assertThat(child("f")).isSameAs(file);
+    }
+
+    /** Of the name nothing is known any more; of others in the directory that this mount did not touch, earlier responses count no less. */
+    @Test
+    void see_ofRequestBeforeRemovalThatWasForgotten_isTooOld() {
+        long before = issued();
+        at(table.root(), "f", 10, false);
+        see("missing", 12, issued());
+        table.seeMissing(table.root(), Name.of("missing"), issued(), 9);
+        long issued = issued();
+        table.root().dentries().dropMissing(Name.of("missing"));
+        assertThat(see("other", 13, before)).as("no change was forgotten").isTrue();
+        table.taken(table.root(), Name.of("f"), 5);
+        assertThat(see("another", 14, issued))
+                .as("what is known of the change says of which name it was")
+                .isTrue();
+        table.root().dentries().dropListing();
+        assertThat(see("f", 11, issued)).isFalse();
+        assertThat(see("f", 11, issued())).isTrue();
+    }
+
+    @Test
+    void see_ofRequestBeforeCreationThatWasEvicted_isTooOld() {
+        long issued = issued();
+        at(table.root(), "f", 10, false);
+        for (int i = 0; i < MOST * 2; i++) {
+            see("g" + i, 1000 + i, issued());
+        }
+        assertThat(child("f")).isNull();
+        assertThat(table.seeMissing(table.root(), Name.of("f"), issued, 9)).isNull();
+    }
+
+    @Test
+    void see_inTheRootBeforeAlluxioBeganAnew_isTooOld() {
+        long issued = issued();
+        table.restart();
+        assertThat(see("f", 10, issued)).isFalse();
+        assertThat(see("f", 10, issued())).isTrue();
     }
 
     @Test
@@ -154,9 +262,9 @@ class InodeTableTest {
             Name name = Name.of("f".repeat(random.nextInt(50)) + random.nextInt(1000));
             Inode inode = large.of(1 + random.nextInt(3000), false);
             switch (random.nextInt(6)) {
-                case 0 -> large.missing(root, name, i);
+                case 0 -> large.taken(root, name, i);
                 case 1 -> inode.see(withXattr(bytes, inode.fileId(), random.nextInt(100)));
-                case 2 -> inode.forgetFacts();
+                case 2 -> inode.forgetFacts(large.generation().changed());
                 case 3 -> root.dentries().dropMissing(name);
                 default -> large.attach(root, name, inode, i);
             }
@@ -171,7 +279,7 @@ class InodeTableTest {
         for (int id = 1; id <= 3000; id++) {
             Inode inode = large.get(InodeTable.nodeOf(id));
             if (inode != null) {
-                inode.forgetFacts();
+                inode.forgetFacts(large.generation().changed());
             }
         }
         long names = root.dentries().snapshot().stream()
@@ -216,7 +324,7 @@ class InodeTableTest {
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);
             if (random.nextInt(3) == 0) {
-                large.missing(large.root(), Name.of(name), i);
+                large.taken(large.root(), Name.of(name), i);
                 model.remove(name);
             } else {
                 Inode inode = large.of(1 + random.nextInt(3000), false);
@@ -250,7 +358,7 @@ class InodeTableTest {
         assertThat(names.holder(name)).isSameAs(next);
         assertThat(names.replacedSince(50)).containsExactly(name);
         assertThat(names.replacedSince(51)).isEmpty();
-        table.missing(table.root(), name, 52);
+        table.taken(table.root(), name, 52);
         assertThat(names.holder(name)).isNull();
     }
 

@@ -166,7 +166,7 @@ class MovesTest {
     @Test
     void directoriesMoveOneAtATimeAndReadersAreTold() throws Exception {
         Inode other = at(table.root(), "b", 20, true);
-        long before = moves.count();
+        long before = table.generation().issued();
         assertThat(moves.directoryMovedSince(before, "/base/a/f")).isFalse();
         Held first = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
         first.awaitBegin();
@@ -176,7 +176,7 @@ class MovesTest {
         second.awaitBegin();
         second.end();
         assertThat(moves.directoryMovedSince(before, "/base/a/f")).isTrue();
-        long after = moves.count();
+        long after = table.generation().issued();
         moves.move(elsewhere, () -> "moved");
         assertThat(moves.directoryMovedSince(after, null)).isFalse();
     }
@@ -187,7 +187,7 @@ class MovesTest {
         Inode other = at(table.root(), "b", 20, true);
         Held rename = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
         rename.awaitBegin();
-        long during = moves.count();
+        long during = table.generation().issued();
         assertThat(moves.directoryMovedSince(during, "/base/b/missing")).isFalse();
         assertThat(moves.move(other, () -> "removed")).isEqualTo("removed");
         rename.end();
@@ -221,7 +221,7 @@ class MovesTest {
     @Test
     void whoStaysIsToldOfAMoveThatWaitsForItWithoutWaiting() throws Exception {
         FutureTask<Boolean> staying = new FutureTask<>(() -> moves.stay(file, () -> {
-            long before = moves.count();
+            long before = table.generation().issued();
             Held move = new Held(work -> moves.move(directory, work));
             try {
                 move.awaitWaiting();

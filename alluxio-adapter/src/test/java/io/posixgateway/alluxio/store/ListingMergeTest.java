@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.Background;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,80 @@ class ListingMergeTest {
                 .toList();
         names.forEach(name -> cluster.ufs().write("/" + name, new byte[0]));
         assertThat(mount.list("/")).isEqualTo(names);
+    }
+
+    /** A part is merged name by name: what the writers do while it is read is in the way of their own names alone. */
+    @Test
+    void list_besideEightWriters_readsEachPartOnce_andKeepsIt() throws Exception {
+        List<String> names = IntStream.range(0, 2500)
+                .mapToObj(i -> String.format("f%04d", i))
+                .toList();
+        names.forEach(name -> cluster.ufs().write("/" + name, new byte[0]));
+        try (MemoryMount keeps = MemoryMount.of(cluster.connect())
+                        .with("metadata_ttl", "1h")
+                        .open();
+                Writers writers = new Writers(keeps, 8)) {
+            List<String> listed = new ArrayList<>();
+            // Each writer makes and removes a file while a part is under way.
+            keeps.faults().on(StoreCall.LIST).always().after(writers::awaitRound);
+            listed.addAll(keeps.list("/"));
+            assertThat(keeps.faults().count(StoreCall.LIST)).isLessThanOrEqualTo(4);
+            listed.removeIf(name -> name.startsWith("w"));
+            assertThat(listed).isEqualTo(names);
+            writers.stop();
+            Background.listed(keeps.fileSystem());
+            keeps.faults().forgetCounts();
+            names.forEach(name -> keeps.lookup("/" + name));
+            assertThat(keeps.faults().counts()).isEmpty();
+        }
+    }
+
+    /** Programs that make and remove a file each, over and over. */
+    private static final class Writers implements AutoCloseable {
+        private final List<Thread> threads = new ArrayList<>();
+        private final List<AtomicInteger> rounds = new ArrayList<>();
+        private volatile boolean over;
+
+        Writers(MemoryMount mount, int count) {
+            for (int i = 0; i < count; i++) {
+                String path = "/w" + i;
+                AtomicInteger done = new AtomicInteger();
+                rounds.add(done);
+                Thread thread = new Thread(() -> {
+                    while (!over) {
+                        mount.create(path).close();
+                        mount.unlink(path);
+                        done.incrementAndGet();
+                    }
+                });
+                threads.add(thread);
+                thread.start();
+            }
+        }
+
+        /** Each has begun and ended a round since. */
+        void awaitRound() {
+            for (AtomicInteger done : rounds) {
+                int before = done.get();
+                try {
+                    Eventually.holds("a round", () -> over || done.get() >= before + 2);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+
+        void stop() throws InterruptedException {
+            over = true;
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            stop();
+        }
     }
 
     @Test

@@ -11,6 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * The {@link InodeTable}: a node that the kernel knows is in the table, whoever evicts meanwhile; each file has one node, each
@@ -169,6 +170,38 @@ public final class InodeTableStress {
             r.r3 = (int) (table.estimatedBytes() - bytes)
                     + table.root().dentries().children()
                     - 1;
+        }
+    }
+
+    /** A response that found the name comes while this mount removes it. */
+    @JCStressTest
+    @Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "The name leads nowhere.")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "The file is back, by a response to a request before the removal.")
+    @State
+    public static class ResponseWhileRemoved {
+        private final InodeTable table =
+                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
+        private final Name name = Name.of("a");
+        private final Inode inode = table.of(FILE, false);
+        private final long issued = table.generation().issued();
+
+        public ResponseWhileRemoved() {
+            table.see(table.root(), name, inode, issued, 1);
+        }
+
+        @Actor
+        public void remove() {
+            table.taken(table.root(), name, 2);
+        }
+
+        @Actor
+        public void respond() {
+            table.see(table.root(), name, inode, issued, 3);
+        }
+
+        @Arbiter
+        public void end(I_Result r) {
+            r.r1 = table.child(table.root(), name) == null ? 0 : 1;
         }
     }
 

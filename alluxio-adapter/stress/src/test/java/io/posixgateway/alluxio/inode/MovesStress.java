@@ -88,10 +88,10 @@ public final class MovesStress {
 
         @Actor
         public void ask(I_Result r) {
-            long count = tree.moves.count();
+            long issued = tree.table.generation().issued();
             String path = tree.table.path(tree.file);
             boolean right = tree.path.equals(path);
-            r.r1 = quietly(() -> tree.moves.directoryMovedSince(count, path) ? 2 : right ? 1 : 0);
+            r.r1 = quietly(() -> tree.moves.directoryMovedSince(issued, path) ? 2 : right ? 1 : 0);
         }
     }
 }

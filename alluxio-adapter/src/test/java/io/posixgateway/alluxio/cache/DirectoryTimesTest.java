@@ -1,0 +1,42 @@
+package io.posixgateway.alluxio.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.fuse.time.Clock;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DirectoryTimesTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final Clock clock = cluster.clock();
+    private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+    private final InodeTable table = new InodeTable("/", 0, 100, bytes, NameCodec.ESCAPED, clock);
+    private final Metadata metadata = new Metadata(
+            cluster.connect(),
+            table,
+            new FreshnessByPath(Freshness.Consistency.TTL, 0, Map.of(), 0, 0, clock),
+            new FactsReader(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
+            new KernelNotices(clock));
+
+    /** Its attributes were forgotten, and asked for before a name in it was changed: the response is of before. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1000})
+    void change_inDirectoryOfWhichNothingIsKnown_outdatesEarlierResponses(long madeMillis) {
+        Inode directory = table.of(5, true);
+        long issued = table.generation().issued();
+        try (NameChange change = metadata.times().changing(directory)) {
+            change.made(madeMillis);
+        }
+        assertThat(directory.facts()).isNull();
+        assertThat(directory.isNewerThan(issued)).isTrue();
+        assertThat(directory.isNewerThan(table.generation().issued())).isFalse();
+    }
+}
