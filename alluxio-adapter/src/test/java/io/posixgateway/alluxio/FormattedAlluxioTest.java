@@ -149,7 +149,8 @@ class FormattedAlluxioTest {
             long node = reader.opened().node().id();
             format(mount);
             before.clock().advance(Duration.ofHours(1)); // nothing that is known is believed any more
-            Waiting.until("that its number is another's is noticed", Duration.ofSeconds(60), () -> isStaleNow(mount, node));
+            Waiting.until(
+                    "that its number is another's is noticed", Duration.ofSeconds(60), () -> isStaleNow(mount, node));
             isStale(reader::readText);
             assertThat(mount.list("/")).containsExactly("innocent");
             assertThat(mount.read("/innocent")).isEqualTo(NEW);

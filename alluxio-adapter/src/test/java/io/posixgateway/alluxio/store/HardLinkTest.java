@@ -31,9 +31,8 @@ class HardLinkTest {
     @ParameterizedTest
     @CsvSource({"EOPNOTSUPP, 95", "EXDEV, 18", "EPERM, 1"})
     void link_withAnotherErrno_answersIt(String name, int errno) {
-        try (MemoryMount mount = MemoryMount.of(cluster.connect())
-                .with("link_errno", name)
-                .open()) {
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect()).with("link_errno", name).open()) {
             assertRefused(mount, errno);
         }
     }
