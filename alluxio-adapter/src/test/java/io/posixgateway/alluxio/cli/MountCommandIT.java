@@ -130,7 +130,7 @@ class MountCommandIT {
 
     @Test
     void a_path_that_is_a_file_is_refused() throws Exception {
-        assertThat(mount(1, uri("/data/file"), mount)).contains(own.path() + "/data/file in Alluxio is a file");
+        assertThat(mount(1, uri("/data/file"), mount)).contains(own.path() + "/data/file is a file in Alluxio");
     }
 
     @Test
