@@ -210,9 +210,12 @@ public final class Metadata {
             FileStatus found = now == null ? null : find(inode, now);
             status = found != null ? found : instead(inode, status);
         }
-        Facts seen = see(inode, status, issued, nowNanos());
+        return shown(inode, see(inode, status, issued, nowNanos()), issued, last);
+    }
+
+    /** What counts of a response. Of a directory that changes here all the time it says how it is by others. */
+    private static @Nullable Facts shown(Inode inode, Facts seen, long issued, boolean last) {
         Facts known = inode.isNewerThan(issued) ? inode.facts() : seen;
-        // Of a directory that changes here all the time the response says how it is by others.
         return (known == null ? last : inode.isDirectory()) ? seen : known;
     }
 
@@ -349,10 +352,15 @@ public final class Metadata {
                 return found;
             }
             if (tries == MOST_TRIES) {
-                boolean known = directory.dentries().find(name) != null;
-                return status == null || known ? table.child(directory, name) : place(directory, name, status);
+                return lastLook(directory, name, status);
             }
         }
+    }
+
+    /** The name changed here during each request: what is known of it counts, and else the last response. */
+    private @Nullable Inode lastLook(Inode directory, Name name, @Nullable FileStatus status) throws StoreException {
+        boolean known = directory.dentries().find(name) != null;
+        return status == null || known ? table.child(directory, name) : place(directory, name, status);
     }
 
     /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */

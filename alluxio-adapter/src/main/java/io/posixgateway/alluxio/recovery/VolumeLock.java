@@ -50,6 +50,12 @@ final class VolumeLock implements Closeable {
         this.folder = folder;
     }
 
+    /** {@link Native#lockFolder}; a test replaces the folder in between. */
+    @FunctionalInterface
+    interface Locker {
+        int lock(byte[] path, long[] identity);
+    }
+
     /** Which folder is at a path, whatever its name. */
     private record Identity(long device, long inode) {
         static Identity of(Path path) throws IOException {
@@ -95,23 +101,27 @@ final class VolumeLock implements Closeable {
 
     /** Null: another process has it, or the folder was just replaced. */
     static @Nullable VolumeLock tryTake(Path folder) throws IOException, StoreException {
+        return tryTake(folder, Native::lockFolder);
+    }
+
+    static @Nullable VolumeLock tryTake(Path folder, Locker locker) throws IOException, StoreException {
         if (!isThere(folder)) {
             return new VolumeLock(null, -1);
         }
         synchronized (HELD) {
             try {
-                return tryTakeAs(Identity.of(folder), folder);
+                return tryTakeAs(Identity.of(folder), folder, locker);
             } catch (NoSuchFileException removed) {
                 return null;
             }
         }
     }
 
-    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder) throws IOException, StoreException {
+    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder, Locker locker) throws IOException, StoreException {
         if (HELD.contains(identity)) {
             throw busy(folder);
         }
-        VolumeLock lock = lockFolder(folder, identity);
+        VolumeLock lock = lockFolder(folder, identity, locker);
         if (lock == null) {
             return null;
         }
@@ -142,9 +152,9 @@ final class VolumeLock implements Closeable {
     }
 
     /** Null: another process has it, or another folder is at the path by now. */
-    private static @Nullable VolumeLock lockFolder(Path folder, Identity identity) throws IOException {
+    private static @Nullable VolumeLock lockFolder(Path folder, Identity identity, Locker locker) throws IOException {
         long[] locked = new long[2];
-        int descriptor = Native.lockFolder(Native.pathBytes(folder.toString()), locked);
+        int descriptor = locker.lock(Native.pathBytes(folder.toString()), locked);
         if (descriptor == -Errno.EAGAIN || descriptor == -Errno.ENOENT) {
             return null;
         }

@@ -242,10 +242,7 @@ public final class FileReplacer implements AutoCloseable {
             try {
                 Outcome found = look.ask();
                 if (found == Outcome.IN_PLACE) {
-                    LOG.info(
-                            "{} is in place, although Alluxio did not confirm it: {}",
-                            renaming.to(),
-                            failure.getMessage());
+                    LOG.info("{} is in place, without a confirmation: {}", renaming.to(), failure.getMessage());
                 }
                 return found;
             } catch (StoreException e) {
@@ -313,8 +310,7 @@ public final class FileReplacer implements AutoCloseable {
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {
         LOG.error(
-                "{} may be missing in Alluxio, which failed while replacing it ({}): {} will be renamed to it when"
-                        + " Alluxio answers",
+                "{} may be missing in Alluxio, which failed while replacing it ({}): {} will be renamed to it later",
                 renaming.to(),
                 failure.getMessage(),
                 renaming.from());

@@ -10,17 +10,16 @@ import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One process holds a volume's folder, whatever its disk takes, and whatever version the other one is. */
 class VolumeLockTest {
-    private static final int SWAPS = 3_000;
     /** As a gateway of an earlier version, which locks a file in the folder and nothing else. */
     private static final String EARLIER = """
             import fcntl, sys, time
@@ -137,7 +136,8 @@ class VolumeLockTest {
     void take_earlierVersionHoldsTheFileOfAReadOnlyDisk_isRefused() throws Exception {
         Path disk = disk("size=4m");
         try {
-            VolumeFolder.open(folder).close();
+            StateFolder.make(folder);
+            Files.createFile(folder.resolve(VolumeLock.FILE));
             run("mount", "-o", "remount,ro", disk.toString());
             try (Program holder = earlier("r", "LOCK_SH")) {
                 assertThat(VolumeLock.tryTake(folder)).isNull();
@@ -168,39 +168,31 @@ class VolumeLockTest {
 
     /** A session that ends removes the folder under its lock; who waited for that lock must not be left with one that is gone. */
     @Test
-    void take_folderIsReplacedMeanwhile_holdsTheOneAtThePath() throws Exception {
-        AtomicBoolean ended = new AtomicBoolean();
-        Thread remover = new Thread(() -> {
-            while (!ended.get()) {
-                removeUnderItsLock();
-            }
-        });
-        remover.setDaemon(true);
-        remover.start();
-        try {
-            for (int i = 0; i < SWAPS; i++) {
-                try (VolumeLock lock = VolumeLock.tryTake(folder)) {
-                    assertThat(lock == null || lock(folder) == -Errno.EAGAIN)
-                            .as("try %d: the folder at the path is held", i)
-                            .isTrue();
-                }
-            }
-        } finally {
-            ended.set(true);
-            remover.join();
+    void take_folderIsReplacedMeanwhile_isNotTaken() throws Exception {
+        StateFolder.make(folder);
+        for (boolean before : new boolean[] {true, false}) {
+            VolumeLock.Locker replaces = (path, identity) -> {
+                replace(before);
+                int locked = Native.lockFolder(path, identity);
+                replace(!before);
+                return locked;
+            };
+            assertThat(VolumeLock.tryTake(folder, replaces)).isNull();
+            int other = lock(folder);
+            assertThat(other).as("the one at the path").isNotNegative();
+            Native.close(other);
         }
+        VolumeFolder.open(folder).close();
     }
 
-    private void removeUnderItsLock() {
-        int held = lock(folder);
-        if (held >= 0) {
+    private void replace(boolean really) {
+        if (really) {
             try {
-                Files.deleteIfExists(folder.resolve(VolumeLock.FILE));
-                Files.deleteIfExists(folder);
+                // One of the same name that is kept does not get the other's inode.
+                Files.move(folder, Files.createTempDirectory(parent, "earlier-").resolve("volume"));
+                StateFolder.make(folder);
             } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            } finally {
-                Native.close(held);
+                throw new UncheckedIOException(e);
             }
         }
     }

@@ -100,6 +100,7 @@ class ListingMergeTest {
                         done.incrementAndGet();
                     }
                 });
+                thread.setDaemon(true);
                 threads.add(thread);
                 thread.start();
             }
@@ -124,9 +125,10 @@ class ListingMergeTest {
             }
         }
 
+        /** They end by themselves. */
         @Override
-        public void close() throws InterruptedException {
-            stop();
+        public void close() {
+            over = true;
         }
     }
 
