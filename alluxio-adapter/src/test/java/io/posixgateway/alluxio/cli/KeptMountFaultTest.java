@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
@@ -107,13 +106,13 @@ class KeptMountFaultTest {
         String[] command = command("alluxio://" + way.address() + own.path(), mount, folder, socket);
         try (Program keeper = Program.start(folder, List.of(keeperProgram.toString(), "--socket", socket.toString()))) {
             Waiting.until("the keeper listens", LIMIT, () -> Files.exists(socket));
-            try (Program first = Program.gatewayWith(folder, ShortTimeouts.javaOptions(), command)) {
+            try (Program first = Program.gateway(folder, command)) {
                 first.awaitOutput("transport devfuse", LIMIT);
                 assertThat(read(mount.resolve("file"))).isEqualTo("text");
                 way.close();
                 first.kill();
             }
-            try (Program second = Program.gatewayWith(folder, ShortTimeouts.javaOptions(), command)) {
+            try (Program second = Program.gateway(folder, command)) {
                 second.awaitOutput("transport devfuse", LIMIT);
                 way = new StoppableProxy(way.address(), own.masters());
                 Waiting.until("the file is read", LIMIT, () -> reads(mount.resolve("file")));

@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.ShortTimeouts;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
@@ -55,9 +54,8 @@ class SignalFaultTest {
     }
 
     private Program mounted() throws Exception {
-        Program server = Program.gatewayWith(
+        Program server = Program.gateway(
                 folder,
-                ShortTimeouts.javaOptions(),
                 "mount",
                 "alluxio://" + way.address() + own.path(),
                 mount.toString(),
@@ -78,11 +76,12 @@ class SignalFaultTest {
         assertThat(kill.exitValue()).isZero();
     }
 
-    /** A program that has written to a file, and keeps it open. */
+    /** A program that has written to a file, and keeps it open. A shell would close copies of it, and so upload it. */
     private Program writing(String name) throws Exception {
-        String script = "exec 3>\"$0\" && printf content >&3 && echo written && exec sleep 600";
+        String script = "import os, sys, time; f = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY);"
+                + " os.write(f, b'content'); print('written', flush=True); time.sleep(600)";
         Program writer = Program.start(
-                folder, List.of("/bin/sh", "-c", script, mount.resolve(name).toString()));
+                folder, List.of("python3", "-c", script, mount.resolve(name).toString()));
         writer.awaitOutput("written", LIMIT);
         return writer;
     }
