@@ -301,6 +301,48 @@ class DelayedCallsTest {
         }
     }
 
+    /** The transport's thread then reads what came meanwhile, interrupts above all; the request keeps its place. */
+    @Test
+    void handle_whereASlotGetsFree_waitsOnWithoutTheTransportsThread() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            busyFor(dispatcher, 2);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
+            Thread transport = new Thread(() -> dispatcher.handle(exchange));
+            transport.start();
+            clock.awaitWaiting(1);
+            MemoryExchange behind = stat(dispatcher);
+            exchange.handsOver(HandOver.COPY);
+            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            Eventually.holds("the thread reads on", () -> !transport.isAlive());
+            assertThat(exchange.answeredBy().answers).isZero();
+            assertThat(metrics.delayed()).isEqualTo(3);
+            after(2 * SECOND);
+            answered(exchange);
+            assertThat(behind.answers).isZero();
+            after(SECOND);
+            answered(behind);
+        }
+    }
+
+    @Test
+    void interrupt_whatLeftTheTransportsThread_isAnsweredWithinASecond() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            busyFor(dispatcher, 10);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
+            Thread transport = new Thread(() -> dispatcher.handle(exchange));
+            transport.start();
+            clock.awaitWaiting(1);
+            exchange.handsOver(HandOver.COPY);
+            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            Eventually.holds("the thread reads on", () -> !transport.isAlive());
+            interrupt(dispatcher, 100);
+            after(DelayedCalls.INTERRUPTED_NANOS);
+            answered(exchange);
+        }
+    }
+
     @Test
     void close_whileTheTransportsThreadWaits_letsItGoOn() throws InterruptedException {
         MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
