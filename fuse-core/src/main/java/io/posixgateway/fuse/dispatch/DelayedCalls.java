@@ -241,7 +241,17 @@ final class DelayedCalls {
         }
     }
 
+    /** What fails with one does not keep the others, which are in no queue any more. */
+    @SuppressWarnings("CatchingUnchecked")
     private void end(DelayedCall one, Turn turn) {
+        try {
+            begin(one, turn);
+        } catch (Throwable failure) {
+            Failures.uncaught(failure);
+        }
+    }
+
+    private void begin(DelayedCall one, Turn turn) {
         Call call = one.call;
         long nanos = metrics.clock().nanos() - call.delayedSinceNanos;
         metrics.delayEnded(nanos);

@@ -127,8 +127,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         } catch (Throwable failure) {
             failures.log(call.opcode, call.node, failure);
             if (failure instanceof OutOfMemoryError) {
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+                Failures.uncaught(failure);
             }
             return -Errno.EIO;
         }

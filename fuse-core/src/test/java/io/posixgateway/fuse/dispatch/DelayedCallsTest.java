@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -357,6 +358,40 @@ class DelayedCallsTest {
         }
         transport.join();
         answered(exchange);
+    }
+
+    /** All of a batch are out of their queues already. */
+    @Test
+    void turn_thatFails_isToldAndKeepsNoOther() throws InterruptedException {
+        DelayedCalls calls = new DelayedCalls(new RateLimit(0, 1000), metrics, this::plan);
+        List<Throwable> told = new ArrayList<>();
+        AtomicInteger came = new AtomicInteger();
+        Thread timer = new Thread(() -> {
+            for (int i = 0; i < 2; i++) {
+                calls.add(asCall(), call -> fail(), false);
+                calls.add(asCall(), call -> came.incrementAndGet(), false);
+                after(SECOND);
+            }
+            calls.add(asCall(), call -> came.incrementAndGet(), false);
+            calls.add(asCall(), call -> came.incrementAndGet(), false);
+            calls.endAll(call -> fail());
+        });
+        timer.setUncaughtExceptionHandler((thread, failure) -> told.add(failure));
+        timer.start();
+        timer.join();
+        assertThat(came).hasValue(2);
+        assertThat(told).hasSize(4).hasOnlyElementsOfType(OutOfMemoryError.class);
+        assertThat(metrics.delayed()).isZero();
+    }
+
+    private static void fail() {
+        throw new OutOfMemoryError("unable to create native thread");
+    }
+
+    private Call asCall() {
+        Call call = new Call(asked(Opcode.GETATTR, new byte[16], Message.NOTHING));
+        call.begin(clock.nanos());
+        return call;
     }
 
     private synchronized int timers() {
