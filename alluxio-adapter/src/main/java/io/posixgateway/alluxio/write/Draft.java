@@ -193,6 +193,20 @@ final class Draft {
         changed = clock.instant();
     }
 
+    /** The same, where the spool file may keep the time of an earlier change. */
+    void touchAlone() throws StoreException {
+        touch();
+        tellSpool();
+    }
+
+    /** The next process takes the time from there. */
+    private void tellSpool() {
+        Instant written = changed;
+        if (written != null) {
+            spool.changed(written);
+        }
+    }
+
     /** Reserves room, zeroes a range or makes a hole of it, as fallocate(2); 0. */
     int allocate(long offset, long bytes, int mode) throws StoreException {
         if ((mode & Stat.FALLOC_PUNCH_HOLE) != 0) {
@@ -201,7 +215,7 @@ final class Draft {
             spool.reserve(mode, offset, bytes);
         }
         if (mode != Stat.FALLOC_KEEP_SIZE) {
-            touch();
+            touchAlone();
         }
         return 0;
     }
@@ -307,10 +321,7 @@ final class Draft {
 
     /** The next process goes on with it: the spool file has the time that was shown. */
     void leave() {
-        Instant written = changed;
-        if (written != null) {
-            spool.changed(written);
-        }
+        tellSpool();
         spool.close(true);
     }
 

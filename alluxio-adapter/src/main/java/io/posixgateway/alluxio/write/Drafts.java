@@ -326,7 +326,7 @@ public final class Drafts implements AutoCloseable {
         return inSpool(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
                 draft.spool.truncate(bytes);
-                draft.touch();
+                draft.touchAlone();
             }
             return 0;
         });

@@ -7,9 +7,9 @@ final class DelayedCall {
     /** Tokens that it needs of the limit of bytes. */
     final long bytes;
     /** What becomes of it. */
-    final DelayedCalls.Turn turn;
+    DelayedCalls.Turn turn;
     /** Does it hold up its thread, which then sees to it, whatever ends the delay? */
-    final boolean holdsThread;
+    boolean holdsThread;
 
     /** It passed the limit of requests, or there is none. */
     boolean hasRequestToken;

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class DelayedCalls {
     static final long INTERRUPTED_NANOS = 1_000_000_000L;
+
+    /** So often one that holds up its thread looks for room to wait in without it. */
+    static final long LOOK_NANOS = 20_000_000L;
 
     private final long maxCopyBytes;
     private final SessionMetrics metrics;
@@ -105,7 +109,7 @@ final class DelayedCalls {
      *
      * @param holdsThread the turn is awaited by the request's thread
      */
-    void add(Call call, Turn turn, boolean holdsThread) {
+    DelayedCall add(Call call, Turn turn, boolean holdsThread) {
         long needed = bytes == null ? 0 : bytesOf(call);
         DelayedCall one = new DelayedCall(call, needed, call.hasRequestToken, turn, holdsThread);
         call.delayedSinceNanos = metrics.clock().nanos();
@@ -121,6 +125,26 @@ final class DelayedCalls {
         if (call.interrupted) {
             interrupt(one.unique);
         }
+        return one;
+    }
+
+    /**
+     * Lets a request that holds up its thread wait on without it, in the same place of its queue; its turn does not come meanwhile.
+     *
+     * @param moves takes it to where it waits; false: there is no room
+     * @return false: it still holds up its thread, as there is no room, or its turn has come
+     */
+    synchronized boolean letGo(DelayedCall one, BooleanSupplier moves, Turn turn) {
+        if (!isWaiting(one) || !moves.getAsBoolean()) {
+            return false;
+        }
+        one.turn = turn;
+        one.holdsThread = false;
+        return true;
+    }
+
+    private boolean isWaiting(DelayedCall one) {
+        return (requests != null && requests.contains(one)) || (bytes != null && bytes.contains(one));
     }
 
     /** Its program got a signal. */
@@ -217,7 +241,17 @@ final class DelayedCalls {
         }
     }
 
+    /** What fails with one does not keep the others, which are in no queue any more. */
+    @SuppressWarnings("CatchingUnchecked")
     private void end(DelayedCall one, Turn turn) {
+        try {
+            begin(one, turn);
+        } catch (Throwable failure) {
+            Failures.uncaught(failure);
+        }
+    }
+
+    private void begin(DelayedCall one, Turn turn) {
         Call call = one.call;
         long nanos = metrics.clock().nanos() - call.delayedSinceNanos;
         metrics.delayEnded(nanos);

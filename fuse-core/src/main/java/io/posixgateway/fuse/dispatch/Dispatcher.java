@@ -127,8 +127,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         } catch (Throwable failure) {
             failures.log(call.opcode, call.node, failure);
             if (failure instanceof OutOfMemoryError) {
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+                Failures.uncaught(failure);
             }
             return -Errno.EIO;
         }
@@ -146,32 +145,43 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
     }
 
-    /**
-     * A limit holds it up. Where nothing more can be parked, so does it hold up the transport's thread: what comes next stays with the
-     * kernel, where its programs can be killed.
-     */
+    /** A limit holds it up. */
     private void delay(Call call, DelayedCalls limit) {
-        Exchange to = call.exchange().park();
-        if (to != null) {
-            letWait(call, to);
-            call.rest();
+        if (parks(call)) {
             limit.add(call, this::toPool, false);
             endDelays();
-        } else {
-            CountDownLatch turn = new CountDownLatch(1);
-            limit.add(call, held -> turn.countDown(), true);
-            endDelays();
-            awaitTurn(turn);
+        } else if (hold(call, limit)) {
             handOver(call);
         }
     }
 
-    private static void awaitTurn(CountDownLatch turn) {
+    /** From now on it waits, and may be interrupted, in an exchange of its own; false: nothing more can be parked. */
+    private boolean parks(Call call) {
+        Exchange to = call.exchange().park();
+        if (to != null) {
+            letWait(call, to);
+            call.rest();
+        }
+        return to != null;
+    }
+
+    /**
+     * Lets it hold up the transport's thread, until its turn comes or it can be parked: then the thread reads on, interrupts above all,
+     * which the kernel gives out first.
+     *
+     * @return has its turn come? Else it was parked
+     */
+    private boolean hold(Call call, DelayedCalls limit) {
+        CountDownLatch turn = new CountDownLatch(1);
+        DelayedCall held = limit.add(call, its -> turn.countDown(), true);
+        endDelays();
         boolean interrupted = false;
-        while (true) {
+        boolean parked = false;
+        boolean over = false;
+        while (!over && !parked) {
             try {
-                turn.await();
-                break;
+                over = metrics.clock().await(turn, DelayedCalls.LOOK_NANOS);
+                parked = !over && limit.letGo(held, () -> parks(call), this::toPool);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
@@ -179,6 +189,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return over;
     }
 
     /** When the session ends, or is left to the next process, no limit holds anything up. */

@@ -26,4 +26,10 @@ final class Failures {
             LOG.debug("{} of node {} failed with EIO: {}", opcode.label(), node, failure.toString());
         }
     }
+
+    /** Tells who ends a process that is out of memory, as if nobody had caught it. */
+    static void uncaught(Throwable failure) {
+        Thread thread = Thread.currentThread();
+        thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+    }
 }

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>The queue has no bound of its own: what waits in it is a request that a slot of the transport holds, or memory for parked ones;
  * both are bounded.
  */
-final class HandoverPool {
+class HandoverPool {
     private static final long IDLE_SECONDS = 60;
     static final long STUCK_NANOS = 1_000_000_000L;
     static final int MOST_TIMES = 8;
@@ -52,7 +52,17 @@ final class HandoverPool {
     /** On a thread that all pools share. */
     @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
     static Later later() {
-        return (work, delayNanos) -> RELIEF.schedule(work, delayNanos, TimeUnit.NANOSECONDS);
+        return (work, delayNanos) -> RELIEF.schedule(() -> runLater(work), delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** The executor would tell nobody what failed. */
+    @SuppressWarnings("CatchingUnchecked")
+    private static void runLater(Runnable work) {
+        try {
+            work.run();
+        } catch (Throwable failure) {
+            Failures.uncaught(failure);
+        }
     }
 
     /** @param later looks after threads that are stuck */
@@ -66,7 +76,12 @@ final class HandoverPool {
         this.shared = shared;
         this.metrics = metrics;
         this.later = later;
-        executor = new Timed(threads, queue, Worker::new, (work, full) -> queue(work));
+        executor = new Timed(threads, queue, work -> newThread(work), (work, full) -> queue(work));
+    }
+
+    /** One that takes work, this piece first. */
+    Thread newThread(Runnable work) {
+        return new Worker(work);
     }
 
     private static ScheduledThreadPoolExecutor relief() {
@@ -195,12 +210,15 @@ final class HandoverPool {
         return count;
     }
 
-    /** Runs it on a thread of the pool; false: the pool is closed. */
+    /** Runs it on a thread of the pool; false: the pool is closed, or the process gets no more threads. */
     boolean execute(Runnable work) {
         try {
             executor.execute(work);
             return true;
         } catch (RejectedExecutionException closed) {
+            return false;
+        } catch (OutOfMemoryError noThread) {
+            Failures.uncaught(noThread);
             return false;
         }
     }

@@ -68,6 +68,10 @@ final class LimitQueue {
         return waiting.get(unique);
     }
 
+    boolean contains(DelayedCall one) {
+        return waiting.get(one.unique) == one;
+    }
+
     /** Takes it out; false: it does not wait here. */
     boolean remove(DelayedCall one) {
         return waiting.remove(one.unique, one);

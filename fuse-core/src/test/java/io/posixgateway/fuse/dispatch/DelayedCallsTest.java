@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -301,6 +302,48 @@ class DelayedCallsTest {
         }
     }
 
+    /** The transport's thread then reads what came meanwhile, interrupts above all; the request keeps its place. */
+    @Test
+    void handle_whereASlotGetsFree_waitsOnWithoutTheTransportsThread() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            busyFor(dispatcher, 2);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
+            Thread transport = new Thread(() -> dispatcher.handle(exchange));
+            transport.start();
+            clock.awaitWaiting(1);
+            MemoryExchange behind = stat(dispatcher);
+            exchange.handsOver(HandOver.COPY);
+            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            Eventually.holds("the thread reads on", () -> !transport.isAlive());
+            assertThat(exchange.answeredBy().answers).isZero();
+            assertThat(metrics.delayed()).isEqualTo(3);
+            after(2 * SECOND);
+            answered(exchange);
+            assertThat(behind.answers).isZero();
+            after(SECOND);
+            answered(behind);
+        }
+    }
+
+    @Test
+    void interrupt_whatLeftTheTransportsThread_isAnsweredWithinASecond() throws InterruptedException {
+        try (Dispatcher dispatcher = dispatcher(0, 1)) {
+            busyFor(dispatcher, 10);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
+            Thread transport = new Thread(() -> dispatcher.handle(exchange));
+            transport.start();
+            clock.awaitWaiting(1);
+            exchange.handsOver(HandOver.COPY);
+            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            Eventually.holds("the thread reads on", () -> !transport.isAlive());
+            interrupt(dispatcher, 100);
+            after(DelayedCalls.INTERRUPTED_NANOS);
+            answered(exchange);
+        }
+    }
+
     @Test
     void close_whileTheTransportsThreadWaits_letsItGoOn() throws InterruptedException {
         MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
@@ -315,6 +358,40 @@ class DelayedCallsTest {
         }
         transport.join();
         answered(exchange);
+    }
+
+    /** All of a batch are out of their queues already. */
+    @Test
+    void turn_thatFails_isToldAndKeepsNoOther() throws InterruptedException {
+        DelayedCalls calls = new DelayedCalls(new RateLimit(0, 1000), metrics, this::plan);
+        List<Throwable> told = new ArrayList<>();
+        AtomicInteger came = new AtomicInteger();
+        Thread timer = new Thread(() -> {
+            for (int i = 0; i < 2; i++) {
+                calls.add(asCall(), call -> fail(), false);
+                calls.add(asCall(), call -> came.incrementAndGet(), false);
+                after(SECOND);
+            }
+            calls.add(asCall(), call -> came.incrementAndGet(), false);
+            calls.add(asCall(), call -> came.incrementAndGet(), false);
+            calls.endAll(call -> fail());
+        });
+        timer.setUncaughtExceptionHandler((thread, failure) -> told.add(failure));
+        timer.start();
+        timer.join();
+        assertThat(came).hasValue(2);
+        assertThat(told).hasSize(4).hasOnlyElementsOfType(OutOfMemoryError.class);
+        assertThat(metrics.delayed()).isZero();
+    }
+
+    private static void fail() {
+        throw new OutOfMemoryError("unable to create native thread");
+    }
+
+    private Call asCall() {
+        Call call = new Call(asked(Opcode.GETATTR, new byte[16], Message.NOTHING));
+        call.begin(clock.nanos());
+        return call;
     }
 
     private synchronized int timers() {

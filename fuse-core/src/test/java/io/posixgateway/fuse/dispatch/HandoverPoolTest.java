@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class HandoverPoolTest {
@@ -166,5 +167,37 @@ class HandoverPoolTest {
         });
         after(2 * HandoverPool.STUCK_NANOS);
         assertThat(running).hasValue(expected);
+    }
+
+    /** As at a limit of processes: the request can be answered, and who ends a process that is out of memory is told. */
+    @Test
+    void whatGetsNoThreadIsRefusedAndTold() throws InterruptedException {
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        AtomicReference<Boolean> taken = new AtomicReference<>();
+        HandoverPool poor = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan) {
+            @Override
+            Thread newThread(Runnable work) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+        };
+        Thread asking = new Thread(() -> taken.set(poor.execute(() -> {})));
+        asking.setUncaughtExceptionHandler((thread, failure) -> told.set(failure));
+        asking.start();
+        asking.join();
+        assertThat(taken).hasValue(false);
+        assertThat(told.get()).isInstanceOf(OutOfMemoryError.class);
+    }
+
+    @Test
+    void whatFailsLaterIsTold() throws InterruptedException {
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        HandoverPool.later()
+                .run(
+                        () -> {
+                            Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> told.set(failure));
+                            throw new OutOfMemoryError("Direct buffer memory");
+                        },
+                        0);
+        Eventually.holds("it is told", () -> told.get() instanceof OutOfMemoryError);
     }
 }

@@ -31,7 +31,7 @@ public final class MemoryExchange extends Exchange {
     private final Shape shape;
     private final ByteBuffer message;
     private final ByteBuffer payload;
-    private final HandOver handOver;
+    private volatile HandOver handOver;
     private volatile CountDownLatch answered = new CountDownLatch(1);
     private int messageBytes;
     private int pid = 77;
@@ -63,6 +63,11 @@ public final class MemoryExchange extends Exchange {
 
     private static ByteBuffer buffer() {
         return ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.nativeOrder());
+    }
+
+    /** From now on; any thread. */
+    public void handsOver(HandOver what) {
+        handOver = what;
     }
 
     /** The requests that follow are of this process. */

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,17 @@ class LimitedMountIT {
             import os, sys, threading
             for i in range(int(sys.argv[2])):
                 threading.Thread(target=os.stat, args=(f"{sys.argv[1]}/f{i}",)).start()
+            """;
+
+    private static final int WRITES = 100;
+
+    private static final String WRITERS = """
+            import mmap, os, sys, threading
+            content = mmap.mmap(-1, 1 << 20)
+            def write(i):
+                os.write(os.open(f"{sys.argv[1]}/f{i}", os.O_WRONLY | os.O_DIRECT), content)
+            for i in range(int(sys.argv[2])):
+                threading.Thread(target=write, args=(i,)).start()
             """;
 
     /** Far less than the last reader is to wait: a second for each. */
@@ -65,6 +77,21 @@ class LimitedMountIT {
                 int gone = (int) TimeUnit.NANOSECONDS.toSeconds(clock.nanos() - killed);
                 reader.await(Math.max(0, SOON_SECONDS - gone));
             }
+            assertThat(session.ended()).isFalse();
+        }
+    }
+
+    /** More than the memory for delayed requests: every thread of the transport holds one up, until the first turn makes room. */
+    @Test
+    void writers_thatFillTheMemoryOfDelayedRequests_canBeKilled(@TempDir Path folder) throws Exception {
+        try (FuseSession session = mount(folder, TransportChoice.DEVFUSE, new RateLimit(MIB, 0))) {
+            Command writers = new Command("python3", "-c", WRITERS, folder.toString(), Integer.toString(WRITES));
+            try {
+                awaitSteady(session);
+            } finally {
+                writers.close();
+            }
+            writers.await(SOON_SECONDS);
             assertThat(session.ended()).isFalse();
         }
     }
