@@ -157,9 +157,16 @@ versions: build
 	  -Dpgw.versions="$$versions" -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/versions-*.json"
 
-LONG := fault versions simulation stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+# The native library, the file system in memory and takeovers on Linux 5.10, 6.1 and 6.12 in user mode, about 5 min each; the
+# kernels are downloaded once (KERNELS='6.1 6.12', KILLS=5).
+.PHONY: old-kernels
+old-kernels: build
+	@$(MAKE) -s -C fuse-core/src/main/c tests
+	@fuse-core/src/test/kernels/old_kernels.py --kills $(or $(KILLS),5) $(KERNELS)
 
-long: ## Run one of the long tests: TEST=fault, versions, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+LONG := fault versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+
+long: ## Run one of the long tests: TEST=fault, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 

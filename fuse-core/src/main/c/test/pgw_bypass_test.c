@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -298,8 +299,30 @@ static void blocks_are_given_whole_or_not_at_all_and_for_reading_alone(void **st
     close(folder);
 }
 
+/* Whoever asked for a server must hear of it: as no error, it would be taken for a server. */
+static void who_cannot_listen_is_told_why(void **state) {
+    char path[200] = "/tmp/";
+    struct rlimit before;
+    struct rlimit none;
+    int error = 0;
+    (void)state;
+    assert_null(pgw_bypass_listen("/tmp/pgw-bypass-is-not-there/socket", &error));
+    assert_int_equal(error, ENOENT);
+    memset(path + strlen(path), 'a', 150);
+    assert_null(pgw_bypass_listen(path, &error));
+    assert_int_equal(error, ENAMETOOLONG);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    error = 0;
+    assert_null(pgw_bypass_listen("/tmp/pgw-bypass-socket", &error));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(error, EMFILE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_cannot_listen_is_told_why),
         cmocka_unit_test_setup_teardown(a_question_brings_what_the_kernel_knows_of_the_proof, begin,
                                         end),
         cmocka_unit_test_setup_teardown(what_is_no_question_is_hung_up_on, begin, end),

@@ -12,11 +12,18 @@ import java.nio.file.Path;
  */
 final class Reserve {
     private static final int BYTES = 1 << 18;
+    private static final long LEAST_ROOM_BYTES = 4L * BYTES;
+    /** After so many writes without it, whether there is room again is asked: not at each, as a disk stays full for long. */
+    private static final int WRITES = 64;
 
+    private final Path folder;
     private final Path file;
+    /** Writes until it may be made again; 0: it is there. */
+    private int missing;
 
-    Reserve(Path file) {
-        this.file = file;
+    Reserve(Path folder, String name) {
+        this.folder = folder;
+        this.file = folder.resolve(name);
     }
 
     /** Sees to it that it is there, if there is room. */
@@ -26,6 +33,7 @@ final class Reserve {
                 Files.write(file, new byte[BYTES]);
             }
         } catch (IOException e) {
+            missing = WRITES;
             org.slf4j.LoggerFactory.getLogger(Reserve.class)
                     .warn("No disk space is reserved, because {}", e.toString());
         }
@@ -39,7 +47,25 @@ final class Reserve {
             if (!DiskErrno.isFull(e) || !Files.deleteIfExists(file)) {
                 throw e;
             }
+            missing = WRITES;
             writeAll(channel, bytes);
+        }
+        if (missing > 0 && --missing == 0) {
+            refill();
+        }
+    }
+
+    /** Only where it does not take the room that there is for others. */
+    private void refill() {
+        missing = WRITES;
+        try {
+            if (Files.getFileStore(folder).getUsableSpace() > LEAST_ROOM_BYTES) {
+                missing = 0;
+                fill();
+            }
+        } catch (IOException e) {
+            org.slf4j.LoggerFactory.getLogger(Reserve.class)
+                    .debug("Nothing says how full the disk is: {}", e.toString());
         }
     }
 

@@ -53,7 +53,7 @@ public final class VolumeFolder implements AutoCloseable {
         try {
             make(path);
             lock = VolumeLock.take(path);
-            Reserve reserve = new Reserve(path.resolve(RESERVE));
+            Reserve reserve = new Reserve(path, RESERVE);
             NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();

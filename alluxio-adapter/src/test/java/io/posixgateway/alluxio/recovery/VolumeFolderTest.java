@@ -10,7 +10,9 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -293,6 +295,68 @@ class VolumeFolderTest {
 
     private static int run(String... words) throws Exception {
         return new ProcessBuilder(words).start().waitFor();
+    }
+
+    /** Writes until the disk is full. */
+    private static void fill(Path disk) throws IOException {
+        try (OutputStream file = Files.newOutputStream(disk.resolve("filler"))) {
+            while (true) {
+                file.write(new byte[4096]);
+            }
+        } catch (IOException full) {
+            assertThat(DiskErrno.isFull(full)).isTrue();
+        }
+    }
+
+    private static void move(NodeLog nodes, long first, long last) throws StoreException {
+        for (long node = first; node <= last; node++) {
+            nodes.moved(node, node + 1);
+        }
+    }
+
+    /** What the kernel will ask by must not be lost: who cannot note it must refuse the change. */
+    @Test
+    void the_log_of_nodes_takes_pairs_from_the_reserve_each_time_the_disk_is_full(@TempDir Path disk) throws Exception {
+        assumeTrue(Built.isRoot() && run("mount", "-t", "tmpfs", "-o", "size=2m", "none", disk.toString()) == 0);
+        try {
+            Path root = disk.resolve("volume");
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                fill(disk);
+                move(folder.nodes(), 1, 10_000);
+                Files.delete(disk.resolve("filler"));
+                move(folder.nodes(), 10_001, 10_100);
+                fill(disk);
+                move(folder.nodes(), 10_101, 20_000);
+            }
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.nodes().inherited()).hasSize(20_000);
+            }
+        } finally {
+            run("umount", "-l", disk.toString()); // the JVM has a file of it mapped
+        }
+    }
+
+    /** A store into a hole of a mapped file would find out that the disk is full, by a signal that ends the process. */
+    @Test
+    void what_is_passed_through_is_read_and_not_noted_where_its_file_has_holes_and_the_disk_is_full(@TempDir Path disk)
+            throws Exception {
+        assumeTrue(Built.isRoot() && run("mount", "-t", "tmpfs", "-o", "size=1m", "none", disk.toString()) == 0);
+        try {
+            Path root = disk.resolve("volume");
+            StateFolder.make(root);
+            Path log = root.resolve("passthrough");
+            Files.write(log, ByteBuffer.allocate(8).putLong(5).array());
+            try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
+                channel.write(ByteBuffer.allocate(1), 16_385 * 8 - 1);
+            }
+            fill(disk);
+            try (VolumeFolder folder = VolumeFolder.open(root)) {
+                assertThat(folder.passthrough().inherited()).containsExactly(5L);
+                assertThat(folder.passthrough().add(6)).isFalse();
+            }
+        } finally {
+            run("umount", "-l", disk.toString());
+        }
     }
 
     /** As the kernel makes a disk that has an error. */

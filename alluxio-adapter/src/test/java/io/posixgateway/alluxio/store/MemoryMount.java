@@ -50,6 +50,7 @@ public final class MemoryMount implements AutoCloseable {
         private @Nullable Path spool;
         private boolean passthrough;
         private boolean readOnly;
+        private Runnable left = () -> {};
         private Clock clock;
 
         private Builder(MemoryStore store) {
@@ -84,6 +85,12 @@ public final class MemoryMount implements AutoCloseable {
         /** The time it goes by, which is the cluster's, too. */
         public Builder by(Clock time) {
             clock = time;
+            return this;
+        }
+
+        /** What happens once there is a copy of what the earlier process kept. */
+        public Builder afterLeaving(Runnable act) {
+            left = act;
             return this;
         }
 
@@ -139,6 +146,7 @@ public final class MemoryMount implements AutoCloseable {
                 if (earlier != null) {
                     earlier.leaveTo(folder);
                 }
+                left.run();
                 AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, clock), kernelGoesOn);
                 AlluxioFileSystem opened =
                         AlluxioMount.openKept(new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.recovery.DiskErrno;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +24,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The disk of the spool takes nothing, not even a name: files can be read, and changed as soon as there is room. */
+/**
+ * The disk of the spool takes nothing, not even a name: files can be read, and changed as soon as there is room. A takeover needs none.
+ */
 class FullDiskTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final Path disk;
@@ -50,10 +55,20 @@ class FullDiskTest {
     private List<Path> fill() {
         List<Path> made = new ArrayList<>();
         try {
+            Path bytes = disk.resolve("fill-0");
+            made.add(bytes);
+            try (OutputStream file = Files.newOutputStream(bytes)) {
+                while (true) {
+                    file.write(new byte[4096]);
+                }
+            } catch (IOException full) {
+                assertThat(DiskErrno.isFull(full)).isTrue();
+            }
             while (true) {
                 made.add(Files.createFile(disk.resolve("fill-" + made.size())));
             }
         } catch (IOException full) {
+            assertThat(DiskErrno.isFull(full)).isTrue();
             return made;
         }
     }
@@ -84,5 +99,33 @@ class FullDiskTest {
             assertThat(mount.read("/new")).isEqualTo("content");
         }
         assertThat(cluster.ufs().read("/file")).asString().isEqualTo("later");
+    }
+
+    /** Its files may have been written by the one before until the disk was full, which is what a takeover must not need room for. */
+    @Test
+    void nextProcess_onAFullDisk_goesOnWithAFileThatIsBeingWritten() throws Exception {
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(disk.resolve("first"), null)) {
+            killed.write("/other", "other");
+            OpenFile file = killed.create("/file").write("text");
+            OpenFile replaced = killed.openToWrite("/other").write("OTHER");
+            killed.kill();
+            List<Path> filler = new ArrayList<>();
+            try (MemoryMount next = MemoryMount.of(cluster.connect())
+                    .afterLeaving(() -> filler.addAll(fill()))
+                    .openKept(disk.resolve("next"), killed)) {
+                assertThat(next.read("/other")).isEqualTo("OTHER");
+                try (OpenFile same = next.inherited(file)) {
+                    assertThat(same.readText()).isEqualTo("text");
+                }
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
+                for (Path each : filler) {
+                    Files.delete(each);
+                }
+                next.inherited(replaced).close();
+                assertThat(cluster.ufs().read("/other")).asString().isEqualTo("OTHER");
+                next.write("/new", "content");
+                assertThat(next.read("/new")).isEqualTo("content");
+            }
+        }
     }
 }

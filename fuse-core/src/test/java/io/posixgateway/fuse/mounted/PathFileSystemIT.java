@@ -46,7 +46,8 @@ class PathFileSystemIT {
                             "a_sparse_file_holds_only_its_data",
                             "holes_and_data_are_found",
                             "fallocate_grows_and_keeps",
-                            "fallocate_punches_holes_and_zeroes",
+                            "fallocate_punches_holes",
+                            "fallocate_zeroes_a_range",
                             "statfs_tells_space_and_name_length")),
             Map.entry(
                     "the mirror keeps one time",

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** A program that serves a kept session until it is killed or told to end: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER TRANSPORT. */
+/** A program that serves a kept session until it is killed or told to end: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER TRANSPORT [CLONE_FD]. */
 final class KeptServer {
     private KeptServer() {}
 
@@ -13,7 +13,7 @@ final class KeptServer {
     public static void main(String[] args) throws Exception {
         KeptSession kept = new KeptSession(
                 Integer.parseInt(args[0]),
-                -1,
+                args.length > 6 ? Integer.parseInt(args[6]) : -1,
                 -1,
                 Integer.parseInt(args[1]),
                 args[2],

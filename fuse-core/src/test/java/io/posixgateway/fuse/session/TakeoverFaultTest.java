@@ -49,7 +49,12 @@ class TakeoverFaultTest {
             throws Exception {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         assumeTrue(root(), "only root can mount as a keeper does");
-        serveByTurns("devfuse", signal, Map.of("KERNEL_LACKS", lacks, "READERS", "8"), work);
+        String said = serveByTurns("devfuse", signal, Map.of("KERNEL_LACKS", lacks, "READERS", "8"), work);
+        assertThat(said)
+                .contains(
+                        lacks.startsWith("resend")
+                                ? "takeover clone(calls in flight fail when this process is killed)"
+                                : "takeover resend");
     }
 
     /** The rest of what these kernels lack: they send again, so no call fails. In the long form, as each row takes a while. */
@@ -70,7 +75,8 @@ class TakeoverFaultTest {
         serveByTurns("uring", "KILL", Map.of("READERS", "1", "WRITERS", "0", "ONE_CPU", "yes"), work);
     }
 
-    private static void serveByTurns(String transport, String signal, Map<String, String> load, Path work)
+    /** What it says. */
+    private static String serveByTurns(String transport, String signal, Map<String, String> load, Path work)
             throws Exception {
         Path folder = Files.createDirectory(work.resolve("folder"));
         Path target = Files.createDirectory(work.resolve("mount"));
@@ -96,6 +102,7 @@ class TakeoverFaultTest {
             String said = new String(keeper.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(keeper.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(keeper.exitValue()).as(said).isZero();
+            return said;
         } finally {
             keeper.destroyForcibly();
         }
