@@ -200,9 +200,7 @@ final class Draft {
         } else {
             spool.reserve(mode, offset, bytes);
         }
-        if (mode != Stat.FALLOC_KEEP_SIZE) {
-            touch();
-        }
+        touch();
         return 0;
     }
 

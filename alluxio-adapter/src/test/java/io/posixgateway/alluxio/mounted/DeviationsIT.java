@@ -40,6 +40,8 @@ class DeviationsIT {
             setxattr_moves_ctime False
             removexattr_moves_ctime False
             chmod_moves_ctime True
+            time_given_while_mapped moves
+            time_given_after_msync stays
             files_of_statfs (0, 0)
             """;
 
