@@ -94,6 +94,7 @@ def main(d):
     os.mkdir(f"{d}/folder")
     os.mkdir(f"{d}/folder/below")
     attempt("hard_link", os.link, f"{d}/a", f"{d}/c")
+    attempt("hard_link_elsewhere", os.link, f"{d}/a", f"{d}/folder/c")
     attempt("exchange", exchange, f"{d}/a", f"{d}/b")
     attempt("reserve", fallocate, f"{d}/b", 0)
     attempt("punch", fallocate, f"{d}/b", FALLOC_FL_PUNCH_HOLE_KEEP_SIZE)

@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param names between the names of the mount and those in Alluxio
- * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive
+ * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive, or {@link HardLinks#BY_USE}
  * @param cacheEntries ceiling of the files and directories kept in memory beyond those the kernel knows
  * @param cacheBytes ceiling of the memory of all of them
  * @param blockFiles open block files kept
@@ -169,10 +169,11 @@ public record AdapterOptions(
                             "strict"),
                     Option.oneOf(
                             "link_errno",
-                            "EOPNOTSUPP",
-                            "What link answers, as Alluxio has no hard links: on EOPNOTSUPP, RocksDB, Flink and Pebble copy the"
-                                    + " files of a checkpoint; on EXDEV, OSTree copies, too; on EPERM, these fail, and Python's"
-                                    + " Maildir renames.",
+                            "auto",
+                            "What link answers, as Alluxio has no hard links. On EPERM, Python's mailbox renames; on EOPNOTSUPP,"
+                                    + " RocksDB, Flink and Pebble copy the files of a checkpoint; on EXDEV, OSTree copies, too."
+                                    + " auto: EPERM within a directory or a Maildir, else EOPNOTSUPP.",
+                            "auto",
                             "EOPNOTSUPP",
                             "EXDEV",
                             "EPERM"),
@@ -287,6 +288,7 @@ public record AdapterOptions(
 
     private static int linkErrno(String name) {
         return switch (name) {
+            case "auto" -> HardLinks.BY_USE;
             case "EPERM" -> Errno.EPERM;
             case "EXDEV" -> Errno.EXDEV;
             default -> Errno.EOPNOTSUPP;

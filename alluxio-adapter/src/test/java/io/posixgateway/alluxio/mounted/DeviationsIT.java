@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 /** What differs from a local disk, each with the answer that docs/semantics.md tells. */
 class DeviationsIT {
     private static final String ANSWERS = """
-            hard_link EOPNOTSUPP
+            hard_link EPERM
+            hard_link_elsewhere EOPNOTSUPP
             exchange EINVAL
             reserve None
             punch None
