@@ -73,7 +73,10 @@ MOUNTED_TESTS := **/alluxio/mounted/*Test.java,**/alluxio/mounted/*IT.java
 SHORT_MVN := MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $$MAVEN_OPTS" $(MVN) -Dquick
 # On a tree that is built, Maven makes nothing: lanes share its target folders, and what one makes anew the other may be reading.
 COMPILED := -Dprotoc.skip -Dexec.skip -Dmaven.resources.skip -Dmaven.main.skip -Dpgw.tests.compiled=true
-MVN_TEST := $(SHORT_MVN) $(if $(BUILT),,$(COMPILED)) -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
+# Minutes after which a class of these tests hangs: its threads are printed, and it is ended. 0: never.
+TEST_LIMIT ?= 15
+WATCHED := -Djunit.jupiter.extensions.autodetection.enabled=true -Dpgw.test.limit=$(TEST_LIMIT)
+MVN_TEST := $(SHORT_MVN) $(WATCHED) $(if $(BUILT),,$(COMPILED)) -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.surefire=info \
   $(if $(AGAIN),-Dsurefire.rerunFailingTestsCount=1) test
 CORE := -pl fuse-core
 ADAPTER := -Dpgw.skip.core=true

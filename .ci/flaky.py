@@ -6,7 +6,8 @@
     make flaky TEST='go:./internal/keeper -run TestNotices'     a package of Go; what follows are flags of go test
 
 KEEP_GOING=1 goes on after a failure; LOAD=0 does without the loops; ARGS=-Dpgw.… are properties of the JVM. Each run
-is a process of its own. The output and the reports of those that fail are kept below target/flaky.
+is a process of its own, with a folder of its own for temporary files: what it leaves mounted there when it is ended is
+taken down. The output and the reports of those that fail are kept below target/flaky.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree
 
@@ -28,6 +30,7 @@ LOOPS_PER_PROCESSOR = 2
 # One that takes longer hangs: its threads are printed, and it counts as failed.
 LIMIT_SECONDS = 1200
 GRACE_SECONDS = 10
+UNMOUNT_SECONDS = 60
 # It ends with its parent, however that ends.
 LOOP = "while kill -0 $PPID 2>/dev/null; do :; done"
 POM = "{http://maven.apache.org/POM/4.0.0}"
@@ -50,7 +53,8 @@ def java_command(test, arguments):
     classes = [str(target / "test-classes"), str(target / "classes"), (target / "flaky.classpath").read_text().strip()]
     select = f"--select-method={name}#{method}" if method else f"--select-class={name}"
     launch = ["org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors"]
-    command = ["java", *java_options(module), *arguments, "-cp", ":".join(classes), *launch]
+    place = "-Djava.io.tmpdir={temporary}"
+    command = ["java", *java_options(module), place, *arguments, "-cp", ":".join(classes), *launch]
     return ROOT / module, [*command, "--details=tree", "--reports-dir={reports}", select]
 
 
@@ -89,10 +93,16 @@ def run(folder, command, place):
     """One run; None if it passed, else why it did not."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    command = [word.replace("{reports}", str(place)) for word in command]
-    with open(place / "output", "w") as output:
+    with temporary() as below, open(place / "output", "w") as output:
+        command = [word.replace("{reports}", str(place)).replace("{temporary}", below) for word in command]
         process = subprocess.Popen(
-            command, cwd=folder, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            cwd=folder,
+            env={**os.environ, "TMPDIR": below},
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
         try:
             status = process.wait(LIMIT_SECONDS)
@@ -103,6 +113,34 @@ def run(folder, command, place):
             return f"not over after {LIMIT_SECONDS} s"
         finally:
             end(process)
+
+
+@contextlib.contextmanager
+def temporary():
+    """A folder for the temporary files of a run; its name is short, as those of sockets are that lie in it."""
+    folder = tempfile.mkdtemp(prefix="flaky-")
+    try:
+        yield folder
+    finally:
+        take_down(folder)
+        if not mounts(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def mounts(folder):
+    """What is mounted below a folder, the innermost first; nothing is touched for that, as a dead mount may hang."""
+    table = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+    points = [line.split()[4].encode().decode("unicode_escape") for line in table]
+    return sorted((point for point in points if point.startswith(f"{folder}/")), reverse=True)
+
+
+def take_down(folder):
+    """A mount whose server was killed answers nobody, and nobody else takes it away."""
+    for point in mounts(folder):
+        command = ["umount", "-l", point] if os.geteuid() == 0 else ["fusermount3", "-uz", point]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, timeout=UNMOUNT_SECONDS, check=False)
+        print(f"    taken down: {point}", flush=True)
 
 
 def end(process):
@@ -124,13 +162,21 @@ def main():
     if not options.test.strip():
         print(__doc__)
         return 2
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
     kept = ROOT / "target/flaky" / re.sub(r"[^\w#.-]+", "_", options.test)
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     find = go_command if options.test.startswith("go:") else java_command
     folder, command = find(options.test, arguments)
     return repeat(options, folder, command, kept)
+
+
+def leave(number, _):
+    """Ends what runs, once: who sends a second signal does not get a mount left behind."""
+    for other in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(other, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def repeat(options, folder, command, kept):

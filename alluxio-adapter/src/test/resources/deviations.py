@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import mmap
 import os
 import sys
 
@@ -63,6 +64,16 @@ def access_time_after_reading(path):
     return int(os.stat(path).st_atime)
 
 
+def time_given_while_mapped(path, sync):
+    """Writes through a mapping, sets the time, and only then unmaps and closes."""
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 1) as mapped:
+        mapped[0] = 121
+        if sync:
+            mapped.flush()
+        os.utime(path, (1000, 1000))
+    return "stays" if int(os.stat(path).st_mtime) == 1000 else "moves"
+
+
 def change_time_moved(path, change, *arguments):
     before = os.stat(path).st_ctime_ns
     change(path, *arguments)
@@ -83,6 +94,7 @@ def main(d):
     os.mkdir(f"{d}/folder")
     os.mkdir(f"{d}/folder/below")
     attempt("hard_link", os.link, f"{d}/a", f"{d}/c")
+    attempt("hard_link_elsewhere", os.link, f"{d}/a", f"{d}/folder/c")
     attempt("exchange", exchange, f"{d}/a", f"{d}/b")
     attempt("reserve", fallocate, f"{d}/b", 0)
     attempt("punch", fallocate, f"{d}/b", FALLOC_FL_PUNCH_HOLE_KEEP_SIZE)
@@ -101,6 +113,8 @@ def main(d):
     attempt("setxattr_moves_ctime", change_time_moved, f"{d}/b", os.setxattr, "user.test", b"1")
     attempt("removexattr_moves_ctime", change_time_moved, f"{d}/b", os.removexattr, "user.test")
     attempt("chmod_moves_ctime", change_time_moved, f"{d}/b", os.chmod, 0o600)
+    attempt("time_given_while_mapped", time_given_while_mapped, f"{d}/b", False)
+    attempt("time_given_after_msync", time_given_while_mapped, f"{d}/b", True)
     attempt("files_of_statfs", lambda: (os.statvfs(d).f_files, os.statvfs(d).f_ffree))
 
 

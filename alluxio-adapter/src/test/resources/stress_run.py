@@ -54,7 +54,7 @@ def look_around(root, over):
 
 def remove(root, ufs):
     """Files deleted while open leave their directory with the last close, which the kernel tells a moment later."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         try:
             return shutil.rmtree(root)

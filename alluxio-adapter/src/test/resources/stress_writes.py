@@ -295,9 +295,8 @@ class Writes(Stress):
         while self.opened:
             self.close()
         self.compare(self.root)
-        deadline = (
-            time.monotonic() + 20
-        )  # what was never written is published by the last close, which is heard of late
+        # What was never written is published by the last close, which is heard of late.
+        deadline = time.monotonic() + 60
         while True:
             try:
                 return self.compare(self.ufs)

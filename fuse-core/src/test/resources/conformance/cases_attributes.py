@@ -7,7 +7,7 @@ import stat
 import struct
 import time
 
-from suite import Skipped, as_user, case, equal, fails, write
+from suite import Skipped, as_user, case, equal, fails, times_moved_by, write
 
 
 def permissions(path):
@@ -151,6 +151,34 @@ def chmod_moves_the_change_time(d):
     os.chmod(f"{d}/f", 0o600)
     if os.stat(f"{d}/f").st_ctime_ns <= before:
         raise AssertionError("the time stayed as it was")
+
+
+@case
+def chown_of_neither_owner_nor_group_moves_the_change_time(d):
+    write(f"{d}/f")
+    os.mkdir(f"{d}/s")
+    os.symlink("f", f"{d}/l")
+    for path in (f"{d}/f", f"{d}/s", f"{d}/l"):
+        equal(times_moved_by(path, os.lchown, path, -1, -1), "c", path)
+
+
+@case
+def truncation_to_the_length_of_the_file_moves_its_times(d):
+    write(f"{d}/f", b"content")
+    equal(times_moved_by(f"{d}/f", os.truncate, f"{d}/f", 7), "mc")
+    with open(f"{d}/f", "r+b") as file:
+        equal(times_moved_by(f"{d}/f", os.ftruncate, file.fileno(), 7), "mc", "by descriptor")
+        equal(times_moved_by(f"{d}/f", os.ftruncate, file.fileno(), 7), "mc", "once more")
+    write(f"{d}/empty")
+    equal(times_moved_by(f"{d}/empty", write, f"{d}/empty"), "mc", "O_TRUNC of an empty file")
+
+
+@case
+def names_do_not_move_the_access_time_of_their_directory(d):
+    os.mkdir(f"{d}/s")
+    equal(times_moved_by(f"{d}/s", write, f"{d}/s/f"), "mc")
+    equal(times_moved_by(f"{d}/s", os.rename, f"{d}/s/f", f"{d}/s/g"), "mc")
+    equal(times_moved_by(f"{d}/s", os.unlink, f"{d}/s/g"), "mc")
 
 
 @case

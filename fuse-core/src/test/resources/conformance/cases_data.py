@@ -9,7 +9,7 @@ import platform
 import random
 import threading
 
-from suite import Skipped, case, equal, fails, read, write
+from suite import Skipped, case, equal, fails, read, times_moved_by, write
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 KEEP_SIZE, PUNCH_HOLE, COLLAPSE_RANGE, ZERO_RANGE = 1, 2, 8, 16
@@ -215,6 +215,16 @@ def fallocate_grows_and_keeps(d):
         equal(os.fstat(f).st_size, MIB)
         equal(os.pread(f, 100, 0), bytes(100))
         fails(errno.EINVAL, fallocate, f, 0, 0, 0)
+
+
+@case
+def fallocate_moves_the_times_whatever_it_does(d):
+    path = f"{d}/f"
+    with opened(path) as f:
+        os.write(f, b"x" * 10_000)
+        for mode in (0, KEEP_SIZE, ZERO_RANGE, ZERO_RANGE | KEEP_SIZE, PUNCH_HOLE | KEEP_SIZE):
+            equal(times_moved_by(path, fallocate, f, mode, 0, 100), "mc", f"mode {mode}")
+        equal(times_moved_by(path, fallocate, f, KEEP_SIZE, 0, 100_000), "mc", "behind the end")
 
 
 @case

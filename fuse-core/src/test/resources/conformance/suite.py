@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import sys
+import time
 
 CASES = []
 SHORT = False
@@ -64,6 +65,15 @@ def read(path):
     """The bytes of a file."""
     with open(path, "rb") as file:
         return file.read()
+
+
+def times_moved_by(path, call, *arguments):
+    """Which times of a file a call moves: of the content (m), of the last change (c), of the last access (a)."""
+    before = os.lstat(path)
+    time.sleep(0.02)
+    call(*arguments)
+    after = os.lstat(path)
+    return "".join(of for of in "mca" if getattr(after, f"st_{of}time_ns") != getattr(before, f"st_{of}time_ns"))
 
 
 def as_user(uid, gid, function, groups=()):

@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
  * @param readAheadBytes window of each remote stream; 0: none
  * @param bufferBytes memory of all windows together
  * @param names between the names of the mount and those in Alluxio
- * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive
+ * @param linkErrno what {@code link} answers, as Alluxio has no hard links; positive, or {@link HardLinks#BY_USE}
  * @param cacheEntries ceiling of the files and directories kept in memory beyond those the kernel knows
  * @param cacheBytes ceiling of the memory of all of them
  * @param blockFiles open block files kept
@@ -173,10 +173,12 @@ public record AdapterOptions(
                             "strict"),
                     Option.oneOf(
                             "link_errno",
-                            "EOPNOTSUPP",
-                            "The errno of link, because Alluxio has no hard links: after EOPNOTSUPP, RocksDB, Flink and"
-                                    + " Pebble copy the files of a checkpoint instead; after EXDEV, OSTree copies, too;"
-                                    + " after EPERM, these fail, and Python's Maildir renames.",
+                            "auto",
+                            "The errno of link, because Alluxio has no hard links. After EPERM, Python's mailbox renames;"
+                                    + " after EOPNOTSUPP, RocksDB, Flink and Pebble copy the files of a checkpoint; after"
+                                    + " EXDEV, OSTree copies, too. auto: EPERM within a directory or a Maildir, else"
+                                    + " EOPNOTSUPP.",
+                            "auto",
                             "EOPNOTSUPP",
                             "EXDEV",
                             "EPERM"),
@@ -296,6 +298,7 @@ public record AdapterOptions(
 
     private static int linkErrno(String name) {
         return switch (name) {
+            case "auto" -> HardLinks.BY_USE;
             case "EPERM" -> Errno.EPERM;
             case "EXDEV" -> Errno.EXDEV;
             default -> Errno.EOPNOTSUPP;

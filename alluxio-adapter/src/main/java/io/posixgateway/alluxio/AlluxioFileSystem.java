@@ -44,6 +44,7 @@ public final class AlluxioFileSystem implements FileSystem {
     final Volume volume;
     private final Failures failures;
     private final NameOperations names;
+    private final HardLinks links;
     private final FileOperations files;
     private final AttributeOperations attributes;
     private final LongTable<DirectoryHandle> directories = new LongTable<>();
@@ -55,6 +56,7 @@ public final class AlluxioFileSystem implements FileSystem {
         this.volume = volume;
         this.failures = new Failures(rootPath, clock);
         this.names = new NameOperations(volume);
+        this.links = new HardLinks(volume);
         this.files = new FileOperations(volume);
         this.attributes = new AttributeOperations(volume);
     }
@@ -210,7 +212,10 @@ public final class AlluxioFileSystem implements FileSystem {
     /** Alluxio has no hard links. */
     @Override
     public int link(Request request, long node, long newParent, Name newName, Entry entry) {
-        return -volume.options.linkErrno();
+        int errno = volume.options.linkErrno();
+        return errno != HardLinks.BY_USE
+                ? -errno
+                : waiting("link", request, newParent, to -> -links.errno(volume.find(request, node), to));
     }
 
     @Override

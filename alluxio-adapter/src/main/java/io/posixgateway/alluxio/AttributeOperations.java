@@ -55,7 +55,8 @@ final class AttributeOperations {
         }
         if (cuts) {
             cut(inode, changes);
-        } else if (changes.has(AttributeEdit.HANDLED)) {
+        } else {
+            // chown(2) to no other owner or group asks for nothing, and moves the time of the change all the same.
             change(inode, changes);
         }
         return volume.show(request, inode, attributes);

@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,7 +22,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -66,11 +66,7 @@ class RenameConcurrencyTest {
     }
 
     private static long waiting() {
-        return Thread.getAllStackTraces().values().stream()
-                .filter(frames -> Stream.of(frames)
-                        .anyMatch(frame -> frame.getClassName().equals(Moves.class.getName())
-                                && frame.getMethodName().equals("awaitTrue")))
-                .count();
+        return Stacks.threadsIn(Moves.class, "awaitTrue");
     }
 
     private static Opened create(MemoryMount mount, long parent, String name) {

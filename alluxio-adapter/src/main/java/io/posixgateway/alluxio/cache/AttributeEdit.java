@@ -153,6 +153,12 @@ public final class AttributeEdit {
         extras.present |= PosixExtras.MODIFIED;
         extras.modifiedSeconds = time.getEpochSecond();
         extras.modifiedNanos = time.getNano();
+        if (!extras.has(PosixExtras.ACCESSED)) {
+            // That of the file that Alluxio makes of the content would be later, though nobody has read it.
+            extras.present |= PosixExtras.ACCESSED;
+            extras.accessedSeconds = Math.floorDiv(raw.accessedMillis(), 1000L);
+            extras.accessedNanos = (int) Math.floorMod(raw.accessedMillis(), 1000L) * 1_000_000;
+        }
         if (!extras.has(PosixExtras.CHANGED)
                 || Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
                         .isBefore(time)) {

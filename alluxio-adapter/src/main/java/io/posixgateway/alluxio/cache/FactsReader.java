@@ -55,7 +55,7 @@ public final class FactsReader {
                 counts ? new Moment(extras.modifiedSeconds, extras.modifiedNanos) : Moment.of(status.modifiedMillis());
         Moment accessed = extras.has(PosixExtras.ACCESSED)
                 ? new Moment(extras.accessedSeconds, extras.accessedNanos)
-                : Moment.of(status.accessedMillis());
+                : Moment.of(status.shownAccessMillis());
         Moment changed = changed(status, extras, counts);
         Facts.Extra extra = new Facts.Extra(
                 bytes,

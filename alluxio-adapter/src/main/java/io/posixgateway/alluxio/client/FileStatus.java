@@ -143,8 +143,19 @@ public record FileStatus(
                 modifiedMillis,
                 accessedMillis,
                 xattrs,
-                0,
+                createdSeconds,
                 inObjectStore);
+    }
+
+    /** Since the epoch, as stat(2) shows it where no program has set it. */
+    public long shownAccessMillis() {
+        return shownAccessMillis(directory, createdSeconds, accessedMillis);
+    }
+
+    /** Alluxio moves that of a directory with every change of its names, which is no access: it is shown as of its creation. */
+    public static long shownAccessMillis(boolean directory, int createdSeconds, long accessedMillis) {
+        boolean moves = directory && createdSeconds != 0;
+        return moves ? Integer.toUnsignedLong(createdSeconds) * 1000 : accessedMillis;
     }
 
     /** The same, cut into blocks of this length. */

@@ -228,8 +228,9 @@ public final class Facts {
 
     private void showTimes(Attributes attributes) {
         attributes.device = 0;
-        attributes.accessSeconds = Math.floorDiv(accessedMillis, 1000L);
-        attributes.accessNanos = nanosOf(accessedMillis);
+        long accessed = FileStatus.shownAccessMillis(kind.directory, createdSeconds, accessedMillis);
+        attributes.accessSeconds = Math.floorDiv(accessed, 1000L);
+        attributes.accessNanos = nanosOf(accessed);
         attributes.modifySeconds = Math.floorDiv(modifiedMillis, 1000L);
         attributes.modifyNanos = nanosOf(modifiedMillis);
         attributes.changeSeconds = attributes.modifySeconds;

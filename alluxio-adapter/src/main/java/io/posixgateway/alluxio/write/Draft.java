@@ -214,9 +214,7 @@ final class Draft {
         } else {
             spool.reserve(mode, offset, bytes);
         }
-        if (mode != Stat.FALLOC_KEEP_SIZE) {
-            touchAlone();
-        }
+        touchAlone();
         return 0;
     }
 

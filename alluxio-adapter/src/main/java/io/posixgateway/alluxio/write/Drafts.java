@@ -324,10 +324,10 @@ public final class Drafts implements AutoCloseable {
     /** 0; or NO_DRAFT, where one that there was has ended meanwhile. */
     private int truncateDraft(Inode inode, long bytes) throws StoreException {
         return inSpool(inode, true, draft -> {
-            if (draft.spool.lengthBytes() != bytes || !draft.dirty) {
+            if (draft.spool.lengthBytes() != bytes) {
                 draft.spool.truncate(bytes);
-                draft.touchAlone();
             }
+            draft.touchAlone(); // to the same length, too: its times move
             return 0;
         });
     }

@@ -55,7 +55,7 @@ public final class Node implements AutoCloseable {
     private final List<Long> adopting = new ArrayList<>();
     private final EventLoopGroup loop = new EpollEventLoopGroup(1);
     private final ManagedChannel channel;
-    private final int httpPort;
+    private final FreePort http;
     private Program gateway;
     private Program next;
     private @Nullable Program waiting;
@@ -81,7 +81,7 @@ public final class Node implements AutoCloseable {
         this.javaOptions = javaOptions;
         this.blockFolders = blockFolders;
         this.tree = tree;
-        this.httpPort = FreePort.find();
+        this.http = FreePort.take();
         this.nextKeeper = keeperToBe();
         this.keeper = startKeeper();
         this.channel = NettyChannelBuilder.forAddress(
@@ -143,7 +143,7 @@ public final class Node implements AutoCloseable {
                 "--keeper",
                 keeperSocket().toString(),
                 "--http",
-                "127.0.0.1:" + httpPort,
+                "127.0.0.1:" + http.number(),
                 "--spool",
                 folder.resolve("spool").toString()));
         arguments.addAll(blockFolders);
@@ -415,7 +415,7 @@ public final class Node implements AutoCloseable {
 
     /** The same by a reader that accepts these types. */
     public HttpResponse<String> page(String path, String accept) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + http.number() + path))
                 .header("Accept", accept)
                 .timeout(LIMIT)
                 .build();
@@ -423,7 +423,7 @@ public final class Node implements AutoCloseable {
     }
 
     public int httpPort() {
-        return httpPort;
+        return http.number();
     }
 
     @Override
@@ -446,6 +446,7 @@ public final class Node implements AutoCloseable {
         }
         keeper.close();
         nextKeeper.close();
+        http.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);
         }

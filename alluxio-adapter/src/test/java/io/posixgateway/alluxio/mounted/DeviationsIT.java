@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 /** What differs from a local disk, each with the answer that docs/semantics.md tells. */
 class DeviationsIT {
     private static final String ANSWERS = """
-            hard_link EOPNOTSUPP
+            hard_link EPERM
+            hard_link_elsewhere EOPNOTSUPP
             exchange EINVAL
             reserve None
             punch None
@@ -40,6 +41,8 @@ class DeviationsIT {
             setxattr_moves_ctime False
             removexattr_moves_ctime False
             chmod_moves_ctime True
+            time_given_while_mapped moves
+            time_given_after_msync stays
             files_of_statfs (0, 0)
             """;
 

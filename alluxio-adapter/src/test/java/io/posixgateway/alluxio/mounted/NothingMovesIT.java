@@ -133,10 +133,16 @@ class NothingMovesIT {
         }
     }
 
-    /** Mode, owner, group, length, blocks, links, both times and the inode number of all. */
+    /** Mode, owner, group, length, blocks, links, the times and the inode number of all. */
     private static List<String> stated(Path root) throws Exception {
         String all = Command.run(
-                SECONDS, "find", root.toString(), "-mindepth", "1", "-printf", "%P %y %m %U %G %s %b %n %T@ %C@ %i\\n");
+                SECONDS,
+                "find",
+                root.toString(),
+                "-mindepth",
+                "1",
+                "-printf",
+                "%P %y %m %U %G %s %b %n %T@ %C@ %A@ %i\\n");
         return all.lines().sorted().toList();
     }
 

@@ -177,6 +177,7 @@ public final class FuseRequests implements AutoCloseable {
             long lengthBytes,
             long blocks,
             int links,
+            Instant accessed,
             Instant modified,
             Instant changed) {}
 
@@ -192,6 +193,8 @@ public final class FuseRequests implements AutoCloseable {
                     reply.getLong(at + Layouts.ATTR_SIZE),
                     reply.getLong(at + Layouts.ATTR_BLOCKS),
                     reply.getInt(at + Layouts.ATTR_NLINK),
+                    Instant.ofEpochSecond(
+                            reply.getLong(at + Layouts.ATTR_ATIME), reply.getInt(at + Layouts.ATTR_ATIMENSEC)),
                     Instant.ofEpochSecond(
                             reply.getLong(at + Layouts.ATTR_MTIME), reply.getInt(at + Layouts.ATTR_MTIMENSEC)),
                     Instant.ofEpochSecond(

@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryMount.Bound;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -210,6 +211,8 @@ class KeptMountTest {
 
     private static boolean isRecoveryPausing() {
         return Thread.getAllStackTraces().keySet().stream()
-                .anyMatch(thread -> thread.getName().equals("recovery") && thread.getState() == Thread.State.WAITING);
+                .anyMatch(thread -> thread.getName().equals("recovery")
+                        && thread.getState() == Thread.State.WAITING
+                        && Stacks.isIn(thread, ManualClock.class, "sleep"));
     }
 }

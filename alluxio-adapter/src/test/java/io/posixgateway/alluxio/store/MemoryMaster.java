@@ -59,6 +59,7 @@ final class MemoryMaster {
         root.inObjectStore = ufs.kind() == MemoryUfs.Kind.OBJECT_STORE;
         root.persisted = true;
         root.modifiedMillis = nowMillis();
+        root.createdMillis = nowMillis();
         byId.put(root.id, root);
     }
 

@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.wire.Layouts;
 import java.nio.file.Path;
@@ -321,11 +323,9 @@ class NothingMovesTest {
         return new Look(node, kept, call);
     }
 
-    /** Returns when the program is through, or waits for something. */
-    private static void isThroughOrWaits(AsyncCall program) throws Exception {
-        Eventually.holds(
-                "it is through, or waits",
-                () -> program.isDone() || program.thread().getState() == Thread.State.TIMED_WAITING);
+    /** Returns when the program is through, or waits in this method. */
+    private static void isThroughOrWaits(AsyncCall program, Class<?> type, String method) throws Exception {
+        Eventually.holds("it is through, or waits", () -> program.isDone() || Stacks.threadsIn(type, method) > 0);
     }
 
     @Test
@@ -338,7 +338,7 @@ class NothingMovesTest {
                 mount.requests().chmod(look.node(), 01777);
                 setTime(mount, "/tree");
             });
-            isThroughOrWaits(program);
+            isThroughOrWaits(program, DirectoryTimes.class, "awaitRemotely");
             look.end();
             program.await();
             for (MemoryMount each : List.of(mount, other)) {
@@ -372,7 +372,7 @@ class NothingMovesTest {
             mount.fileSystem().leaveToNext();
             mount.fileSystem().close();
         });
-        isThroughOrWaits(leaves);
+        isThroughOrWaits(leaves, DirectoryTimes.class, "awaitWriters");
         assertThat(leaves.isDone()).isFalse();
         look.end();
         leaves.await();

@@ -16,6 +16,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
@@ -338,10 +339,7 @@ class DirectoryRenameTest {
     }
 
     private static boolean waitsForFiles() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Stream::of)
-                .anyMatch(frame -> frame.getMethodName().equals("awaitEnd")
-                        && frame.getClassName().equals(DirectoryRename.class.getName()));
+        return Stacks.threadsIn(DirectoryRename.class, "awaitEnd") > 0;
     }
 
     private static void rename(MemoryStore client, String from, String to) {

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.FuseRequests;
@@ -12,9 +13,9 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults.Held;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
-import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,17 +111,10 @@ class HeldPublicationTest {
         AsyncCall publishing = AsyncCall.start(publication);
         worker.await();
         AsyncCall chmod = AsyncCall.start(() -> mount.requests().chmod(node.id(), 0600));
-        Eventually.holds("the change of the mode waits", HeldPublicationTest::somebodyWaitsForFile);
+        Eventually.holds("the change of the mode waits", () -> Stacks.threadsIn(Draft.class, "await") > 0);
         worker.open();
         publishing.await();
         chmod.await();
-    }
-
-    private static boolean somebodyWaitsForFile() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Arrays::stream)
-                .anyMatch(frame -> frame.getClassName().equals(Draft.class.getName())
-                        && frame.getMethodName().equals("await"));
     }
 
     private void assertModeElsewhere(int mode) {
@@ -178,7 +172,7 @@ class HeldPublicationTest {
                             new FuseRequests.Place(FuseRequests.ROOT, "to"),
                             new FuseRequests.Place(FuseRequests.ROOT, "renamed"),
                             0));
-            Eventually.holds("the move waits", () -> cluster.clock().waiting() > 0 || move.isDone());
+            Eventually.holds("the move waits", () -> Stacks.threadsIn(Moves.class, "awaitTrue") > 0 || move.isDone());
             assertThat(move.isDone()).as("the directory moved").isFalse();
             worker.open();
             close.await();

@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A file system mounted for a test, in a temporary folder of its own. It is unmounted by {@link #close}, and at the latest
@@ -20,6 +22,13 @@ import java.util.TimerTask;
 public final class MountedFileSystem implements AutoCloseable {
     private static final long LONGEST_MILLIS = 300_000 + 1_000L * Integer.getInteger("pgw.stress.seconds", 0);
 
+    /** None may outlive a run of tests that is ended: nobody would serve it. */
+    private static final Set<MountedFileSystem> OPEN = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(one -> one.session.close())));
+    }
+
     private final Path folder;
     private final FuseSession session;
     private final Timer watchdog = new Timer("mount-watchdog", true);
@@ -27,6 +36,7 @@ public final class MountedFileSystem implements AutoCloseable {
     private MountedFileSystem(Path folder, FuseSession session) {
         this.folder = folder;
         this.session = session;
+        OPEN.add(this);
         watchdog.schedule(
                 new TimerTask() {
                     @Override
@@ -101,6 +111,7 @@ public final class MountedFileSystem implements AutoCloseable {
     public void close() throws IOException {
         watchdog.cancel();
         session.close();
+        OPEN.remove(this);
         Files.deleteIfExists(folder);
     }
 }

@@ -46,6 +46,7 @@ class PathFileSystemIT {
                             "a_sparse_file_holds_only_its_data",
                             "holes_and_data_are_found",
                             "fallocate_grows_and_keeps",
+                            "fallocate_moves_the_times_whatever_it_does",
                             "fallocate_punches_holes",
                             "fallocate_zeroes_a_range",
                             "statfs_tells_space_and_name_length")),
@@ -54,7 +55,10 @@ class PathFileSystemIT {
                     List.of(
                             "times_are_kept_to_the_nanosecond",
                             "times_of_links_and_directories_are_set",
-                            "chmod_moves_the_change_time")),
+                            "chmod_moves_the_change_time",
+                            "chown_of_neither_owner_nor_group_moves_the_change_time",
+                            "truncation_to_the_length_of_the_file_moves_its_times",
+                            "names_do_not_move_the_access_time_of_their_directory")),
             Map.entry(
                     "no extended attributes",
                     List.of(

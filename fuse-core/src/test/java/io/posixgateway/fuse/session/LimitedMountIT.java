@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A mount whose bytes or requests are limited: a program that a limit holds up can be killed, on each transport. */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LimitedMountIT {
     private static final int MIB = 1 << 20;
     private static final int READERS = 40;
@@ -50,8 +50,10 @@ class LimitedMountIT {
                 threading.Thread(target=write, args=(i,)).start()
             """;
 
-    /** Far less than the last reader is to wait: a second for each. */
-    private static final int SOON_SECONDS = 25;
+    /** Of each. The limit lets one through in a second. */
+    private static final int FILE_MIB = 4;
+    /** Far less than the last reader is to wait: a second for each MiB of each. */
+    private static final int SOON_SECONDS = 60;
 
     @ParameterizedTest
     @EnumSource(
@@ -63,7 +65,7 @@ class LimitedMountIT {
             try {
                 for (int i = 0; i < READERS; i++) {
                     readers.add(new Command(
-                            "dd", "if=" + folder.resolve("f" + i), "of=/dev/null", "bs=1M", "count=1", "iflag=direct"));
+                            "dd", "if=" + folder.resolve("f" + i), "of=/dev/null", "bs=1M", "iflag=direct"));
                 }
                 Eventually.holds("readers wait", () -> session.metrics().delayed() > 2);
             } finally {
@@ -132,7 +134,7 @@ class LimitedMountIT {
             UringSupport.assume();
         }
         return FuseSession.mount(
-                new NullFileSystem(CALLS, MIB),
+                new NullFileSystem(CALLS, FILE_MIB * MIB),
                 folder,
                 Sessions.options(transport).within(limit));
     }

@@ -114,6 +114,23 @@ abstract class AttributesContract extends ContractCase {
         sink.complete();
     }
 
+    /** It is shown as the access time, as Alluxio's moves with the names. */
+    @Test
+    void created_ofDirectory_staysWhenItsNamesChange() throws Exception {
+        store.makeDirectory(at("directory"), 0755, Map.of());
+        int created = store.status(at("directory")).createdSeconds();
+        assertThat(created).isPositive();
+        fixture.later();
+        begin(store, at("directory/file")).complete();
+        store.rename(at("directory"), at("renamed"), false);
+        fixture.later();
+        store.delete(at("renamed/file"));
+        assertThat(store.status(at("renamed")).createdSeconds()).isEqualTo(created);
+        assertThat(store.list(at(""), "", 10).entries())
+                .extracting(FileStatus::createdSeconds)
+                .containsExactly(created);
+    }
+
     @Test
     void modified_ofDirectory_isWhenItsNamesChanged() throws Exception {
         FileSink sink = begin(store, at("file"));

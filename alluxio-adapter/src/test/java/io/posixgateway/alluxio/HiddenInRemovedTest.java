@@ -1,15 +1,26 @@
-package io.posixgateway.alluxio.store;
+package io.posixgateway.alluxio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.store.AsyncCall;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
+import io.posixgateway.alluxio.store.MemoryMount.Bound;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.conformance.Stacks;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,20 +54,36 @@ class HiddenInRemovedTest {
                 && cluster.ufs().list("/").isEmpty();
     }
 
+    /** The file was deleted while it is open, and is removed now that the kernel forgets it. */
+    private static StoreFaults.Held isBeingRemoved(MemoryMount mount, String path) throws InterruptedException {
+        Bound known = mount.bind(path);
+        OpenFile file = mount.open(path);
+        mount.unlink(path);
+        file.close();
+        // The end of the handle finds that the kernel knows the file. Were it seen later, it would remove the file, too.
+        CountDownLatch done = new CountDownLatch(1);
+        mount.fileSystem().volume.later(done::countDown);
+        done.await();
+        StoreFaults.Held removal = mount.faults().on(StoreCall.DELETE).hold();
+        known.close();
+        removal.await();
+        return removal;
+    }
+
+    /** Returns when the program is through, or waits for those who go by a path that it takes away. */
+    private static void isThroughOrWaits(AsyncCall program) throws Exception {
+        Eventually.holds(
+                "it is through, or waits", () -> program.isDone() || Stacks.threadsIn(Moves.class, "awaitTrue") > 0);
+    }
+
     @Test
     void rmdir_whileDeletedFileInItIsBeingRemoved_leavesNothing() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             mount.mkdir("/d");
             mount.write("/d/file", "text");
-            OpenFile file = mount.open("/d/file");
-            mount.unlink("/d/file");
-            StoreFaults.Held removal = mount.faults().on(StoreCall.DELETE).hold();
-            file.close();
-            removal.await();
+            StoreFaults.Held removal = isBeingRemoved(mount, "/d/file");
             AsyncCall rmdir = AsyncCall.start(() -> mount.rmdir("/d"));
-            Eventually.holds(
-                    "it is through, or waits",
-                    () -> rmdir.isDone() || rmdir.thread().getState() == Thread.State.TIMED_WAITING);
+            isThroughOrWaits(rmdir);
             removal.open();
             rmdir.await();
             Eventually.holds("nothing is left", this::isEmpty);
@@ -69,15 +96,9 @@ class HiddenInRemovedTest {
             mount.mkdir("/new");
             mount.mkdir("/d");
             mount.write("/d/file", "text");
-            OpenFile file = mount.open("/d/file");
-            mount.unlink("/d/file");
-            StoreFaults.Held removal = mount.faults().on(StoreCall.DELETE).hold();
-            file.close();
-            removal.await();
+            StoreFaults.Held removal = isBeingRemoved(mount, "/d/file");
             AsyncCall rename = AsyncCall.start(() -> mount.rename("/new", "/d"));
-            Eventually.holds(
-                    "it is through, or waits",
-                    () -> rename.isDone() || rename.thread().getState() == Thread.State.TIMED_WAITING);
+            isThroughOrWaits(rename);
             removal.open();
             rename.await();
             mount.rmdir("/d");
