@@ -278,7 +278,7 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         public void truncate(long lengthBytes) {
-            requests.truncate(opened.node().id(), lengthBytes);
+            requests.truncate(opened, lengthBytes);
         }
 
         public long lengthBytes() {
