@@ -172,7 +172,8 @@ class S3CallsIT {
         List<String> lines = new ArrayList<>();
         for (String row : rows) {
             String[] cells = row.split(" *\\| *");
-            StringBuilder line = new StringBuilder("{\"operation\": \"").append(cells[1]).append('"');
+            StringBuilder line =
+                    new StringBuilder("{\"operation\": \"").append(cells[1]).append('"');
             for (int i = 0; i < columns.size(); i++) {
                 line.append(", \"").append(columns.get(i)).append("\": ").append(cells[i + 2]);
             }
