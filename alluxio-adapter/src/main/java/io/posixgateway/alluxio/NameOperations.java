@@ -210,7 +210,6 @@ final class NameOperations {
         });
     }
 
-    /** A name that is taken in Alluxio, and the draft of the file. */
     private record Taken(NewDraft draft, FileSink sink) {}
 
     private Inode create(Inode directory, Name name, Taken taken, FileStatus planned) throws StoreException {
@@ -392,9 +391,11 @@ final class NameOperations {
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            if (!volume.hiddenCleanup.isHidden(child, path, hiddenPath, e)) {
+            Name found = volume.hiddenCleanup.hiddenAs(child, path, hiddenPath, e);
+            if (found == null) {
                 throw e;
             }
+            hidden = found;
         }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
@@ -427,21 +428,22 @@ final class NameOperations {
         if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
             return refused != 0 ? refused : -Errno.EINVAL;
         }
+        volume.replacer.settleFree(volume.metadata.pathOf(from.directory, from.name));
         Inode child = child(from.directory, from.name);
         if (child == null) {
             return -Errno.ENOENT;
         }
         Inode target = child(to.directory, to.name);
-        if (target == child) {
+        boolean continued = isContinued(child, target, from, to);
+        if (target == child && !continued) {
             return 0;
         }
-        if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
+        if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0 && !continued) {
             return -Errno.EEXIST;
         }
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
-        DirectoryTimes times = volume.metadata.times();
-        try (NameChange leaves = times.changing(from.directory);
-                NameChange comes = times.changing(to.directory)) {
+        try (NameChange leaves = volume.metadata.times().changing(from.directory);
+                NameChange comes = volume.metadata.times().changing(to.directory)) {
             boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
             leaves.done(-1);
             comes.done(free ? 1 : 0);
@@ -450,6 +452,13 @@ final class NameOperations {
             volume.notices.askAgain(child);
         }
         return 0;
+    }
+
+    /** Of a directory: goes on with what it has made. To a process that took over at its very end both names are the same node. */
+    private boolean isContinued(Inode child, @Nullable Inode target, Place from, Place to) throws StoreException {
+        String path = volume.metadata.pathOf(from.directory, from.name);
+        boolean may = target != null && child.isDirectory() && !from.equals(to);
+        return may && volume.directoryRename.isUnfinished(path, volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** What others gave the name to since it was missed is seen when it is in the way. Was the name free? */

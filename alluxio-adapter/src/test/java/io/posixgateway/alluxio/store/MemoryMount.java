@@ -549,7 +549,7 @@ public final class MemoryMount implements AutoCloseable {
 
     private static boolean isList(Path file) {
         String name = file.getFileName().toString();
-        return name.startsWith("hidden-") || name.startsWith("renames-") || name.startsWith("directories-");
+        return List.of("hidden-", "renames-", "moves-", "directories-").stream().anyMatch(name::startsWith);
     }
 
     private static void copy(Path from, Path to) {
