@@ -5,10 +5,12 @@ Links lead somewhere; sentences have at most 25 words; the glossary's words are 
 prints, too; every option, flag,
 metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
 a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
-Maven, the chart and the newest release of CHANGELOG.md have one version.
+Maven, the chart and the newest release of CHANGELOG.md have one version. The table of requests to a bucket says what
+was measured.
 """
 
 import errno
+import json
 import re
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import texts
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_WORDS_OF_SENTENCE, MAX_WORDS = 25, 25_000
+REQUESTS = "alluxio-adapter/src/test/resources/s3-requests.json"
 GENERATED = re.compile(r"<!-- ([\w/ ]+): begin -->\n.*?<!-- \1: end -->", re.DOTALL)
 MADE = "<!-- Made by `make docs`"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -251,6 +254,24 @@ def differing_versions(root: Path = ROOT) -> Iterator[str]:
         yield "versions differ: " + ", ".join(f"{name.strip()} has {version}" for name, version in found.items())
 
 
+def request_table(rows: list[dict]) -> str:
+    """What operations cost a bucket, as S3CallsIT writes it."""
+    columns = list(rows[0])[1:]
+    head = ["of 1 KiB, in a directory that this mount knows", *(name.replace("GET", "GET, HEAD") for name in columns)]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---|" * len(columns)]
+    lines += [f"| {' | '.join(str(cell) for cell in row.values())} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def differing_requests(root: Path = ROOT) -> Iterator[str]:
+    table = request_table(json.loads((root / REQUESTS).read_text()))
+    if f"<!-- S3 requests: of S3CallsIT -->\n{table}<!-- end -->\n" not in (root / "docs/semantics.md").read_text():
+        yield (
+            f"docs/semantics.md: the table of S3 requests does not say what was measured ({REQUESTS}): "
+            "make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true writes both"
+        )
+
+
 def pages(root: Path = ROOT) -> list[Page]:
     some = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md", *sorted((root / "docs").glob("*.md"))]
     return [Page(str(path.relative_to(root)), path.read_text()) for path in some]
@@ -265,6 +286,7 @@ def wrong(some: list[Page], names: Names) -> Iterator[str]:
     words = glossary()
     yield from house_words_in_code(texts.texts(), words)
     yield from differing_versions()
+    yield from differing_requests()
     for page in some:
         yield from broken_links(page)
         yield from long_sentences(page)

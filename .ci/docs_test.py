@@ -50,6 +50,21 @@ class Checks(unittest.TestCase):
                 self.assertEqual(1, len(list(docs.differing_versions(root))), (name, new))
                 (root / name).write_text(files[name])
 
+    def test_a_table_of_requests_that_differs_from_what_was_measured_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "docs").mkdir()
+            measured = root / docs.REQUESTS
+            measured.parent.mkdir(parents=True)
+            measured.write_text('[{"operation": "`stat`", "GET": 0, "all": 0}]')
+            table = "| of 1 KiB, in a directory that this mount knows | GET, HEAD | all |\n|---|---|---|\n"
+            table += "| `stat` | 0 | 0 |\n"
+            page = root / "docs/semantics.md"
+            page.write_text(f"<!-- S3 requests: of S3CallsIT -->\n{table}<!-- end -->\n")
+            self.assertEqual([], list(docs.differing_requests(root)))
+            page.write_text(page.read_text().replace("| 0 |\n", "| 1 |\n"))
+            self.assertEqual(1, len(list(docs.differing_requests(root))))
+
     def test_a_sentence_of_26_words_is_found_in_text_and_tables(self):
         for text in ("word " * 26 + ".", "| a | " + "word " * 26 + "|", "* " + "word " * 26):
             self.assertEqual(1, len(list(docs.long_sentences(Page("a.md", text)))), text)

@@ -136,7 +136,10 @@ public final class AlluxioFileSystem implements FileSystem {
 
     @Override
     public int setattr(Request request, long node, SetAttributes changes, Attributes reply) {
-        return waiting("setattr", request, node, inode -> attributes.setattr(request, inode, changes, reply));
+        return waiting("setattr", request, node, inode -> {
+            files.changesThrough(request, node, changes);
+            return attributes.setattr(request, inode, changes, reply);
+        });
     }
 
     @Override

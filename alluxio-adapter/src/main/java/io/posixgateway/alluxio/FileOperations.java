@@ -11,6 +11,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
+import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.ByteBuffer;
 import java.util.Set;
@@ -390,6 +391,18 @@ final class FileOperations {
             volume.privileges.changed(request, open.inode);
         }
         return written;
+    }
+
+    /**
+     * Before a file is cut, or lengthened, through an open one: a handle of an earlier process writes from now on, so that what is
+     * half-written is not published as if nobody had it open.
+     */
+    void changesThrough(Request request, long node, SetAttributes changes) throws StoreException {
+        boolean cuts = changes.has(SetAttributes.SIZE) && changes.has(SetAttributes.HANDLE);
+        FileHandle open = cuts ? opened(request, node, changes.handle) : null;
+        if (open != null && open.inherited) {
+            open.allowsWrite();
+        }
     }
 
     /** In the spool: what is reserved there is sure to find room until it is published, and its holes take none. */

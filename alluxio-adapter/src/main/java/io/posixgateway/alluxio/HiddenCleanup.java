@@ -12,6 +12,7 @@ import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,31 +25,44 @@ final class HiddenCleanup {
 
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** By then a kernel has sent again what an earlier process did not answer. */
+    private static final long RESENT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     private final Volume volume;
+    /** What earlier processes left; null: a mount has not begun. */
+    private volatile @Nullable Inherited inherited;
 
     HiddenCleanup(Volume volume) {
         this.volume = volume;
     }
 
     /**
-     * After a look at what they were to replace; one that the kernel has open stays until it forgets it. What Alluxio does not answer
-     * for is tried again by a thread of its own, until the mount ends.
+     * Before the first request.
      *
      * @param mayBeOpen the kernel was served by an earlier process
      */
-    void removeInherited(KnownAlluxio alluxio, boolean mayBeOpen) {
-        Inherited inherited = new Inherited(alluxio, mayBeOpen);
-        if (!inherited.isDone()) {
-            Thread thread = new Thread(volume.clock.background(inherited), "hidden-files");
+    void begin(KnownAlluxio alluxio, boolean mayBeOpen) {
+        inherited = new Inherited(alluxio, mayBeOpen);
+    }
+
+    /**
+     * After a look at what they were to replace; one that the kernel has open stays until it forgets it. What Alluxio does not answer
+     * for is tried again by a thread of its own, until the mount ends.
+     */
+    void removeInherited() {
+        Inherited left = inherited;
+        if (left != null && !left.isDone()) {
+            Thread thread = new Thread(volume.clock.background(left), "hidden-files");
             thread.setDaemon(true);
             thread.start();
         }
     }
 
-    /** The files that an earlier process left. One thread at a time. */
+    /** The files that an earlier process left. Any thread. */
     private final class Inherited implements Runnable {
         private final KnownAlluxio alluxio;
         private final boolean mayBeOpen;
+        private final long beganNanos = volume.clock.nanos();
         private boolean known;
         private List<HiddenFiles.Hidden> left = List.of();
 
@@ -65,7 +79,7 @@ final class HiddenCleanup {
         }
 
         /** Tries once. Is nothing left that this process can remove, and has to? */
-        private boolean isDone() {
+        private synchronized boolean isDone() {
             if (!known) {
                 try {
                     alluxio.record(false);
@@ -83,7 +97,14 @@ final class HiddenCleanup {
                 left = volume.hidden.inherit();
             }
             left = remove(left, mayBeOpen);
-            return left.isEmpty();
+            boolean settled = isFreeSettled();
+            return settled && left.isEmpty();
+        }
+
+        /** Who gets the answer to such a rename is to get it from the rename itself, which is sent again. */
+        private boolean isFreeSettled() {
+            boolean resent = !mayBeOpen || volume.clock.nanos() - beganNanos >= RESENT_NANOS;
+            return !volume.replacer.hasFree() || (resent && volume.replacer.isFreeSettled());
         }
     }
 
@@ -131,6 +152,9 @@ final class HiddenCleanup {
         if (volume.replacer.hasUnfinished() && !isSettled(alluxio)) {
             return;
         }
+        if (!volume.replacer.isFreeSettled()) {
+            LOG.info("The next mount will find out whether some files were renamed, because Alluxio does not answer");
+        }
         remove(volume.hidden.present(), false);
     }
 
@@ -139,9 +163,9 @@ final class HiddenCleanup {
         List<HiddenFiles.Hidden> stay = new ArrayList<>();
         for (HiddenFiles.Hidden one : all) {
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
-            if (open) {
-                awaitForget(one.node());
-            } else if (!volume.replacer.isUnfinished(one.path()) && isRemoved(one)) {
+            if (open && isAwaited(one.node())) {
+                LOG.debug("{} stays until it is forgotten", one.path());
+            } else if (!open && !volume.replacer.isUnfinished(one.path()) && isRemoved(one)) {
                 volume.hidden.remove(one.path());
             } else {
                 stay.add(one);
@@ -150,16 +174,21 @@ final class HiddenCleanup {
         return stay;
     }
 
-    /** The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. */
-    private void awaitForget(long node) {
+    /**
+     * The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. False: Alluxio
+     * does not know it, or does not answer.
+     */
+    private boolean isAwaited(long node) {
         try {
             Inode known = volume.table.get(node);
             Inode inode = known == null ? volume.recover(node) : known;
             if (inode != null && !inode.isKnown()) {
                 volume.table.lookedUp(inode);
             }
+            return inode != null;
         } catch (StoreException e) {
-            LOG.info("A deleted file that is still open stays until the mount ends: {}", e.getMessage());
+            LOG.info("A deleted file that is still open is kept for now: {}", e.getMessage());
+            return false;
         }
     }
 
@@ -209,27 +238,49 @@ final class HiddenCleanup {
     }
 
     /**
-     * After a hide that failed: is the file hidden all the same? The master may have been killed when the store had done it, so that what
-     * Alluxio has of the old name is nothing. If it is not, it stands in the list only as long as that is not known.
+     * After a hide that failed: as what is the file hidden all the same? The master may have been killed when the store had done it, so
+     * that what Alluxio has of the old name is nothing; in an earlier process, too, whose request this one got again. If it is not, it
+     * stands in the list only as long as that is not known.
+     *
+     * @return null: it is not hidden
      */
-    boolean isHidden(Inode child, String path, String hiddenPath, StoreException failure) {
+    @Nullable
+    Name hiddenAs(Inode child, String path, String hiddenPath, StoreException failure) {
         if (!failure.isOutcomeUnknown()) {
             volume.hidden.remove(hiddenPath);
-            return false;
+            return null;
         }
         try {
-            if (isInStore(path) || !isInStore(hiddenPath)) {
-                return false;
+            String at = isInStore(path) ? null : isInStore(hiddenPath) ? hiddenPath : hiddenBefore(child.node());
+            if (at == null) {
+                return null;
             }
-            long fileId = volume.store.status(hiddenPath).id();
+            if (!at.equals(hiddenPath)) {
+                volume.hidden.remove(hiddenPath);
+            }
+            long fileId = volume.store.status(at).id();
             if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.freshness.nowNanos())) {
                 child.forgetFacts(volume.table.generation().changed());
             }
-            return true;
+            return Name.of(at.substring(at.lastIndexOf('/') + 1));
         } catch (StoreException e) {
             LOG.debug("Cannot determine whether {} is hidden: {}", path, e.getMessage());
-            return false;
+            return null;
         }
+    }
+
+    /** Where an earlier process hid this node; null: nowhere. */
+    private @Nullable String hiddenBefore(long node) throws StoreException {
+        Inherited before = inherited;
+        if (before != null) {
+            before.isDone(); // from now on it is in the list
+        }
+        for (HiddenFiles.Hidden one : volume.hidden.present()) {
+            if (one.node() == node && isInStore(one.path())) {
+                return one.path();
+            }
+        }
+        return null;
     }
 
     /** The master may have been killed when the store had hidden it, and its journal had nothing of that. */

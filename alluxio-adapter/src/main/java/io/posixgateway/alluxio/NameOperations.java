@@ -325,9 +325,11 @@ final class NameOperations {
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            if (!volume.hiddenCleanup.isHidden(child, path, hiddenPath, e)) {
+            Name found = volume.hiddenCleanup.hiddenAs(child, path, hiddenPath, e);
+            if (found == null) {
                 throw e;
             }
+            hidden = found;
         }
         child.markUnlinked();
         volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
@@ -360,15 +362,17 @@ final class NameOperations {
         if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
             return refused != 0 ? refused : -Errno.EINVAL;
         }
+        volume.replacer.settleFree(volume.metadata.pathOf(from.directory, from.name));
         Inode child = child(from.directory, from.name);
         if (child == null) {
             return -Errno.ENOENT;
         }
         Inode target = child(to.directory, to.name);
-        if (target == child) {
+        boolean inTheWay = target != null && !isContinued(child, from, to);
+        if (inTheWay && target == child) {
             return 0;
         }
-        if (target != null && (flags & Stat.RENAME_NOREPLACE) != 0) {
+        if (inTheWay && (flags & Stat.RENAME_NOREPLACE) != 0) {
             return -Errno.EEXIST;
         }
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
@@ -386,6 +390,13 @@ final class NameOperations {
             volume.notices.askAgain(child);
         }
         return 0;
+    }
+
+    /** Of a directory: goes on with what it has made. To a process that took over at its very end both names are the same node. */
+    private boolean isContinued(Inode child, Place from, Place to) throws StoreException {
+        String path = volume.metadata.pathOf(from.directory, from.name);
+        boolean may = child.isDirectory() && !from.equals(to);
+        return may && volume.directoryRename.isUnfinished(path, volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** What others gave the name to since it was missed is seen when it is in the way. Was the name free? */

@@ -190,7 +190,8 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        later(() -> hiddenCleanup.removeInherited(alluxio, takenOver));
+        hiddenCleanup.begin(alluxio, takenOver);
+        later(hiddenCleanup::removeInherited);
         later(directoryRename::reportInherited);
         later(this::buryUnknown);
     }

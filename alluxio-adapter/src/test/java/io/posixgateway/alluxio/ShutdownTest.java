@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.mounted.LogLines;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -92,7 +93,15 @@ class ShutdownTest {
         for (StoreCall call : StoreCall.values()) {
             mount.faults().on(call).always().before(this::hang);
         }
-        end(mount);
+        try (LogLines log = new LogLines()) {
+            end(mount);
+            assertThat(log.anyWith("The mount ends: 0 of " + FILES + " changed files are uploaded after 1"))
+                    .isTrue();
+            assertThat(log.with("could not be uploaded at the end"))
+                    .hasSize(FILES)
+                    .allSatisfy(line -> assertThat(line)
+                            .contains("Its content stays in " + folder, "copy that file to its path, and delete it"));
+        }
         for (int i = 0; i < FILES; i++) {
             assertThat(kept()).contains(content(i));
         }

@@ -26,6 +26,9 @@ public final class PosixExtras {
     /** Name of the attribute of a directory into which the files of another one are being moved: that one's file id, in digits. */
     public static final String MOVED_FROM = "io.posixgateway.moved_from";
 
+    /** The same one's mode, in octal digits, where the owner may not do all there: until all files are moved, he has to. */
+    public static final String MOVED_MODE = "io.posixgateway.moved_mode";
+
     public static final int TYPE = 1;
     public static final int SPECIAL = 1 << 1;
     public static final int OWNER = 1 << 2;

@@ -7,20 +7,22 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Renames over files that this process has in flight where a rename is a copy: while Alluxio makes one, and after its master was
- * killed in it, nothing has the name. Each is written into a {@link ProcessList} before it is asked for, and taken off when its outcome
- * is known; the next process that uses the folder finishes what stands in the list. Any thread.
+ * Renames of files that this process has in flight where a rename is a copy, in two lists: those over files, as nothing has the name
+ * while Alluxio makes one, and after its master was killed in it; and those to free names. Each is written into a {@link ProcessList}
+ * before it is asked for, and taken off when its outcome is known; the next process that uses the folder finishes what stands in the
+ * first list, and has Alluxio know of what was done of the second. Any thread.
  */
 public final class RenameLog implements AutoCloseable {
     private final Path folder;
     private final ProcessList<Renaming> list;
+    private final ProcessList<Renaming> free;
 
     /**
-     * One rename over a file.
+     * One rename of a file.
      *
      * @param from the path of the file before
      * @param fileId Alluxio's, of the file that is renamed
-     * @param to the path of the file that is replaced
+     * @param to the path of the file that is replaced, or the free one
      */
     public record Renaming(String from, long fileId, String to) {}
 
@@ -54,6 +56,7 @@ public final class RenameLog implements AutoCloseable {
     public RenameLog(Path folder, String cluster, boolean own) {
         this.folder = folder;
         this.list = new ProcessList<>(folder, "renames", cluster, own, new Codec());
+        this.free = new ProcessList<>(folder, "moves", cluster, own, new Codec());
     }
 
     /** Where it is kept. */
@@ -76,9 +79,25 @@ public final class RenameLog implements AutoCloseable {
         return list.inherit();
     }
 
-    /** Releases the list, which is removed if nothing stands in it. */
+    /** As {@link #add}, of one to a free name. */
+    public boolean addFree(Renaming renaming) {
+        return free.add(renaming);
+    }
+
+    /** As {@link #remove}, of one to a free name. */
+    public void removeFree(Renaming renaming) {
+        free.remove(renaming.from());
+    }
+
+    /** As {@link #inherit}, of those to free names. */
+    public List<Renaming> inheritFree() {
+        return free.inherit();
+    }
+
+    /** Releases the lists, which are removed if nothing stands in them. */
     @Override
     public void close() {
         list.close();
+        free.close();
     }
 }

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -148,21 +149,14 @@ public final class DirectoryRename {
     private boolean isHalfDone(Moving moving) throws StoreException {
         FileStatus source = statusOrNull(moving.from());
         FileStatus target = statusOrNull(moving.to());
-        if (source == null && target != null && target.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
-            store.removeXattr(moving.to(), PosixExtras.MOVED_FROM);
+        if (source == null && target != null) {
+            endMove(moving.to(), target);
         }
         return source != null && target != null && isBegun(source, target);
     }
 
     private @Nullable FileStatus statusOrNull(String path) throws StoreException {
-        try {
-            return store.status(path);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT) {
-                return null;
-            }
-            throw e;
-        }
+        return Existing.orNull(() -> store.status(path));
     }
 
     /** Before anything is made there, which a program that then copies would find in its way. */
@@ -187,6 +181,40 @@ public final class DirectoryRename {
         }
         if (!begins) {
             forgetNames(known); // those that moved in an earlier attempt were missed here
+            endMovesBelow(to);
+        }
+    }
+
+    /** Of directories that an earlier attempt had moved, but for that: what they were is gone. */
+    private void endMovesBelow(String directory) throws StoreException {
+        Store.Page page = store.list(directory, "", PAGE);
+        while (!page.entries().isEmpty()) {
+            for (FileStatus entry : page.entries()) {
+                byte[] from = entry.xattrs().get(PosixExtras.MOVED_FROM);
+                if (entry.directory() && from != null && isGone(from)) {
+                    endMove(directory + "/" + entry.name(), entry);
+                }
+            }
+            String last = page.entries().get(page.entries().size() - 1).name();
+            page = page.more() ? store.list(directory, last, PAGE) : new Store.Page(List.of(), false);
+        }
+    }
+
+    private boolean isGone(byte[] mark) throws StoreException {
+        String id = new String(mark, StandardCharsets.US_ASCII);
+        return id.matches("\\d{1,18}") && Existing.orNull(() -> store.pathOf(Long.parseLong(id))) == null;
+    }
+
+    /** Nothing is left of what it was before: it gets the mode that it had, and is a directory as any other. */
+    private void endMove(String path, FileStatus moved) throws StoreException {
+        byte[] mode = moved.xattrs().get(PosixExtras.MOVED_MODE);
+        if (mode != null) {
+            int octal = Integer.parseInt(new String(mode, StandardCharsets.US_ASCII), 8);
+            store.change(path, new Store.Change(octal, null, null, Map.of()));
+            store.removeXattr(path, PosixExtras.MOVED_MODE);
+        }
+        if (moved.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
+            store.removeXattr(path, PosixExtras.MOVED_FROM);
         }
     }
 
@@ -255,8 +283,13 @@ public final class DirectoryRename {
     private boolean make(String to, FileStatus source) throws StoreException {
         Map<String, byte[]> xattrs = new HashMap<>(source.xattrs());
         xattrs.put(PosixExtras.MOVED_FROM, mark(source));
+        int mode = source.mode() | 0700; // names are made in it
+        if (mode != source.mode()) {
+            xattrs.put(
+                    PosixExtras.MOVED_MODE, Integer.toOctalString(source.mode()).getBytes(StandardCharsets.US_ASCII));
+        }
         try {
-            store.makeDirectory(to, source.mode() | 0700, xattrs);
+            store.makeDirectory(to, mode, xattrs);
             return true;
         } catch (StoreException e) {
             if (e.errno() != Errno.EEXIST || !isBegun(source, store.status(to))) {
@@ -289,7 +322,7 @@ public final class DirectoryRename {
         FileStatus same = AttributeEdit.numbered(AttributeEdit.ownedBy(before, made.owner()), number);
         FileStatus shown = AttributeEdit.shown(same.modified(made.modifiedMillis()), before);
         store.change(to, new Store.Change(source.mode(), null, null, shown.xattrs()));
-        store.removeXattr(to, PosixExtras.MOVED_FROM);
+        endMove(to, made);
         Inode known = table.known(source.id());
         if (known != null) {
             metadata.times().gone(known);
@@ -385,6 +418,9 @@ public final class DirectoryRename {
             if (e.errno() == Errno.ENOENT) {
                 return; // another client removed it, or an earlier attempt has moved it since it was listed
             }
+            if (e.errno() == Errno.EEXIST && isFoundMoved(from, to, source)) {
+                return;
+            }
             FileStatus copy = e.errno() != Errno.EIO || e.isUnanswered() ? null : orNull(to);
             if (copy == null || copy.directory() || copy.lengthBytes() != source.lengthBytes()) {
                 throw e;
@@ -405,8 +441,31 @@ public final class DirectoryRename {
             store.rename(from, to, true);
             return;
         }
+        adopt(to, source, store.status(to));
+    }
+
+    /**
+     * Did a master end when the store had moved it, and has Alluxio found the copy by itself since? What is left of the original is in
+     * Alluxio alone. False: both are there, and the other may be of another client.
+     */
+    private boolean isFoundMoved(String from, String to, FileStatus source) throws StoreException {
+        if (orNull(from) != null) {
+            return false;
+        }
+        FileStatus there = orNull(to);
+        if (there != null && !there.directory() && there.lengthBytes() == source.lengthBytes()) {
+            adopt(to, source, there);
+        }
+        return true;
+    }
+
+    /** What is there is the file. */
+    private void adopt(String to, FileStatus source, FileStatus there) throws StoreException {
+        if (there.xattrs().isEmpty()) {
+            lost.restore(to, there, reader.read(source, metadata.nowNanos()));
+        }
         Inode known = table.known(source.id());
-        if (known != null && table.adopt(known, copy.id(), metadata.nowNanos())) {
+        if (known != null && table.adopt(known, there.id(), metadata.nowNanos())) {
             known.forgetFacts(table.generation().changed());
         }
     }

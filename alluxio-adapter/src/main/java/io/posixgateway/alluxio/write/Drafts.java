@@ -585,14 +585,10 @@ public final class Drafts implements AutoCloseable {
     @Override
     public void close() {
         publisher.hurry();
-        for (Draft draft : drafts.all()) {
-            try {
-                metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
-                discard(draft.inode);
-            } catch (StoreException e) {
-                folder.failedAtEnd(draft.path(), draft.spool.file(), e);
-            }
-        }
+        new LastUploads(metadata.clock(), folder).run(drafts.all(), draft -> {
+            metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
+            discard(draft.inode);
+        });
         doubtful.close();
         reservations.close();
         withheld.close();

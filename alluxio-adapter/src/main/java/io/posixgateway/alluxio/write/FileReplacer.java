@@ -8,11 +8,11 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
-import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -58,11 +58,13 @@ public final class FileReplacer implements AutoCloseable {
 
     private final Store store;
     private final Clock clock;
-    private final InodeTable table;
-    private final FactsReader reader;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
     private final LostAttributes lost;
+    private final RenameOutcomes outcomes;
+    /** What earlier processes left. */
+    private final FreeRenames free;
+
     private final Pauses pauses;
     /** By the path before. */
     private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
@@ -77,24 +79,12 @@ public final class FileReplacer implements AutoCloseable {
             Store store, Clock clock, InodeTable table, FactsReader reader, RenameLog log, HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
-        this.table = table;
-        this.reader = reader;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
         this.lost = new LostAttributes(store);
+        this.outcomes = new RenameOutcomes(store, clock, table, reader);
+        this.free = new FreeRenames(store, log, outcomes);
         this.pauses = new Pauses(clock);
-    }
-
-    /** What a renamed file is found to have become. */
-    private enum Outcome {
-        IN_PLACE,
-        /** The old file, or another one, has the name, and the renamed one its own; both are whole. */
-        TARGET_STAYS,
-        TARGET_MISSING,
-        /** The renamed file is gone, or somewhere else: others renamed or deleted it, in Alluxio or in the store. */
-        SOURCE_GONE,
-        /** Neither is in the store any more: what lost both, nobody can tell, and nothing brings them back. */
-        BOTH_GONE
     }
 
     /**
@@ -152,7 +142,7 @@ public final class FileReplacer implements AutoCloseable {
                 return Outcome.TARGET_MISSING;
             }
             if (replaced != null && there.lengthBytes() == replaced.lengthBytes()) {
-                giveBackAttributes(renaming, there, replaced);
+                outcomes.giveBackAttributes(renaming, there, replaced);
             }
             return Outcome.TARGET_STAYS;
         } catch (StoreException e) {
@@ -265,17 +255,33 @@ public final class FileReplacer implements AutoCloseable {
      *     own name alone, unless {@link #isUnfinished}
      */
     public void renameToFree(Renaming renaming, @Nullable Facts renamed) throws StoreException {
+        if (renamed == null) {
+            takeFree(renaming);
+            return;
+        }
+        log.addFree(renaming);
         try {
-            Reservations.taking(store, renaming.to(), () -> {
-                store.rename(renaming.from(), renaming.to(), false);
-                return renaming;
-            });
+            copyToFree(renaming, renamed);
+        } finally {
+            log.removeFree(renaming);
+        }
+    }
+
+    private void takeFree(Renaming renaming) throws StoreException {
+        Reservations.taking(store, renaming.to(), () -> {
+            store.rename(renaming.from(), renaming.to(), false);
+            return renaming;
+        });
+    }
+
+    private void copyToFree(Renaming renaming, Facts renamed) throws StoreException {
+        try {
+            takeFree(renaming);
         } catch (StoreException e) {
-            boolean unsure = e.isOutcomeUnknown() || e.errno() == Errno.EEXIST;
-            if (renamed == null || !unsure) {
+            if (!e.isOutcomeUnknown() && e.errno() != Errno.EEXIST) {
                 throw e;
             }
-            Outcome found = answered(renaming, e, () -> outcomeOfFree(renaming, renamed));
+            Outcome found = answered(renaming, e, () -> outcomes.ofFree(renaming, renamed));
             log.remove(renaming);
             if (found == Outcome.TARGET_STAYS) {
                 throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
@@ -284,28 +290,6 @@ public final class FileReplacer implements AutoCloseable {
                 throw failure(renaming, found, e);
             }
         }
-    }
-
-    private Outcome outcomeOfFree(Renaming renaming, Facts renamed) throws StoreException {
-        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-        if (renaming.to().equals(at)) {
-            return Outcome.IN_PLACE;
-        }
-        if (!renaming.from().equals(at)) {
-            return Outcome.SOURCE_GONE;
-        }
-        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-        boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
-        if (there == null) {
-            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
-        }
-        if (!gone) {
-            return Outcome.TARGET_STAYS;
-        }
-        if (isAlike(renamed.raw(), there) && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, renamed);
-        }
-        return moved(renaming, renamed.raw(), there, null) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
     }
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {
@@ -327,92 +311,13 @@ public final class FileReplacer implements AutoCloseable {
 
     /** Finds out, and renames the file to its name if nothing has it. EIO while Alluxio is away. */
     private Outcome found(Renaming renaming, @Nullable Facts replaced) throws StoreException {
-        Outcome outcome = outcome(renaming, replaced);
+        Outcome outcome = outcomes.of(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             store.rename(renaming.from(), renaming.to(), false);
             LOG.warn("{} was lost while being replaced; {} now has its name", renaming.to(), renaming.from());
             return Outcome.IN_PLACE;
         }
         return outcome;
-    }
-
-    private Outcome outcome(Renaming renaming, @Nullable Facts replaced) throws StoreException {
-        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-        if (renaming.to().equals(at)) {
-            return Outcome.IN_PLACE;
-        }
-        if (!renaming.from().equals(at)) {
-            return Outcome.SOURCE_GONE;
-        }
-        FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
-        // The master may know of a file whose object it has deleted.
-        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-        if (there == null) {
-            boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
-            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
-        }
-        if (source == null) {
-            return Outcome.SOURCE_GONE;
-        }
-        if (isGone(renaming, source, there, replaced)) {
-            return moved(renaming, source, there, replaced) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
-        }
-        giveBackAttributes(renaming, there, replaced);
-        return Outcome.TARGET_STAYS;
-    }
-
-    /** Of a file that Alluxio dropped, and has loaded anew. */
-    private void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Facts replaced)
-            throws StoreException {
-        if (replaced != null
-                && there.id() != replaced.fileId()
-                && !there.directory()
-                && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, replaced);
-        }
-    }
-
-    /**
-     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
-     * the only copy: the object of the old name is gone.
-     */
-    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
-            throws StoreException {
-        boolean anew = isAlike(source, there) && !isReplaced(there, replaced);
-        if (anew && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, facts(source)); // first, while they are known
-        }
-        return Existing.orNull(() -> store.compared(renaming.from())) == null;
-    }
-
-    private static boolean isAlike(FileStatus source, FileStatus there) {
-        return !there.directory() && there.lengthBytes() == source.lengthBytes();
-    }
-
-    /** To Alluxio it is, too, if the contents are the same, and with that the ETags. */
-    private static boolean isReplaced(FileStatus there, @Nullable Facts replaced) {
-        return replaced != null && there.id() == replaced.fileId();
-    }
-
-    private Facts facts(FileStatus status) {
-        return reader.read(status, clock.nanos());
-    }
-
-    /** What Alluxio has of the old name is nothing; false: what has the other name is of somebody else. */
-    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
-            throws StoreException {
-        boolean same = isReplaced(there, replaced);
-        if (!isAlike(source, there) || (same && !store.copiesOnRename(renaming.to()))) {
-            return false;
-        }
-        if (same) {
-            lost.restore(renaming.to(), there, facts(source));
-        }
-        Inode known = table.known(renaming.fileId());
-        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
-            known.forgetFacts(table.generation().changed());
-        }
-        return true;
     }
 
     /**
@@ -458,9 +363,28 @@ public final class FileReplacer implements AutoCloseable {
 
     /** Takes over what processes that are no more left unfinished; true if there is something to {@link #settle}. */
     public boolean inherit() {
+        free.inherit();
         List<Renaming> inherited = log.inherit();
         inherited.forEach(renaming -> unfinished.put(renaming.from(), renaming));
         return !unfinished.isEmpty();
+    }
+
+    /** Is there something for {@link #isFreeSettled}? */
+    public boolean hasFree() {
+        return !free.isEmpty();
+    }
+
+    /**
+     * Has Alluxio know of the renames to free names that earlier processes were killed in, and that the store has done. Not before the
+     * kernel has sent again what was not answered. Waits; false: Alluxio does not answer.
+     */
+    public boolean isFreeSettled() {
+        return free.settle();
+    }
+
+    /** The same of the one from this path, before it is renamed: an earlier process may have done it. Waits. */
+    public void settleFree(String from) {
+        free.settle(from);
     }
 
     /** Is there something to {@link #settle}? */
@@ -477,6 +401,7 @@ public final class FileReplacer implements AutoCloseable {
                 log.remove(renaming);
             }
             unfinished.clear();
+            free.leave();
         } finally {
             settling.unlock();
         }

@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -288,10 +289,13 @@ public final class SpoolFolder {
         kept.put(file, bytes);
     }
 
-    /** The mount has ended, and the content of this file could not be uploaded. */
-    void failedAtEnd(String path, Path content, StoreException why) {
-        LOG.error("{} could not be uploaded at the end: {}", path, why.getMessage());
-        String rest = Files.exists(content)
+    /**
+     * The mount has ended, and the content of this file could not be uploaded.
+     *
+     * @param content where that stays; null: it is lost
+     */
+    void failedAtEnd(String path, @Nullable Path content) {
+        String rest = content != null
                 ? ", whose content stays in " + content
                 : ", which was being streamed and is lost";
         failedAtEnd.add(path + rest);

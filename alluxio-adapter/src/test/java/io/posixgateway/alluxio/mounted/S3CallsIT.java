@@ -35,6 +35,9 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 @EnabledIfSystemProperty(named = "pgw.under.store", matches = "s3", disabledReason = "of the long form: make s3-test")
 class S3CallsIT {
     private static final Path DOCS = Path.of("..", "docs", "semantics.md");
+    /** The same figures, which `make check` compares with the table. */
+    private static final Path MEASURED = Path.of("src", "test", "resources", "s3-requests.json");
+
     private static final String BEGIN = "<!-- S3 requests: of S3CallsIT -->\n";
     private static final String END = "<!-- end -->\n";
     private static final String WRITE = "pgw.docs.write";
@@ -152,6 +155,7 @@ class S3CallsIT {
         int end = docs.indexOf(END, begin);
         if (Boolean.getBoolean(WRITE)) {
             Files.writeString(DOCS, docs.substring(0, begin) + String.join("\n", table) + "\n" + docs.substring(end));
+            Files.writeString(MEASURED, json(table.subList(2, table.size())));
             return;
         }
         List<String> documented = docs.substring(begin, end).lines().toList();
@@ -160,6 +164,22 @@ class S3CallsIT {
         for (int i = 2; i < table.size(); i++) {
             assertAlike(table.get(i), documented.get(i));
         }
+    }
+
+    private static String json(List<String> rows) {
+        List<String> columns = new ArrayList<>(TYPES);
+        columns.add("all");
+        List<String> lines = new ArrayList<>();
+        for (String row : rows) {
+            String[] cells = row.split(" *\\| *");
+            StringBuilder line =
+                    new StringBuilder("{\"operation\": \"").append(cells[1]).append('"');
+            for (int i = 0; i < columns.size(); i++) {
+                line.append(", \"").append(columns.get(i)).append("\": ").append(cells[i + 2]);
+            }
+            lines.add(line.append('}').toString());
+        }
+        return "[\n" + String.join(",\n", lines) + "\n]\n";
     }
 
     private static long names(Path directory) throws IOException {

@@ -183,7 +183,7 @@ final class Node {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())
                     .filter(name ->
-                            name.startsWith("spool-") || name.startsWith("hidden-") || name.startsWith("renames-"))
+                            Stream.of("spool-", "hidden-", "renames-", "moves-").anyMatch(name::startsWith))
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

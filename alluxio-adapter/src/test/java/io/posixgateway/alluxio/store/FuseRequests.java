@@ -207,6 +207,13 @@ public final class FuseRequests implements AutoCloseable {
         return setattr(node, SetAttributes.SIZE, changes -> changes.putLong(Layouts.SETATTR_IN_SIZE, lengthBytes));
     }
 
+    /** As ftruncate(2). */
+    public FuseNode truncate(Opened file, long lengthBytes) {
+        int valid = SetAttributes.SIZE | SetAttributes.HANDLE;
+        return setattr(file.node.id(), valid, changes -> changes.putLong(Layouts.SETATTR_IN_SIZE, lengthBytes)
+                .putLong(Layouts.SETATTR_IN_FH, file.handle));
+    }
+
     public FuseNode chmod(long node, int mode) {
         return setattr(node, SetAttributes.MODE, changes -> changes.putInt(Layouts.SETATTR_IN_MODE, mode));
     }

@@ -20,6 +20,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A process is killed between two of its calls, and the next goes on with what it kept. */
 class KeptMountTest {
@@ -67,6 +69,24 @@ class KeptMountTest {
                 }
                 assertThat(next.list("/")).isEmpty();
                 assertThat(cluster.ufs().exists("/file")).isFalse();
+            }
+        }
+    }
+
+    /** As its program has it open, and is not done: others are not to take it for whole. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void newFile_whoseLengthIsSetAfterATakeover_isPublishedAtItsClose(MemoryUfs.Kind ufs) {
+        MemoryCluster alluxio = new MemoryCluster(ufs);
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+            OpenFile file = killed.create("/file");
+            killed.kill();
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+                OpenFile same = next.inherited(file);
+                same.truncate(4);
+                assertThat(alluxio.ufs().exists("/file")).isFalse();
+                same.write("text").close();
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("text");
             }
         }
     }

@@ -286,7 +286,7 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         public void truncate(long lengthBytes) {
-            requests.truncate(opened.node().id(), lengthBytes);
+            requests.truncate(opened, lengthBytes);
         }
 
         public long lengthBytes() {
@@ -557,7 +557,7 @@ public final class MemoryMount implements AutoCloseable {
 
     private static boolean isList(Path file) {
         String name = file.getFileName().toString();
-        return name.startsWith("hidden-") || name.startsWith("renames-") || name.startsWith("directories-");
+        return List.of("hidden-", "renames-", "moves-", "directories-").stream().anyMatch(name::startsWith);
     }
 
     private static void copy(Path from, Path to) {

@@ -221,6 +221,69 @@ class DirectoryRenameTest {
         }
     }
 
+    @Test
+    @Timeout(60)
+    void rename_whoseProgramIsKilled_endsBetweenTwoFiles() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(tree())) {
+            StoreFaults.Held moving =
+                    mount.faults().on(StoreCall.RENAME).at("/c").hold();
+            AsyncCall renaming = AsyncCall.start(() -> mount.rename("/old", "/new"));
+            moving.await();
+            mount.requests().interrupt(renaming.thread());
+            Eventually.holds("it waits for what is in flight", DirectoryRenameTest::waitsForFiles);
+            moving.open();
+            assertThat(renaming.awaitErrno()).isEqualTo(Errno.EINTR);
+            for (String name : FILES) {
+                assertThat(contentUnder(mount, "/old", name) + contentUnder(mount, "/new", name))
+                        .isEqualTo("content of " + name);
+            }
+            assertThat(mount.exists("/old/sub/deep/e"))
+                    .as("it had not come to that")
+                    .isTrue();
+            mount.rename("/old", "/new");
+            FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
+        }
+    }
+
+    /** Alluxio listed the new directory, and so found the file in the store, before the rename was sent again. */
+    @Test
+    void rename_whoseMasterDied_isContinuedWhereOthersHaveSeenTheFile(@TempDir Path folder) throws Exception {
+        MemoryCluster cluster = tree();
+        try (MemoryMount killed =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("first")).open()) {
+            killed.requests().chmod(killed.lookup("/old/a").id(), 0640);
+            killed.faults()
+                    .on(StoreCall.RENAME)
+                    .at("/a")
+                    .after(killed.faults()::dieNow)
+                    .dieAfterTheCopy();
+            assertThat(tryRename(killed)).isFalse();
+        }
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).open()) {
+            assertThat(cluster.connect().list("/new", "", 10).entries()).isNotEmpty();
+            next.rename("/old", "/new");
+            FILES.forEach(name -> assertThat(next.read("/new" + name)).isEqualTo("content of " + name));
+            assertThat(next.stat("/new/a").mode() & 0777).isEqualTo(0640);
+            assertThat(next.exists("/old")).isFalse();
+        }
+    }
+
+    /** Between the deletion of the old directory, of which it is all that is left, and the end of its rename. */
+    @Test
+    void rename_thatEndsBeforeADirectoryGetsItsMode_givesItWhenItIsContinued() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount killed = MemoryMount.of(cluster)) {
+            killed.requests().chmod(killed.lookup("/old/sub").id(), 0555);
+            killed.faults().on(StoreCall.CHANGE).at("/new/sub").before(killed.faults()::dieNow);
+            assertThat(tryRename(killed)).isFalse();
+        }
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).open()) {
+            assertThat(next.exists("/old/sub")).isFalse();
+            next.rename("/old", "/new");
+            assertThat(next.stat("/new/sub").mode() & 0777).isEqualTo(0555);
+        }
+    }
+
     /** The kernel was told that nothing has the new name. */
     @Test
     void renameThatFails_showsThePartThatMoved() {

@@ -1,0 +1,114 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.time.Clock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Uploads what is still changed when a mount ends, one file after the other, and logs how far that is, what is kept on this host's disk
+ * at last, and how to get that to Alluxio. For one thread; has one of its own meanwhile.
+ */
+final class LastUploads {
+    private static final Logger LOG = LoggerFactory.getLogger(LastUploads.class);
+    private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Clock clock;
+    private final SpoolFolder folder;
+    private final long beganNanos;
+    // Guarded by this.
+    private int done;
+    private @Nullable Draft current;
+    private boolean over;
+
+    /** Uploads and ends one. */
+    interface Upload {
+        void run(Draft draft) throws StoreException;
+    }
+
+    LastUploads(Clock clock, SpoolFolder folder) {
+        this.clock = clock;
+        this.folder = folder;
+        this.beganNanos = clock.nanos();
+    }
+
+    void run(List<Draft> drafts, Upload upload) {
+        if (drafts.isEmpty()) {
+            return;
+        }
+        Thread reports = new Thread(clock.background(() -> report(drafts.size())), "last-uploads");
+        reports.setDaemon(true);
+        reports.start();
+        List<String> kept = new ArrayList<>();
+        for (Draft draft : drafts) {
+            begin(draft);
+            try {
+                upload.run(draft);
+                uploaded();
+            } catch (StoreException e) {
+                kept.add(kept(draft, e));
+            }
+        }
+        end();
+        kept.forEach(line -> LOG.error("{}", line));
+    }
+
+    /** Counts it, too, for the exit code of the command that serves the mount. Returns what to log of it. */
+    private String kept(Draft draft, StoreException failure) {
+        Path content = draft.spool.file();
+        boolean stays = draft.lost == null && Files.exists(content);
+        folder.failedAtEnd(draft.path(), stays ? content : null);
+        String why = draft.path() + " could not be uploaded at the end: " + failure.getMessage();
+        return stays
+                ? why + ". Its content stays in " + content + " (" + draft.spool.lengthBytes()
+                        + " bytes): once Alluxio answers, mount it again, copy that file to its path, and delete it"
+                : why;
+    }
+
+    private synchronized void begin(Draft draft) {
+        current = draft;
+    }
+
+    private synchronized void uploaded() {
+        done++;
+    }
+
+    private synchronized void end() {
+        over = true;
+        notifyAll();
+    }
+
+    private synchronized void report(int all) {
+        try {
+            for (long left = REPORT_NANOS; !over; left = REPORT_NANOS) {
+                long next = clock.nanos() + left;
+                while (!over && left > 0) {
+                    clock.waitOn(this, left);
+                    left = next - clock.nanos();
+                }
+                logProgress(all);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void logProgress(int all) {
+        Draft uploading = current;
+        if (!over && uploading != null) {
+            LOG.info(
+                    "The mount ends: {} of {} changed files are uploaded after {} s, {} ({} bytes) is in flight",
+                    done,
+                    all,
+                    TimeUnit.NANOSECONDS.toSeconds(clock.nanos() - beganNanos),
+                    uploading.path(),
+                    uploading.shownBytes());
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.LostAttributes;
+import io.posixgateway.alluxio.client.Existing;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.fuse.time.Clock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out what became of the rename of a file whose answer was lost, and has Alluxio know what the store has. EIO while Alluxio does
+ * not answer. Any thread; waits.
+ */
+final class RenameOutcomes {
+    private final Store store;
+    private final Clock clock;
+    private final InodeTable table;
+    private final FactsReader reader;
+    private final LostAttributes lost;
+
+    RenameOutcomes(Store store, Clock clock, InodeTable table, FactsReader reader) {
+        this.store = store;
+        this.clock = clock;
+        this.table = table;
+        this.reader = reader;
+        this.lost = new LostAttributes(store);
+    }
+
+    /** What a renamed file is found to have become. */
+    enum Outcome {
+        IN_PLACE,
+        /** The old file, or another one, has the name, and the renamed one its own; both are whole. */
+        TARGET_STAYS,
+        TARGET_MISSING,
+        /** The renamed file is gone, or somewhere else: others renamed or deleted it, in Alluxio or in the store. */
+        SOURCE_GONE,
+        /** Neither is in the store any more: what lost both, nobody can tell, and nothing brings them back. */
+        BOTH_GONE
+    }
+
+    /** Of one to a name that nobody had, by a copy. */
+    Outcome ofFree(Renaming renaming, Facts renamed) throws StoreException {
+        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+        if (renaming.to().equals(at)) {
+            return Outcome.IN_PLACE;
+        }
+        if (!renaming.from().equals(at)) {
+            return Outcome.SOURCE_GONE;
+        }
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+        if (there != null && isAlike(renamed.raw(), there) && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, renamed); // first, while they are known
+        }
+        boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
+        if (there == null) {
+            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
+        }
+        if (!gone) {
+            return Outcome.TARGET_STAYS;
+        }
+        return moved(renaming, renamed.raw(), there, null) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+    }
+
+    /**
+     * Of one over a file.
+     *
+     * @param replaced the file there; null: nothing is known of it
+     */
+    Outcome of(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+        if (renaming.to().equals(at)) {
+            return Outcome.IN_PLACE;
+        }
+        if (!renaming.from().equals(at)) {
+            return Outcome.SOURCE_GONE;
+        }
+        FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
+        // The master may know of a file whose object it has deleted.
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+        if (there == null) {
+            boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
+            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
+        }
+        if (source == null) {
+            return Outcome.SOURCE_GONE;
+        }
+        if (isGone(renaming, source, there, replaced)) {
+            return moved(renaming, source, there, replaced) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+        }
+        giveBackAttributes(renaming, there, replaced);
+        return Outcome.TARGET_STAYS;
+    }
+
+    /** Of a file that Alluxio dropped, and has loaded anew. */
+    void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Facts replaced) throws StoreException {
+        if (replaced != null
+                && there.id() != replaced.fileId()
+                && !there.directory()
+                && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, replaced);
+        }
+    }
+
+    /**
+     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
+     * the only copy: the object of the old name is gone.
+     */
+    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
+        boolean anew = isAlike(source, there) && !isReplaced(there, replaced);
+        if (anew && there.xattrs().isEmpty()) {
+            lost.restore(renaming.to(), there, facts(source)); // first, while they are known
+        }
+        return Existing.orNull(() -> store.compared(renaming.from())) == null;
+    }
+
+    private static boolean isAlike(FileStatus source, FileStatus there) {
+        return !there.directory() && there.lengthBytes() == source.lengthBytes();
+    }
+
+    /** To Alluxio it is, too, if the contents are the same, and with that the ETags. */
+    private static boolean isReplaced(FileStatus there, @Nullable Facts replaced) {
+        return replaced != null && there.id() == replaced.fileId();
+    }
+
+    Facts facts(FileStatus status) {
+        return reader.read(status, clock.nanos());
+    }
+
+    /** What Alluxio has of the old name is nothing; false: what has the other name is of somebody else. */
+    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+            throws StoreException {
+        boolean same = isReplaced(there, replaced);
+        if (!isAlike(source, there) || (same && !store.copiesOnRename(renaming.to()))) {
+            return false;
+        }
+        if (same) {
+            lost.restore(renaming.to(), there, facts(source));
+        }
+        Inode known = table.known(renaming.fileId());
+        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
+            known.forgetFacts(table.generation().changed());
+        }
+        return true;
+    }
+}
