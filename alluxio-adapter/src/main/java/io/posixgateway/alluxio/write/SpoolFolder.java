@@ -295,9 +295,8 @@ public final class SpoolFolder {
      * @param content where that stays; null: it is lost
      */
     void failedAtEnd(String path, @Nullable Path content) {
-        String rest = content != null
-                ? ", whose content stays in " + content
-                : ", which was being streamed and is lost";
+        String rest =
+                content != null ? ", whose content stays in " + content : ", which was being streamed and is lost";
         failedAtEnd.add(path + rest);
     }
 
