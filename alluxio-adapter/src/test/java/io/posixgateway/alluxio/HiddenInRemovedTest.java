@@ -60,7 +60,8 @@ class HiddenInRemovedTest {
         OpenFile file = mount.open(path);
         mount.unlink(path);
         file.close();
-        // The end of the handle finds that the kernel knows the file. Were it seen later, it would remove the file, too.
+        // The end of the handle finds that the kernel knows the file. Were it seen later, it would remove the file,
+        // too.
         CountDownLatch done = new CountDownLatch(1);
         mount.fileSystem().volume.later(done::countDown);
         done.await();

@@ -117,7 +117,8 @@ final class VolumeLock implements Closeable {
         }
     }
 
-    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder, Locker locker) throws IOException, StoreException {
+    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder, Locker locker)
+            throws IOException, StoreException {
         if (HELD.contains(identity)) {
             throw busy(folder);
         }

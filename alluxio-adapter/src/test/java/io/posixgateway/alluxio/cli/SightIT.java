@@ -208,8 +208,7 @@ class SightIT {
 
         Path one = Files.write(mount.resolve("one"), new byte[MIB]);
         assertThat(told(one, MIB))
-                .contains(
-                        "read path   local: a worker on this host has blocks of it; the first open looks up where");
+                .contains("read path   local: a worker on this host has blocks of it; the first open looks up where");
         assertThat(one).hasBinaryContent(new byte[MIB]);
         assertThat(told(one, MIB)).contains("read path   local: its block is a file of a worker");
 
