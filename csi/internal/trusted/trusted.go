@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,16 +25,28 @@ const writableByOthers = 0o022
 // self is a variable for tests.
 var self = os.Geteuid
 
+// warned has the folders that the log named.
+var warned sync.Map
+
 // isOwn says whether a user may say what this process does: root, and its own.
 func isOwn(uid uint32) bool { return uid == 0 || uid == uint32(self()) }
 
 // Folder makes a folder and those above it where they are missing, and refuses one that another user owns, may write to, could replace,
-// or has put a symbolic link for. The error says what to do.
+// or has put a symbolic link for. The error says what to do. A folder that stands already is accepted below one of another user, as
+// earlier versions did, and so is one below a folder that a group may write to: the log names them.
 func Folder(path string, mode fs.FileMode) error {
+	_, err := os.Stat(path)
+	stands := err == nil
+	if !stands {
+		// Refused before it is made: made, it would stand the next time.
+		if err := above(path, stands); err != nil {
+			return err
+		}
+	}
 	if err := FolderAnywhere(path, mode); err != nil {
 		return err
 	}
-	return above(path)
+	return above(path, stands)
 }
 
 // FolderAnywhere is Folder for what is locked and never believed, which may lie where containers of a pod share a folder: it does not
@@ -52,18 +66,22 @@ func FolderAnywhere(path string, mode fs.FileMode) error {
 }
 
 // above refuses a folder that another user could put another one in the place of: by a link on the way there, or from a folder above it.
-func above(path string) error {
+func above(path string, stands bool) error {
 	whole, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	resolved, err := filepath.EvalSymlinks(whole)
+	there, rest := whole, ""
+	for isMissing(there) {
+		there, rest = filepath.Dir(there), "missing"
+	}
+	resolved, err := filepath.EvalSymlinks(there)
 	if err != nil {
 		return err
 	}
-	for _, way := range []string{whole, resolved} {
+	for _, way := range []string{filepath.Join(there, rest), filepath.Join(resolved, rest)} {
 		for at := filepath.Dir(way); ; at = filepath.Dir(at) {
-			if err := step(path, at); err != nil {
+			if err := step(path, at, stands); err != nil {
 				return err
 			}
 			if at == "/" {
@@ -74,20 +92,43 @@ func above(path string) error {
 	return nil
 }
 
-// step looks at one of the names that lead to path. A group of root's may write above it, as on Debian, and anybody where names can be
-// changed by their owners only.
-func step(path, at string) error {
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// step looks at one of the names that lead to path, which may stand already. Anybody may write above it where names can be changed by
+// their owners only.
+func step(path, at string, stands bool) error {
 	var found unix.Stat_t
 	if err := unix.Lstat(at, &found); err != nil {
 		return fmt.Errorf("folder %s: %w", at, err)
 	}
-	switch isFolder := found.Mode&unix.S_IFMT == unix.S_IFDIR; {
-	case !isOwn(found.Uid):
+	isFolder := found.Mode&unix.S_IFMT == unix.S_IFDIR
+	isOpen := isFolder && found.Mode&unix.S_ISVTX == 0
+	switch {
+	case !isOwn(found.Uid) && !(isFolder && stands):
 		return fmt.Errorf("%s lies in %s of user %d, who could replace it: move it, or give that folder to root", path, at, found.Uid)
-	case isFolder && found.Mode&unix.S_IWOTH != 0 && found.Mode&unix.S_ISVTX == 0:
+	case isOpen && found.Mode&unix.S_IWOTH != 0:
 		return fmt.Errorf("%s lies in %s, where every user could replace it: move it, or chmod o-w %s", path, at, at)
+	case !isOwn(found.Uid):
+		warn(path, at, fmt.Sprintf("user %d", found.Uid), "chown root "+at)
+	case isOpen && isOfAnotherGroup(&found):
+		warn(path, at, fmt.Sprintf("group %d", found.Gid), "chmod g-w "+at)
 	}
 	return nil
+}
+
+// isOfAnotherGroup says whether a group may write that is neither root's nor this process's.
+func isOfAnotherGroup(found *unix.Stat_t) bool {
+	return found.Mode&unix.S_IWGRP != 0 && found.Gid != 0 && found.Gid != uint32(os.Getegid())
+}
+
+func warn(path, at, who, mends string) {
+	if _, before := warned.LoadOrStore(at, true); !before {
+		slog.Warn("others could replace a trusted folder: if they are not trusted, move it, or change the folder above",
+			"folder", path, "above", at, "who", who, "command", mends)
+	}
 }
 
 // ReadFile reads a whole file that lies in a folder which Folder has accepted. It refuses what is no regular file, has another name

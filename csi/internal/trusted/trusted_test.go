@@ -1,8 +1,10 @@
 package trusted
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -45,6 +47,31 @@ func TestAFolderIsMadeOnceAndBelieved(t *testing.T) {
 	}
 }
 
+func logged(t *testing.T) *bytes.Buffer {
+	t.Helper()
+	before, log := slog.Default(), &bytes.Buffer{}
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return log
+}
+
+// As the folders of a project are, and /var/local of Debian.
+func TestAGroupMayWriteAboveAndTheLogSaysSoOnce(t *testing.T) {
+	needRoot(t)
+	parent := filepath.Join(t.TempDir(), "parent")
+	path := filepath.Join(parent, "f")
+	must(t, os.Mkdir(parent, 0o755))
+	must(t, os.Chown(parent, 0, stranger))
+	must(t, os.Chmod(parent, 0o775|os.ModeSetgid))
+	log := logged(t)
+	for range 2 {
+		must(t, Folder(path, 0o700))
+	}
+	if strings.Count(log.String(), "chmod g-w "+parent) != 1 || !strings.Contains(log.String(), "group 54321") {
+		t.Fatalf("the log says %q", log)
+	}
+}
+
 func TestFoldersThatOthersCouldReplaceAreRefused(t *testing.T) {
 	needRoot(t)
 	parent := filepath.Join(t.TempDir(), "parent")
@@ -57,7 +84,17 @@ func TestFoldersThatOthersCouldReplaceAreRefused(t *testing.T) {
 	must(t, Folder(path, 0o700))
 	must(t, os.Chmod(parent, 0o755))
 	must(t, os.Chown(parent, stranger, stranger))
-	refused(t, Folder(path, 0o700), "of user 54321, who could replace it")
+	for range 2 {
+		refused(t, Folder(filepath.Join(parent, "b", "f"), 0o700), "of user 54321, who could replace it")
+	}
+	log := logged(t)
+	must(t, Folder(path, 0o700))
+	if !strings.Contains(log.String(), "chown root "+parent) {
+		t.Fatalf("the log says %q", log)
+	}
+	must(t, os.Chmod(parent, 0o757))
+	refused(t, Folder(path, 0o700), "every user could replace it")
+	must(t, os.Chmod(parent, 0o755))
 	must(t, os.Chown(parent, 0, 0))
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(parent, link))

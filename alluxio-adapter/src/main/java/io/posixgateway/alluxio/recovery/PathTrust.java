@@ -19,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * way has to be root's or this user's, and a folder that others may write must let names be changed by their owners alone (the sticky
  * bit). Links are followed, and what they lead through is looked at, too. What is missing will be made by this process. Any thread.
  *
+ * <p>With a line in the log, a group may write to such a folder, as it does to /var/local of Debian and to the folders of a project; and
+ * one may belong to another user where the state below it is there already and is ours, as in the HOME of an image of another user:
+ * what worked goes on, and nothing new is put there.
+ *
  * <p>The root of a mount may be written by all and belong to anybody, with a line in the log: a volume of a pod (emptyDir) has mode 0777,
  * and nobody outside the pod reaches it; the spool of a gateway that runs as root in one may belong to the user that others run as. Its
  * owner is then trusted below it, too. No user can make such a mount but by FUSE, which is left out.
@@ -85,9 +89,22 @@ final class PathTrust {
         }
     }
 
-    /** As this process. */
+    /**
+     * What is looked at.
+     *
+     * @param stands the state that lies there was made before, by this user or root
+     */
+    private record Way(Path path, boolean stands) {}
+
+    /** As this process, what lies in a folder that is there, or will be made. */
     static void check(Path path) throws IOException {
         new PathTrust(Self.ofProcess()).checkAbove(path);
+    }
+
+    /** As this process, a folder that holds state. */
+    static void checkFolder(Path folder) throws IOException {
+        PathTrust trust = new PathTrust(Self.ofProcess());
+        trust.checkAbove(new Way(folder, trust.isOurFolder(folder)));
     }
 
     /**
@@ -96,10 +113,25 @@ final class PathTrust {
      * @throws StateFolder.NotTrusted somebody else could replace it; it says what to do
      */
     void checkAbove(Path path) throws IOException {
+        Path parent = path.toAbsolutePath().getParent();
+        checkAbove(new Way(path, parent != null && isOurFolder(parent)));
+    }
+
+    private boolean isOurFolder(Path folder) {
+        try {
+            Entry there = Entry.of(folder.toRealPath());
+            return there.is(FOLDER) && (there.uid == 0 || there.uid == self.uid);
+        } catch (IOException missing) {
+            return false;
+        }
+    }
+
+    private void checkAbove(Way way) throws IOException {
+        Path path = way.path;
         Deque<String> names = new ArrayDeque<>();
         path.toAbsolutePath().forEach(name -> names.add(name.toString()));
         Path at = ROOT;
-        int owner = checkFolder(path, ROOT, Entry.of(ROOT), NOBODY);
+        int owner = checkFolder(way, ROOT, Entry.of(ROOT), NOBODY);
         int links = 0;
         while (!names.isEmpty()) {
             Path next = at.resolve(names.remove()).normalize();
@@ -118,7 +150,7 @@ final class PathTrust {
                     names.addFirst(target.getName(i).toString());
                 }
             } else if (!names.isEmpty() && entry.is(FOLDER)) {
-                owner = checkFolder(path, next, entry, owner);
+                owner = checkFolder(way, next, entry, owner);
                 at = next;
             }
         }
@@ -140,7 +172,7 @@ final class PathTrust {
      * @param owner of the mount that it lies in, if that was trusted as such
      * @return the same for what is below the folder
      */
-    private int checkFolder(Path path, Path folder, Entry entry, int owner) throws IOException {
+    private int checkFolder(Way way, Path folder, Entry entry, int owner) throws IOException {
         boolean belongs = isTrusted(entry) || entry.uid == owner;
         int writers = (entry.mode & STICKY) != 0 ? 0 : writersBesideUs(entry);
         if (belongs && writers == 0) {
@@ -158,12 +190,30 @@ final class PathTrust {
             }
             return entry.uid;
         }
-        if (!belongs) {
-            throw new StateFolder.NotTrusted(path + " lies in " + folder + " of user " + entry.uid
+        if (!belongs && !way.stands) {
+            throw new StateFolder.NotTrusted(way.path + " lies in " + folder + " of user " + entry.uid
                     + ", who could replace it: move it, or give that folder to root (chown root " + folder + ")");
         }
-        throw new StateFolder.NotTrusted(path + " lies in " + folder + " of mode " + mode
-                + ", where others could replace it: move it, or chmod " + without(writers) + " " + folder);
+        if ((writers & OTHERS_WRITE) != 0) {
+            throw new StateFolder.NotTrusted(way.path + " lies in " + folder + " of mode " + mode
+                    + ", where others could replace it: move it, or chmod " + without(writers) + " " + folder);
+        }
+        String who = belongs ? "group " + entry.gid : "user " + entry.uid;
+        accept(way.path, folder, who, mode, belongs ? "chmod g-w" : "chown root");
+        return owner;
+    }
+
+    private static void accept(Path path, Path folder, String who, String mode, String mends) {
+        if (LOGGED.add(folder)) {
+            LOG.warn(
+                    "{} lies in {} of mode {}, whose {} could replace it: if they are not trusted, move it, or {} {}",
+                    path,
+                    folder,
+                    mode,
+                    who,
+                    mends,
+                    folder);
+        }
     }
 
     /** Root's folders, where root has no number here, show the same owner as those of anybody without one, who then must not write. */
@@ -181,11 +231,7 @@ final class PathTrust {
     }
 
     private static String without(int writers) {
-        return switch (writers) {
-            case OTHERS_WRITE -> "o-w";
-            case GROUP_WRITE -> "g-w";
-            default -> "go-w";
-        };
+        return writers == OTHERS_WRITE ? "o-w" : "go-w";
     }
 
     private static boolean isMountRoot(Path folder) throws IOException {

@@ -71,7 +71,7 @@ public final class StateFolder {
      *     folder above it
      */
     public static void make(Path folder) throws IOException {
-        checkAbove(folder);
+        PathTrust.checkFolder(folder);
         makeAll(folder);
     }
 
@@ -104,7 +104,7 @@ public final class StateFolder {
      * @throws IOException it cannot be made; or somebody else than root and this user could put something into it, or replace it
      */
     public static void makeShown(Path folder) throws IOException {
-        checkAbove(folder);
+        PathTrust.checkFolder(folder);
         if (Files.notExists(folder, LinkOption.NOFOLLOW_LINKS)) {
             Files.createDirectories(folder);
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));

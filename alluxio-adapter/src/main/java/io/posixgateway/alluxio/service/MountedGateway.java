@@ -44,6 +44,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
      */
     public static MountedGateway start(Volume volume, Path socket, String version, BypassEndpoint bypass)
             throws IOException {
+        StateFolder.checkAbove(socket);
         Path folder = socket.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
             Path above = folder.getParent();
@@ -54,7 +55,6 @@ public final class MountedGateway implements Gateway, AutoCloseable {
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
-        StateFolder.checkAbove(socket);
         MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
         gateway.watchdog.start();
         gateway.control.start();

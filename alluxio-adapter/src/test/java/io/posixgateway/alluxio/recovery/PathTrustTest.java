@@ -76,24 +76,38 @@ class PathTrustTest {
         trusted(folder);
     }
 
+    /** As /var/local of Debian (root:staff), the folders of a project, and the homes of users with umask 002. */
     @Test
-    void folderAbove_thatAGroupMayWrite_isRefusedUnlessItIsRootsOrOurs() throws Exception {
-        mode(above, 0775);
-        trusted(folder);
+    void folderAbove_thatAGroupMayWrite_isTrustedWithALineInTheLog() throws Exception {
         needsRoot();
         Files.setAttribute(above, "unix:gid", STRANGER);
-        refused(folder, above + " of mode 0775", "chmod g-w " + above);
+        for (int mode : new int[] {0775, 02775, 0770}) {
+            mode(above, mode);
+            trusted(folder);
+            trusted(folder.resolve("not/there"));
+        }
         mode(above, 0777);
         refused(folder, "chmod go-w " + above);
         mode(above, 03775);
         trusted(folder);
     }
 
+    /** As the HOME of an image of another user, where an earlier gateway made its folder. */
     @Test
-    void folderAbove_ofAnotherUser_isRefused() throws Exception {
+    void folderAbove_ofAnotherUser_isTrustedForWhatIsThereAlone() throws Exception {
         needsRoot();
         Files.setAttribute(above, "unix:uid", STRANGER);
-        refused(folder, above + " of user " + STRANGER, "chown root " + above);
+        trusted(folder.resolve("spool-"));
+        StateFolder.make(folder);
+        Path made = above.resolve("new");
+        refused(made.resolve("spool-"), above + " of user " + STRANGER, "chown root " + above);
+        assertThatThrownBy(() -> StateFolder.make(made)).isInstanceOf(StateFolder.NotTrusted.class);
+        assertThat(made).doesNotExist();
+        Files.setAttribute(folder, "unix:uid", STRANGER);
+        refused(folder.resolve("spool-"), above + " of user " + STRANGER);
+        Files.setAttribute(folder, "unix:uid", 0);
+        mode(above, 0757);
+        refused(folder.resolve("spool-"), "chmod o-w " + above);
     }
 
     /** As an emptyDir of Kubernetes is one, of mode 0777, or 2777 with an fsGroup. */
@@ -188,12 +202,13 @@ class PathTrustTest {
         needsRoot();
         Files.setAttribute(above, "unix:uid", OVERFLOW);
         Files.setAttribute(above, "unix:gid", OVERFLOW);
-        refused(folder, above + " of user " + OVERFLOW);
+        Path made = folder.resolve("not/there");
+        refused(made, above + " of user " + OVERFLOW);
         PathTrust within = new PathTrust(new PathTrust.Self(0, 0, OVERFLOW));
-        within.checkAbove(folder);
+        within.checkAbove(made);
         for (int mode : new int[] {0775, 0757, 01777}) {
             mode(above, mode);
-            assertThatThrownBy(() -> within.checkAbove(folder)).isInstanceOf(StateFolder.NotTrusted.class);
+            assertThatThrownBy(() -> within.checkAbove(made)).isInstanceOf(StateFolder.NotTrusted.class);
         }
     }
 
