@@ -129,13 +129,16 @@ func scaled(value string, units map[string]int64) (int64, bool) {
 	return number * unit, true
 }
 
+// maxNames is how many names the gateway takes in a path of such an option.
+const maxNames = 100
+
 // areTimesByPath accepts /a=1h:/a/b=0.
 func (o *gatewayOption) areTimesByPath(value string) bool {
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(value, ":") {
 		at := max(0, strings.LastIndex(part, "="))
 		path, ttl := part[:at], strings.TrimPrefix(part[at:], "=")
-		if path == "/" || !IsPath(path) || !isTime(ttl, o.bounds) || seen[path] {
+		if path == "/" || !IsPath(path) || strings.Count(path, "/") > maxNames || !isTime(ttl, o.bounds) || seen[path] {
 			return false
 		}
 		seen[path] = true
