@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
+import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
@@ -213,11 +214,24 @@ public final class AlluxioVolumes {
         }
     }
 
-    /** The same for a mount, of which the log says what properties do nothing in it. */
+    /** The same for a mount that may write to its spool, and of which the log says what properties do nothing in it. */
     public AlluxioFileSystem openToServe(AlluxioOptions place, OptionValues values) throws ServiceException {
+        checkSpool(place, values);
         AlluxioFileSystem files = open(place, values);
         new OptionProperties(whole(place).properties()).tell(values);
         return files;
+    }
+
+    /** Here, rather than at the first write, which would fail with EPERM, as all others would. */
+    void checkSpool(AlluxioOptions place, OptionValues values) throws ServiceException {
+        if (values.on("ro")) {
+            return;
+        }
+        try {
+            SpoolFolder.check(adapter(whole(place), values).spoolFolder());
+        } catch (StoreException e) {
+            throw failure(e);
+        }
     }
 
     /**

@@ -64,6 +64,25 @@ public final class SpoolFolder {
         this.aside = new SetAside(folder);
     }
 
+    /**
+     * Looks whether spool files may be made in a folder, and makes nothing.
+     *
+     * @throws StoreException EPERM: not before an operator has done something
+     */
+    public static void check(Path folder) throws StoreException {
+        try {
+            StateFolder.checkAbove(folder.resolve(PREFIX));
+        } catch (StateFolder.NotTrusted e) {
+            throw untrusted(e);
+        } catch (IOException e) {
+            throw failure("Looking at the folders above " + folder, e);
+        }
+    }
+
+    private static StoreException untrusted(StateFolder.NotTrusted e) {
+        return new StoreException(Errno.EPERM, "No spool file: " + e.getMessage(), e);
+    }
+
     /** A new, empty spool file. */
     Spool make() throws StoreException {
         try {
@@ -75,7 +94,7 @@ public final class SpoolFolder {
             Path file = Files.createTempFile(folder, PREFIX, "");
             return Spool.of(this, file);
         } catch (StateFolder.NotTrusted e) {
-            throw new StoreException(Errno.EPERM, "No spool file: " + e.getMessage(), e);
+            throw untrusted(e);
         } catch (IOException e) {
             throw failure("No spool file in " + folder + " (set another folder with the option spool)", e);
         }
