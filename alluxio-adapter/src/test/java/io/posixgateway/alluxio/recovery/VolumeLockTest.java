@@ -137,7 +137,8 @@ class VolumeLockTest {
     void take_earlierVersionHoldsTheFileOfAReadOnlyDisk_isRefused() throws Exception {
         Path disk = disk("size=4m");
         try {
-            VolumeFolder.open(folder).close();
+            StateFolder.make(folder);
+            Files.createFile(folder.resolve(VolumeLock.FILE));
             run("mount", "-o", "remount,ro", disk.toString());
             try (Program holder = earlier("r", "LOCK_SH")) {
                 assertThat(VolumeLock.tryTake(folder)).isNull();
