@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One process holds a volume's folder, whatever its disk takes, and whatever version the other one is. */
@@ -85,6 +88,39 @@ class VolumeLockTest {
         assertThat(VolumeLock.tryTake(folder)).isNull();
         Native.close(other);
         VolumeFolder.open(folder).close();
+        VolumeFolder.open(folder).close();
+    }
+
+    /** As a disk or a server of NFS that hangs: opening a pipe for writing waits for who reads it. */
+    @Test
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void take_whileThatOfAnotherVolumeHangs_doesNotWait() throws Exception {
+        StateFolder.make(folder);
+        Path pipe = folder.resolve(VolumeLock.FILE);
+        run("mkfifo", pipe.toString());
+        Thread hangs = new Thread(() -> {
+            try {
+                VolumeLock.take(folder).close();
+            } catch (IOException | StoreException e) {
+                // It is no file.
+            }
+        });
+        hangs.setDaemon(true);
+        hangs.start();
+        try {
+            Eventually.holds("it takes the folder", () -> {
+                int descriptor = lock(folder);
+                Native.close(descriptor);
+                return descriptor == -Errno.EAGAIN;
+            });
+            Path other = Files.createDirectory(parent.resolve("other"));
+            VolumeFolder.open(other).close();
+            assertThat(VolumeLock.tryTake(folder)).as("by another thread").isNull();
+        } finally {
+            new RandomAccessFile(pipe.toFile(), "rw").close();
+        }
+        hangs.join();
+        Files.delete(pipe);
         VolumeFolder.open(folder).close();
     }
 
