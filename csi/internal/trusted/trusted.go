@@ -113,10 +113,15 @@ func step(path, at string, stands bool) error {
 		return fmt.Errorf("%s lies in %s, where every user could replace it: move it, or chmod o-w %s", path, at, at)
 	case !isOwn(found.Uid):
 		warn(path, at, fmt.Sprintf("user %d", found.Uid), "chown root "+at)
-	case isOpen && found.Mode&unix.S_IWGRP != 0 && found.Gid != 0 && found.Gid != uint32(os.Getegid()):
+	case isOpen && isOfAnotherGroup(&found):
 		warn(path, at, fmt.Sprintf("group %d", found.Gid), "chmod g-w "+at)
 	}
 	return nil
+}
+
+// isOfAnotherGroup says whether a group may write that is neither root's nor this process's.
+func isOfAnotherGroup(found *unix.Stat_t) bool {
+	return found.Mode&unix.S_IWGRP != 0 && found.Gid != 0 && found.Gid != uint32(os.Getegid())
 }
 
 func warn(path, at, who, mends string) {

@@ -5,12 +5,21 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* EINTR says nothing of the lock: file systems of a server give it even where nothing waits. */
+static int try_lock(int fd) {
+    int result;
+    do {
+        result = flock(fd, LOCK_EX | LOCK_NB);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
 int pgw_lock_folder(const char *path, struct stat *status) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         return -errno;
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, status) != 0) {
+    if (try_lock(fd) != 0 || fstat(fd, status) != 0) {
         int error = -errno;
         close(fd);
         return error;

@@ -96,6 +96,14 @@ final class PathTrust {
      */
     private record Way(Path path, boolean stands) {}
 
+    /**
+     * The folder that something lies in.
+     *
+     * @param owner of its mount, if that was trusted as such
+     * @param isForAll anybody may make something there
+     */
+    private record Above(int owner, boolean isForAll) {}
+
     /** As this process, what lies in a folder that is there, or will be made. */
     static void check(Path path) throws IOException {
         new PathTrust(Self.ofProcess()).checkAbove(path);
@@ -131,10 +139,12 @@ final class PathTrust {
         Deque<String> names = new ArrayDeque<>();
         path.toAbsolutePath().forEach(name -> names.add(name.toString()));
         Path at = ROOT;
-        int owner = checkFolder(way, ROOT, Entry.of(ROOT), NOBODY);
+        Above above = checkFolder(way, ROOT, Entry.of(ROOT), new Above(NOBODY, false));
         int links = 0;
         while (!names.isEmpty()) {
-            Path next = at.resolve(names.remove()).normalize();
+            String name = names.remove();
+            Path next = at.resolve(name).normalize();
+            above = name.equals("..") ? new Above(above.owner, false) : above;
             Entry entry;
             try {
                 entry = Entry.of(next);
@@ -142,25 +152,25 @@ final class PathTrust {
                 return;
             }
             if (entry.is(LINK)) {
-                checkLink(path, next, entry, ++links);
-                owner = NOBODY; // it may lead out of that mount
+                checkLink(path, next, entry, above, ++links);
                 Path target = Files.readSymbolicLink(next);
+                above = new Above(NOBODY, above.isForAll && !target.isAbsolute()); // it may lead out of that mount
                 at = target.isAbsolute() ? ROOT : at;
                 for (int i = target.getNameCount() - 1; i >= 0; i--) {
                     names.addFirst(target.getName(i).toString());
                 }
             } else if (!names.isEmpty() && entry.is(FOLDER)) {
-                owner = checkFolder(way, next, entry, owner);
+                above = checkFolder(way, next, entry, above);
                 at = next;
             }
         }
     }
 
-    private void checkLink(Path path, Path link, Entry entry, int links) throws IOException {
+    private void checkLink(Path path, Path link, Entry entry, Above above, int links) throws IOException {
         if (links > MAX_LINKS) {
             throw new StateFolder.NotTrusted(path + " leads through more than " + MAX_LINKS + " links");
         }
-        if (!isTrusted(entry)) {
+        if (!isTrusted(entry, above)) {
             throw new StateFolder.NotTrusted(path + " leads through the link " + link + " of user " + entry.uid
                     + ", who could let it lead elsewhere: remove it, or give it to root (chown -h root " + link + ")");
         }
@@ -169,14 +179,14 @@ final class PathTrust {
     /**
      * Looks at one folder on the way.
      *
-     * @param owner of the mount that it lies in, if that was trusted as such
-     * @return the same for what is below the folder
+     * @return what counts for what is below it
      */
-    private int checkFolder(Way way, Path folder, Entry entry, int owner) throws IOException {
-        boolean belongs = isTrusted(entry) || entry.uid == owner;
+    private Above checkFolder(Way way, Path folder, Entry entry, Above above) throws IOException {
+        boolean belongs = isTrusted(entry, above) || entry.uid == above.owner;
+        boolean isForAll = (entry.mode & OTHERS_WRITE) != 0;
         int writers = (entry.mode & STICKY) != 0 ? 0 : writersBesideUs(entry);
         if (belongs && writers == 0) {
-            return owner;
+            return new Above(above.owner, isForAll);
         }
         String mode = String.format("%04o", entry.mode & PERMISSIONS);
         if (isMountRoot(folder)) {
@@ -188,7 +198,7 @@ final class PathTrust {
                         entry.uid,
                         mode);
             }
-            return entry.uid;
+            return new Above(isUnmapped(entry) ? NOBODY : entry.uid, isForAll);
         }
         if (!belongs && !way.stands) {
             throw new StateFolder.NotTrusted(way.path + " lies in " + folder + " of user " + entry.uid
@@ -200,7 +210,7 @@ final class PathTrust {
         }
         String who = belongs ? "group " + entry.gid : "user " + entry.uid;
         accept(way.path, folder, who, mode, belongs ? "chmod g-w" : "chown root");
-        return owner;
+        return new Above(above.owner, isForAll);
     }
 
     private static void accept(Path path, Path folder, String who, String mode, String mends) {
@@ -216,12 +226,17 @@ final class PathTrust {
         }
     }
 
-    /** Root's folders, where root has no number here, show the same owner as those of anybody without one, who then must not write. */
-    private boolean isTrusted(Entry entry) {
-        boolean isUnmapped = self.unmappedUid != NOBODY && entry.uid == self.unmappedUid;
-        return entry.uid == 0
-                || entry.uid == self.uid
-                || (isUnmapped && (entry.is(LINK) || writersBesideUs(entry) == 0));
+    /**
+     * Root's folders, where root has no number here, show the same owner as those of anybody without one, who then must not write, nor
+     * have made it where anybody may. In one that is sticky, as /tmp is, what is ours cannot be replaced.
+     */
+    private boolean isTrusted(Entry entry, Above above) {
+        boolean isClosed = entry.is(LINK) || (entry.mode & STICKY) != 0 || writersBesideUs(entry) == 0;
+        return entry.uid == 0 || entry.uid == self.uid || (isUnmapped(entry) && !above.isForAll && isClosed);
+    }
+
+    private boolean isUnmapped(Entry entry) {
+        return self.unmappedUid != NOBODY && entry.uid == self.unmappedUid;
     }
 
     /** The permissions of others than root and us to write. */

@@ -4,6 +4,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -64,13 +65,18 @@ public final class VolumeFolder implements AutoCloseable {
         } catch (IOException e) {
             close(lock);
             throw new StoreException(
-                    Errno.EPERM,
-                    "The volume's state folder " + path + " cannot be used (" + e + "); make its parent writable",
-                    e);
+                    Errno.EPERM, "The volume's state folder " + path + " cannot be used (" + e + ")" + advice(e), e);
         } catch (StoreException e) {
             close(lock);
             throw e;
         }
+    }
+
+    /** What an operator can do, where that is known. */
+    private static String advice(IOException failure) {
+        return failure instanceof AccessDeniedException
+                ? "; let the gateway's user enter the folders above it, and write to the last one"
+                : "";
     }
 
     private static void make(Path path) throws IOException {

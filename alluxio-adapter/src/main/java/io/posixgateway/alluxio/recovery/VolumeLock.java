@@ -11,9 +11,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,11 +37,15 @@ final class VolumeLock implements Closeable {
     /** A file system says so that cannot lock folders: NFS has locks on files opened for writing alone. */
     private static final Set<Integer> UNSUPPORTED =
             Set.of(Errno.EBADF, Errno.ENOLCK, Errno.EOPNOTSUPP, Errno.ENOSYS, Errno.EINVAL);
-    /** What this process holds; guarded by itself. A second look at the file in this process would release its lock. */
-    private static final Set<Identity> HELD = new HashSet<>();
+    /**
+     * What this process holds, takes or lets go of: a second look at the file in this process would release its lock. No monitor, so
+     * that a disk that hangs holds up nobody but its own volumes.
+     */
+    private static final Map<Identity, Stage> HELD = new ConcurrentHashMap<>();
 
     private final @Nullable Identity identity;
     private final int folder;
+    private final AtomicBoolean open = new AtomicBoolean(true);
     private @Nullable FileChannel file;
     /** Why the file is not locked for writing. */
     private @Nullable IOException unwritable;
@@ -50,10 +55,11 @@ final class VolumeLock implements Closeable {
         this.folder = folder;
     }
 
-    /** {@link Native#lockFolder}; a test replaces the folder in between. */
-    @FunctionalInterface
-    interface Locker {
-        int lock(byte[] path, long[] identity);
+    /** How far this process is with a lock. */
+    private enum Stage {
+        HELD,
+        /** It is being taken, or let go of. */
+        CHANGES
     }
 
     /** Which folder is at a path, whatever its name. */
@@ -99,30 +105,44 @@ final class VolumeLock implements Closeable {
                 Errno.EBUSY, "Another process serves the volume of " + folder + "; end it first", null);
     }
 
-    /** Null: another process has it, or the folder was just replaced. */
+    /** Null: another process has it, or another thread is taking or releasing it, or the folder was just replaced. */
     static @Nullable VolumeLock tryTake(Path folder) throws IOException, StoreException {
-        return tryTake(folder, Native::lockFolder);
-    }
-
-    static @Nullable VolumeLock tryTake(Path folder, Locker locker) throws IOException, StoreException {
         if (!isThere(folder)) {
             return new VolumeLock(null, -1);
         }
-        synchronized (HELD) {
-            try {
-                return tryTakeAs(Identity.of(folder), folder, locker);
-            } catch (NoSuchFileException removed) {
-                return null;
+        try {
+            return tryTakeAs(Identity.of(folder), folder);
+        } catch (NoSuchFileException removed) {
+            return null;
+        }
+    }
+
+    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder) throws IOException, StoreException {
+        Stage stage = HELD.putIfAbsent(identity, Stage.CHANGES);
+        if (stage == Stage.HELD) {
+            throw busy(folder);
+        }
+        return stage == null ? lockAlone(identity, folder) : null;
+    }
+
+    /** Nobody else of this process looks at it meanwhile. */
+    private static @Nullable VolumeLock lockAlone(Identity identity, Path folder) throws IOException {
+        VolumeLock lock = null;
+        try {
+            lock = lockAll(identity, folder);
+            return lock;
+        } finally {
+            if (lock == null) {
+                HELD.remove(identity);
+            } else {
+                HELD.put(identity, Stage.HELD);
             }
         }
     }
 
-    private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder, Locker locker)
-            throws IOException, StoreException {
-        if (HELD.contains(identity)) {
-            throw busy(folder);
-        }
-        VolumeLock lock = lockFolder(folder, identity, locker);
+    /** Null: another process has it, or the folder was just replaced. */
+    private static @Nullable VolumeLock lockAll(Identity identity, Path folder) throws IOException {
+        VolumeLock lock = lockFolder(folder, identity);
         if (lock == null) {
             return null;
         }
@@ -135,7 +155,7 @@ final class VolumeLock implements Closeable {
                 lock.release();
             }
         }
-        return taken && HELD.add(identity) ? lock : null;
+        return taken ? lock : null;
     }
 
     /** It may have been removed since it was made, by the session whose end is waited for. */
@@ -153,9 +173,9 @@ final class VolumeLock implements Closeable {
     }
 
     /** Null: another process has it, or another folder is at the path by now. */
-    private static @Nullable VolumeLock lockFolder(Path folder, Identity identity, Locker locker) throws IOException {
+    private static @Nullable VolumeLock lockFolder(Path folder, Identity identity) throws IOException {
         long[] locked = new long[2];
-        int descriptor = locker.lock(Native.pathBytes(folder.toString()), locked);
+        int descriptor = Native.lockFolder(Native.pathBytes(folder.toString()), locked);
         if (descriptor == -Errno.EAGAIN || descriptor == -Errno.ENOENT) {
             return null;
         }
@@ -198,10 +218,14 @@ final class VolumeLock implements Closeable {
     /** Lets go of it; a second time is harmless. */
     @Override
     public void close() throws IOException {
-        synchronized (HELD) {
-            if (identity != null && HELD.remove(identity)) {
-                release();
-            }
+        if (identity == null || !open.getAndSet(false)) {
+            return;
+        }
+        HELD.put(identity, Stage.CHANGES);
+        try {
+            release();
+        } finally {
+            HELD.remove(identity);
         }
     }
 

@@ -206,9 +206,33 @@ class PathTrustTest {
         refused(made, above + " of user " + OVERFLOW);
         PathTrust within = new PathTrust(new PathTrust.Self(0, 0, OVERFLOW));
         within.checkAbove(made);
-        for (int mode : new int[] {0775, 0757, 01777}) {
+        for (int mode : new int[] {0775, 0757}) {
             mode(above, mode);
             assertThatThrownBy(() -> within.checkAbove(made)).isInstanceOf(StateFolder.NotTrusted.class);
+        }
+    }
+
+    /** As a tmpfs at /tmp that the host's root mounted: what any user of the host makes there shows the same owner. */
+    @Test
+    void stickyFolder_ofNobodyKnown_isTrustedForWhatIsOursBelowAlone() throws Exception {
+        needsRoot();
+        PathTrust within = new PathTrust(new PathTrust.Self(0, 0, OVERFLOW));
+        Path disk = Files.createDirectory(parent.resolve("disk"));
+        run("mount", "-t", "tmpfs", "none", disk.toString());
+        try {
+            for (Path sticky : List.of(disk, Files.createDirectory(above.resolve("sticky")))) {
+                mode(sticky, 01777);
+                Files.setAttribute(sticky, "unix:uid", OVERFLOW);
+                Path volume = Files.createDirectory(sticky.resolve("volume"));
+                within.checkAbove(volume.resolve("spool-"));
+                within.checkAbove(sticky.resolve("not/there"));
+                Files.setAttribute(volume, "unix:uid", OVERFLOW);
+                assertThatThrownBy(() -> within.checkAbove(volume.resolve("spool-")))
+                        .isInstanceOf(StateFolder.NotTrusted.class)
+                        .hasMessageContaining(volume + " of user " + OVERFLOW);
+            }
+        } finally {
+            run("umount", "-l", disk.toString());
         }
     }
 

@@ -190,6 +190,16 @@ class VolumeFolderTest {
         }
     }
 
+    /** Permissions mend nothing of it. */
+    @Test
+    void what_failed_is_said(@TempDir Path parent) throws Exception {
+        Path file = Files.createFile(parent.resolve("file"));
+        assertThatThrownBy(() -> VolumeFolder.open(file.resolve("volume")))
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
+                .hasMessageEndingWith("Not a directory)");
+    }
+
     @Test
     void nobody_else_can_look_into_it_or_hold_its_lock(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("made/volume");

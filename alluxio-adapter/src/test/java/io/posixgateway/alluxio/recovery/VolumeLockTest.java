@@ -7,19 +7,23 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One process holds a volume's folder, whatever its disk takes, and whatever version the other one is. */
 class VolumeLockTest {
+    private static final int SWAPS = 3_000;
     /** As a gateway of an earlier version, which locks a file in the folder and nothing else. */
     private static final String EARLIER = """
             import fcntl, sys, time
@@ -84,6 +88,39 @@ class VolumeLockTest {
         assertThat(VolumeLock.tryTake(folder)).isNull();
         Native.close(other);
         VolumeFolder.open(folder).close();
+        VolumeFolder.open(folder).close();
+    }
+
+    /** As a disk or a server of NFS that hangs: opening a pipe for writing waits for who reads it. */
+    @Test
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void take_whileThatOfAnotherVolumeHangs_doesNotWait() throws Exception {
+        StateFolder.make(folder);
+        Path pipe = folder.resolve(VolumeLock.FILE);
+        run("mkfifo", pipe.toString());
+        Thread hangs = new Thread(() -> {
+            try {
+                VolumeLock.take(folder).close();
+            } catch (IOException | StoreException e) {
+                // It is no file.
+            }
+        });
+        hangs.setDaemon(true);
+        hangs.start();
+        try {
+            Eventually.holds("it takes the folder", () -> {
+                int descriptor = lock(folder);
+                Native.close(descriptor);
+                return descriptor == -Errno.EAGAIN;
+            });
+            Path other = Files.createDirectory(parent.resolve("other"));
+            VolumeFolder.open(other).close();
+            assertThat(VolumeLock.tryTake(folder)).as("by another thread").isNull();
+        } finally {
+            new RandomAccessFile(pipe.toFile(), "rw").close();
+        }
+        hangs.join();
+        Files.delete(pipe);
         VolumeFolder.open(folder).close();
     }
 
@@ -168,31 +205,39 @@ class VolumeLockTest {
 
     /** A session that ends removes the folder under its lock; who waited for that lock must not be left with one that is gone. */
     @Test
-    void take_folderIsReplacedMeanwhile_isNotTaken() throws Exception {
-        StateFolder.make(folder);
-        for (boolean before : new boolean[] {true, false}) {
-            VolumeLock.Locker replaces = (path, identity) -> {
-                replace(before);
-                int locked = Native.lockFolder(path, identity);
-                replace(!before);
-                return locked;
-            };
-            assertThat(VolumeLock.tryTake(folder, replaces)).isNull();
-            int other = lock(folder);
-            assertThat(other).as("the one at the path").isNotNegative();
-            Native.close(other);
+    void take_folderIsReplacedMeanwhile_holdsTheOneAtThePath() throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread remover = new Thread(() -> {
+            while (!ended.get()) {
+                removeUnderItsLock();
+            }
+        });
+        remover.setDaemon(true);
+        remover.start();
+        try {
+            for (int i = 0; i < SWAPS; i++) {
+                try (VolumeLock lock = VolumeLock.tryTake(folder)) {
+                    assertThat(lock == null || lock(folder) == -Errno.EAGAIN)
+                            .as("try %d: the folder at the path is held", i)
+                            .isTrue();
+                }
+            }
+        } finally {
+            ended.set(true);
+            remover.join();
         }
-        VolumeFolder.open(folder).close();
     }
 
-    private void replace(boolean really) {
-        if (really) {
+    private void removeUnderItsLock() {
+        int held = lock(folder);
+        if (held >= 0) {
             try {
-                // One of the same name that is kept does not get the other's inode.
-                Files.move(folder, Files.createTempDirectory(parent, "earlier-").resolve("volume"));
-                StateFolder.make(folder);
+                Files.deleteIfExists(folder.resolve(VolumeLock.FILE));
+                Files.deleteIfExists(folder);
             } catch (IOException e) {
-                throw new UncheckedIOException(e);
+                throw new java.io.UncheckedIOException(e);
+            } finally {
+                Native.close(held);
             }
         }
     }

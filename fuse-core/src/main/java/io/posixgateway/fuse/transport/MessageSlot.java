@@ -19,6 +19,9 @@ final class MessageSlot extends Exchange {
     static final int REPLY_AT = 4096;
     private static final int REPLY_HEADER_AT = REPLY_AT - Layouts.OUT_HEADER_BYTES;
 
+    /** Replies whose length the request does not say; the longest one is the target of a link. */
+    private static final int SHORT_REPLY_BYTES = 4096;
+
     /** In the place of an index: a parked slot. */
     private static final int PARKED = -1;
 
@@ -57,6 +60,17 @@ final class MessageSlot extends Exchange {
     @Override
     public boolean isParked() {
         return index == PARKED;
+    }
+
+    /** The body of its reply is not longer. */
+    int mostReplyBytes() {
+        int most = memory.capacity() - REPLY_AT;
+        return switch (Opcode.of(memory.getInt(Layouts.IN_HEADER_OPCODE))) {
+            case READ, READDIR, READDIRPLUS ->
+                Math.max(0, Math.min(memory.getInt(HEADER_BYTES + Layouts.READ_IN_SIZE), most));
+            case GETXATTR, LISTXATTR, IOCTL, UNKNOWN -> most;
+            default -> Math.min(SHORT_REPLY_BYTES, most);
+        };
     }
 
     /** Of the request. */

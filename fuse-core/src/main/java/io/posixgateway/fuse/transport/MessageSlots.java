@@ -71,19 +71,36 @@ final class MessageSlots {
 
     /** A copy of a slot's request that takes none of the slots; null: there is no room for it. */
     synchronized @Nullable MessageSlot park(MessageSlot slot, int messageBytes) {
-        long bytes = parkedBytes(messageBytes);
-        long at = parkedBytes + bytes > MAX_PARKED_BYTES ? -1 : Native.map(stride);
+        long bytes = pages(messageBytes);
+        int needed = Math.max(messageBytes, MessageSlot.REPLY_AT + slot.mostReplyBytes());
+        int mapped = Math.min(stride, pages(needed));
+        long at = parkedBytes + bytes > MAX_PARKED_BYTES ? -1 : Native.map(mapped);
         if (at < 0) {
             return null;
         }
+        MessageSlot parked = parked(slot, at, mapped);
         parkedBytes += bytes;
         outstanding++;
-        return MessageSlot.parked(slot, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder()));
+        return parked;
     }
 
-    /** The pages that are touched. */
-    private static long parkedBytes(int messageBytes) {
-        return (messageBytes / LEAST_PAGE_BYTES + 1L) * LEAST_PAGE_BYTES;
+    private static MessageSlot parked(MessageSlot slot, long at, int mapped) {
+        boolean made = false;
+        try {
+            ByteBuffer memory = Native.buffer(at, mapped).order(ByteOrder.nativeOrder());
+            MessageSlot parked = MessageSlot.parked(slot, at, memory);
+            made = true;
+            return parked;
+        } finally {
+            if (!made) {
+                Native.unmap(at, mapped);
+            }
+        }
+    }
+
+    /** The pages that so many bytes touch, and at least one. */
+    private static int pages(int bytes) {
+        return (bytes / LEAST_PAGE_BYTES + 1) * LEAST_PAGE_BYTES;
     }
 
     /** A slot went over to another thread. */
@@ -95,8 +112,8 @@ final class MessageSlots {
     synchronized void handedBack(MessageSlot slot) {
         outstanding--;
         if (slot.isParked()) {
-            parkedBytes -= parkedBytes(slot.messageBytes());
-            Native.unmap(slot.address(), stride);
+            parkedBytes -= pages(slot.messageBytes());
+            Native.unmap(slot.address(), slot.capacity());
         } else {
             give(slot);
         }

@@ -28,7 +28,11 @@ class MessageSlotsTest {
     }
 
     private @Nullable Exchange park(int messageBytes, long unique) {
-        slot.payload().putInt(Layouts.IN_HEADER_OPCODE, Opcode.GETATTR.code());
+        return park(Opcode.GETATTR, messageBytes, unique);
+    }
+
+    private @Nullable Exchange park(Opcode opcode, int messageBytes, long unique) {
+        slot.payload().putInt(Layouts.IN_HEADER_OPCODE, opcode.code());
         slot.payload().putLong(Layouts.IN_HEADER_UNIQUE, unique);
         slot.begin(lane, messageBytes);
         return slot.park();
@@ -53,6 +57,21 @@ class MessageSlotsTest {
             unique += 2;
         }
         assertThat(slots.awaitAnswered(0)).isTrue();
+    }
+
+    @Test
+    void park_mapsWhatMessageAndReplyNeed() {
+        Exchange small = Objects.requireNonNull(park(SMALL, 2));
+        assertThat(small.replyCapacity()).isBetween(4096, 2 * 4096);
+        Exchange write = Objects.requireNonNull(park(MIB, 4));
+        assertThat(write.payload().capacity()).isBetween(MIB, MIB + 8192);
+        slot.payload().putInt(Exchange.HEADER_BYTES + Layouts.READ_IN_SIZE, 128 << 10);
+        Exchange read = Objects.requireNonNull(park(Opcode.READ, SMALL, 6));
+        assertThat(read.replyCapacity()).isBetween(128 << 10, (128 << 10) + 4096);
+        slot.payload().putInt(Exchange.HEADER_BYTES + Layouts.READ_IN_SIZE, Integer.MAX_VALUE);
+        Exchange most = Objects.requireNonNull(park(Opcode.READ, SMALL, 8));
+        assertThat(most.replyCapacity()).isEqualTo(slot.replyCapacity());
+        List.of(small, write, read, most).forEach(Exchange::leave);
     }
 
     @Test
