@@ -122,9 +122,10 @@ final class AttributeOperations {
                 inode,
                 () -> times.alone(inode, () -> {
                     long issued = volume.table.generation().issued();
-                    // Its times count as long as Alluxio's own stays what it is now, which others may have changed
-                    // since it was seen.
-                    Facts before = inode.isDirectory() ? volume.metadata.refresh(inode) : volume.metadata.facts(inode);
+                    // What others changed since it was seen is in the attribute that is written anew, and the times of
+                    // a directory count as long as Alluxio's own stays what it is now.
+                    boolean nameless = inode.unlinked() && !inode.isDirectory();
+                    Facts before = nameless ? volume.metadata.facts(inode) : volume.metadata.refresh(inode);
                     Facts now = put(inode, before, edit.of(before));
                     if (inode.isDirectory()) {
                         times.written(inode, now, issued);
