@@ -376,20 +376,26 @@ final class NameOperations {
             return -Errno.EEXIST;
         }
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
+        move(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
+            volume.notices.askAgain(child);
+        }
+        return 0;
+    }
+
+    /** And the times of both directories with it. */
+    private void move(Inode child, Place from, Place to, @Nullable Inode target, boolean replaces)
+            throws StoreException {
         DirectoryTimes times = volume.metadata.times();
         try (NameChange leaves = times.changing(from.directory);
                 NameChange comes = times.changing(to.directory)) {
             Drafts.Step step = () -> {
-                boolean free = renameOver(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
+                boolean free = renameOver(child, from, to, target, replaces);
                 leaves.done(-1);
                 comes.done(free ? 1 : 0);
             };
             changing(step, from, to);
         }
-        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
-            volume.notices.askAgain(child);
-        }
-        return 0;
     }
 
     /** Of a directory: goes on with what it has made. To a process that took over at its very end both names are the same node. */

@@ -190,14 +190,7 @@ final class PathTrust {
         }
         String mode = String.format("%04o", entry.mode & PERMISSIONS);
         if (isMountRoot(folder)) {
-            if (LOGGED.add(folder)) {
-                LOG.warn(
-                        "{} of user {} and mode {} is trusted as the root of a mount, as volumes of pods are: where others"
-                                + " than this process reach it, give it to this process's user, and chmod go-w it",
-                        folder,
-                        entry.uid,
-                        mode);
-            }
+            acceptRoot(folder, entry, mode);
             return new Above(isUnmapped(entry) ? NOBODY : entry.uid, isForAll);
         }
         if (!belongs && !way.stands) {
@@ -211,6 +204,17 @@ final class PathTrust {
         String who = belongs ? "group " + entry.gid : "user " + entry.uid;
         accept(way.path, folder, who, mode, belongs ? "chmod g-w" : "chown root");
         return new Above(above.owner, isForAll);
+    }
+
+    private static void acceptRoot(Path folder, Entry entry, String mode) {
+        if (LOGGED.add(folder)) {
+            LOG.warn(
+                    "{} of user {} and mode {} is trusted as the root of a mount, as volumes of pods are: where others than"
+                            + " this process reach it, give it to this process's user, and chmod go-w it",
+                    folder,
+                    entry.uid,
+                    mode);
+        }
     }
 
     private static void accept(Path path, Path folder, String who, String mode, String mends) {
