@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What a program does to files of a mount, request by request, so that it can be continued with whatever process serves the mount. */
+@SuppressWarnings("ImmutableEnumChecker") // nothing changes its map and list
 enum Change {
     CREATION(
             3,
