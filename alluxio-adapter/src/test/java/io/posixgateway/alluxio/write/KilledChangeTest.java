@@ -132,7 +132,9 @@ class KilledChangeTest {
         /** How many requests were answered before the gateway was killed. */
         private int answered() {
             for (int i = 0; i < change.requests.size(); i++) {
-                boolean answered = isAnswered(change.requests.get(i)) || isAnswered(change.requests.get(i));
+                Change.Request request = change.requests.get(i);
+                boolean first = isAnswered(request);
+                boolean answered = first || isAnswered(request);
                 if (killed.isDead()) {
                     return i;
                 }
