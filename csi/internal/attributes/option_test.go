@@ -92,7 +92,7 @@ func TestATableThatIsNotUnderstoodIsNotRunWith(t *testing.T) {
 	for _, table := range []string{"a\tcolour\t1 2\tred\n", "a\tnumber\t1\tmore than 1\n", "a\tnumber\t1 x\ta number\n", "a\tbytes\t1 2\n", "a\tseconds-by-path\t0 1\ttimes\n"} {
 		panics(table, func() { parseOptions(table) })
 	}
-	panics("an option that nobody declares", func() { asGateway("a", "no_such_option", "", "") })
+	panics("an option that nobody declares", func() { asGateway("a", "undeclared", "", "") })
 	if known := parseOptions("# a comment\na\ttext\t\tany text\nb\tone-of\tc d\tone of c, d\n"); len(known) != 2 || !slices.Equal(known["b"].words, []string{"c", "d"}) {
 		t.Error(known)
 	}
