@@ -57,7 +57,7 @@ func ParseClass(name, defaultBase string, given, secret map[string]string) (*Pro
 	}
 	provision.Path = strings.TrimSuffix(provision.BasePath, "/") + "/" + relative
 	if !IsPath(provision.Path) {
-		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must form an absolute path without . and ..", provision.Path, BasePath, PathPattern)
+		return nil, fmt.Errorf("the volume's path would be %.200q: %s and %s must form an absolute path without . and .. in it", provision.Path, BasePath, PathPattern)
 	}
 	provision.Attributes[AlluxioPath] = provision.Path
 	provision.Volume, err = Parse(provision.Attributes, nil, secret)

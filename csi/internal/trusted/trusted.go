@@ -107,7 +107,7 @@ func step(path, at string, stands bool) error {
 	isFolder := found.Mode&unix.S_IFMT == unix.S_IFDIR
 	isOpen := isFolder && found.Mode&unix.S_ISVTX == 0
 	switch {
-	case !isOwn(found.Uid) && !(isFolder && stands):
+	case !isOwn(found.Uid) && (!isFolder || !stands):
 		return fmt.Errorf("%s lies in %s of user %d, who could replace it: move it, or give that folder to root", path, at, found.Uid)
 	case isOpen && found.Mode&unix.S_IWOTH != 0:
 		return fmt.Errorf("%s lies in %s, where every user could replace it: move it, or chmod o-w %s", path, at, at)
