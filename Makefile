@@ -184,10 +184,11 @@ bench-requests:
 bench-start: build
 	@$(MVN) -Dquick test -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
-# Mounts and an Alluxio in memory, killed at any boundary between two calls, by seeds nobody chose (STEPS=1000000; SEED=N repeats one).
+# Mounts and an Alluxio in memory, killed at any boundary between two calls: of each change, and by seeds nobody chose (STEPS=1000000;
+# SEED=N repeats one).
 .PHONY: simulation
 simulation: java-build
-	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false \
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=$(if $(SEED),,KilledChangeTest$(comma))SimulationTest -Dpgw.killed.all=true -Dsurefire.failIfNoSpecifiedTests=false \
 	  $(if $(SEED),-Dpgw.sim.seed=$(SEED),-Dpgw.sim.steps=$(or $(STEPS),1000000)) $(ARGS)
 
 # Random operations on open files and names against models, over Alluxio (SECONDS=600).

@@ -101,7 +101,7 @@ class RemoteFileTest {
             check(half + at);
         }
         assertThat(opened).hasValue(2);
-        assertThat(fetchedBytes.get()).as("each part once, and a little ahead").isLessThan(half + (4 << 20));
+        assertThat(fetchedBytes.get()).as("each part once, and ahead of each").isLessThan(half + (8 << 20));
         endAll(2);
     }
 }
