@@ -89,11 +89,11 @@ public final class Publisher {
     }
 
     /**
-     * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while; not
-     * for a draft whose last publication failed, since somebody has been told already.
+     * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while after the
+     * first failure, however long that took; not for a draft whose last publication failed, since somebody has been told already.
      */
     void publish(Draft draft) throws StoreException {
-        long beganNanos = metadata.nowNanos();
+        long failedNanos = 0;
         int waits = 0;
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(draft));
@@ -104,9 +104,10 @@ public final class Publisher {
             } catch (StoreException e) {
                 boolean elsewhere = !attempt.unfinished && isElsewhere(draft.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
+                failedNanos = waits == 0 ? metadata.nowNanos() : failedNanos;
                 boolean again = (elsewhere || attempt.taken)
                         ? moves++ < MOST_MOVES
-                        : e.isUnanswered() && !draft.failed && pauses.await(beganNanos, waits++);
+                        : e.isUnanswered() && !draft.failed && pauses.await(failedNanos, waits++);
                 if (!again) {
                     throw e;
                 }

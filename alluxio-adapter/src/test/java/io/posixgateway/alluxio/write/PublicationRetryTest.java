@@ -104,6 +104,18 @@ class PublicationRetryTest {
         assertHolds("/new", "again");
     }
 
+    /** As on a busy machine, where it takes long until a worker counts as one that is stopped. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/new", "/old"})
+    void close_whoseFirstAttemptTakesLongerThanThePatience_succeedsThroughAnother(String path) {
+        mount.faults().on(StoreCall.COMPLETE).before(() -> {
+            cluster.clock().advance(PATIENCE.plusSeconds(1));
+            near.kill();
+        });
+        mount.write(path, "after");
+        assertHolds(path, "after");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"/new", "/old"})
     void close_whenWorkerIsKilledBeforeItAnswers_succeedsThroughAnother(String path) {
