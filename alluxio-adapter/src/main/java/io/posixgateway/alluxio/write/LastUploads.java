@@ -46,17 +46,20 @@ final class LastUploads {
         reports.setDaemon(true);
         reports.start();
         List<String> kept = new ArrayList<>();
-        for (Draft draft : drafts) {
-            begin(draft);
-            try {
-                upload.run(draft);
-                uploaded();
-            } catch (StoreException e) {
-                kept.add(kept(draft, e));
+        try {
+            for (Draft draft : drafts) {
+                begin(draft);
+                try {
+                    upload.run(draft);
+                    uploaded();
+                } catch (StoreException e) {
+                    kept.add(kept(draft, e));
+                }
             }
+        } finally {
+            end();
+            kept.forEach(line -> LOG.error("{}", line));
         }
-        end();
-        kept.forEach(line -> LOG.error("{}", line));
     }
 
     /** Counts it, too, for the exit code of the command that serves the mount. Returns what to log of it. */
