@@ -42,7 +42,11 @@ func serve(t *testing.T, server *Server) *testServer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &testServer{server: server, client: &keeperapi.Client{Socket: server.socket}, ended: make(chan error, 1), stop: cancel}
-	go func() { s.ended <- server.Serve(ctx) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.ended <- server.Serve(ctx)
+	}()
 	t.Cleanup(func() {
 		for _, left := range server.keeper.sorted() {
 			if _, err := server.keeper.unmount(left.id, true); err != nil {
@@ -50,6 +54,7 @@ func serve(t *testing.T, server *Server) *testServer {
 			}
 		}
 		cancel()
+		<-served // it removes its files from the folder that the test's end removes
 	})
 	return s
 }

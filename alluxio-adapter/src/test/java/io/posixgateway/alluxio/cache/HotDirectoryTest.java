@@ -186,12 +186,14 @@ class HotDirectoryTest {
     @Test
     void listing_afterOneSlowAnswer_countsNoLonger() throws Exception {
         makeFiles(FILES);
-        try (MemoryMount mount = mount()) {
+        try (MemoryMount mount = mount();
+                MemoryMount other = mount()) {
             List<FuseNode> files = new ArrayList<>();
             for (int i = 0; i < FILES; i++) {
                 files.add(mount.lookup("/f" + i));
             }
-            Background.listed(mount.fileSystem()); // only now Alluxio knows how many names there are
+            Background.listed(mount.fileSystem());
+            other.mkdir("/made"); // so the first answer below is another one than before
             mount.faults().on(StoreCall.STATUS).at("/").before(() -> cluster.clock()
                     .advance(SETTLED));
             for (int lists = 2; lists <= 3; lists++) {

@@ -34,6 +34,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Mounts with {@code no_open}: the kernel opens files by itself. */
 class NoOpenIT {
     private static final int FILES = 200;
+    /** So many pages or names of them the kernel may have reclaimed meanwhile, as it likes; without its cache it asks for all. */
+    private static final int RECLAIMED = FILES / 10;
+
     private static final int LONG_BYTES = 40 << 20;
     private static final int READERS = 6;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -104,7 +107,7 @@ class NoOpenIT {
             for (int epoch = 0; epoch < 3; epoch++) {
                 readSmallFiles(mounted.root());
             }
-            assertThat(requests(mounted)).isEqualTo(before);
+            assertThat(requests(mounted)).isLessThanOrEqualTo(before + RECLAIMED);
         }
     }
 
