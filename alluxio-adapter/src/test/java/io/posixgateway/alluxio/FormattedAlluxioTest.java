@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -93,14 +94,9 @@ class FormattedAlluxioTest {
     }
 
     private List<Path> aside(Path where) {
-        try (Stream<Path> files = Files.walk(where)) {
-            return files.filter(file -> file.toString().matches(".*/aside/spool-\\d+"))
-                    .toList();
-        } catch (UncheckedIOException changedMeanwhile) {
-            return aside(where);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Walk.files(where).stream()
+                .filter(file -> file.toString().matches(".*/aside/spool-\\d+"))
+                .toList();
     }
 
     @Test

@@ -3,12 +3,10 @@ package io.posixgateway.alluxio.harness;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.inode.InodeTable;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** The block files that a worker of a test keeps below a folder, as they were when it was looked at. */
 public final class StoredBlocks {
@@ -20,18 +18,14 @@ public final class StoredBlocks {
     private StoredBlocks() {}
 
     /** Of a folder; blocks may come and go meanwhile. */
-    public static StoredBlocks below(Path folder) throws IOException {
+    public static StoredBlocks below(Path folder) {
         StoredBlocks blocks = new StoredBlocks();
-        try (Stream<Path> all = Files.walk(folder)) {
-            all.forEach(path -> blocks.names.add(path.getFileName().toString()));
-        } catch (UncheckedIOException changedMeanwhile) {
-            return below(folder);
-        }
+        Walk.files(folder).forEach(path -> blocks.names.add(path.getFileName().toString()));
         return blocks;
     }
 
     /** Of a worker, whose folders they all lie in. */
-    public static StoredBlocks of(EmbeddedAlluxio alluxio, int worker) throws IOException {
+    public static StoredBlocks of(EmbeddedAlluxio alluxio, int worker) {
         return below(alluxio.ufs().resolveSibling("blocks").resolve("worker" + worker));
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.posixgateway.alluxio.bypass.Verdict;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.ConformanceSuite;
 import io.posixgateway.fuse.conformance.UringSupport;
@@ -280,13 +281,9 @@ class BypassIT {
 
     /** Takes all block files of this length away, as a worker does that makes room. */
     private static void evictAll() throws IOException {
-        try (Stream<Path> files = Files.walk(SharedAlluxio.running().ufs().getParent())) {
-            for (Path block : files.filter(file -> file.toString().contains("/alluxioworker/"))
-                    .filter(Files::isRegularFile)
-                    .toList()) {
-                if (Files.size(block) == 900_001) {
-                    Files.delete(block);
-                }
+        for (Path file : Walk.files(SharedAlluxio.running().ufs().getParent())) {
+            if (file.toString().contains("/alluxioworker/") && file.toFile().length() == 900_001) {
+                Files.delete(file);
             }
         }
     }

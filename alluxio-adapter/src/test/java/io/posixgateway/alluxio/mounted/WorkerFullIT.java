@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -24,7 +25,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -142,11 +142,9 @@ class WorkerFullIT {
         return made.iterator().next();
     }
 
-    private static Set<String> blocks() throws IOException {
-        try (Stream<Path> all = Files.walk(alluxio.ufs().resolveSibling("blocks"))) {
-            return all.filter(Files::isRegularFile)
-                    .map(path -> path.getFileName().toString())
-                    .collect(Collectors.toSet());
-        }
+    private static Set<String> blocks() {
+        return Walk.files(alluxio.ufs().resolveSibling("blocks")).stream()
+                .map(path -> path.getFileName().toString())
+                .collect(Collectors.toSet());
     }
 }

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Node;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.harness.Walk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -303,13 +304,10 @@ class OpenFilesFaultTest {
                 .noneMatch(name -> name.startsWith(".pgw~")));
     }
 
-    private static long count(Path root, String prefix) throws IOException {
-        try (Stream<Path> files = Files.walk(root)) {
-            return files.filter(file -> file.getFileName().toString().startsWith(prefix))
-                    .count();
-        } catch (java.io.UncheckedIOException changedMeanwhile) {
-            return -1;
-        }
+    private static long count(Path root, String prefix) {
+        return Walk.files(root).stream()
+                .filter(file -> file.getFileName().toString().startsWith(prefix))
+                .count();
     }
 
     private FileChannel open(String name, OpenOption... options) throws IOException {

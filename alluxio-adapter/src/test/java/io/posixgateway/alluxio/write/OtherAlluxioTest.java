@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -13,7 +14,6 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,13 +50,10 @@ class OtherAlluxioTest {
         }
     }
 
-    private List<Path> aside() throws IOException {
-        try (Stream<Path> files = Files.walk(folder.resolve("next"))) {
-            return files.filter(file -> file.toString().matches(".*/aside/spool-\\d+"))
-                    .toList();
-        } catch (UncheckedIOException changedMeanwhile) {
-            return aside();
-        }
+    private List<Path> aside() {
+        return Walk.files(folder.resolve("next")).stream()
+                .filter(file -> file.toString().matches(".*/aside/spool-\\d+"))
+                .toList();
     }
 
     @Test
