@@ -176,16 +176,23 @@ final class HiddenCleanup {
 
     /**
      * The kernel may know it from an earlier process alone: this one is to have it when it hears that the kernel forgets. False: Alluxio
-     * does not know it, or does not answer.
+     * does not know it, or does not answer; or the kernel forgot it before this process had it, and says so no more.
      */
     private boolean isAwaited(long node) {
         try {
             Inode known = volume.table.get(node);
             Inode inode = known == null ? volume.recover(node) : known;
-            if (inode != null && !inode.isKnown()) {
+            if (inode == null) {
+                return false;
+            }
+            if (!inode.isKnown()) {
                 volume.table.lookedUp(inode);
             }
-            return inode != null;
+            if (volume.notices.isKnown(node)) {
+                return true;
+            }
+            volume.table.forget(node, Long.MAX_VALUE);
+            return false;
         } catch (StoreException e) {
             LOG.info("A deleted file that is still open is kept for now: {}", e.getMessage());
             return false;

@@ -89,7 +89,9 @@ public final class HotDirectories implements AutoCloseable {
             return true;
         }
 
+        /** What asked meanwhile, by what it knew before, counts no longer. */
         synchronized void restUntil(long nanos) {
+            asks = 0;
             restsUntilNanos = nanos;
         }
     }

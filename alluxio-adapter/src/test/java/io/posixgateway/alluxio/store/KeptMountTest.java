@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -69,6 +70,27 @@ class KeptMountTest {
                 }
                 assertThat(next.list("/")).isEmpty();
                 assertThat(cluster.ufs().exists("/file")).isFalse();
+            }
+        }
+    }
+
+    /** The next asks Alluxio for what the kernel knows; by then the kernel may have forgotten it, and says so only once. */
+    @Test
+    void deletedFile_forgottenWhileTheNextAsksForIt_isNotLeftHidden() throws Exception {
+        CompletableFuture<MemoryMount> serving = new CompletableFuture<>();
+        MemoryStore store = cluster.connect();
+        store.faults().on(StoreCall.PATH_OF).nth(1).after(() -> serving.join().dropCaches());
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "text");
+            killed.open("/file");
+            killed.unlink("/file");
+            killed.kill();
+            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+                serving.complete(next);
+                Waiting.until("nothing is hidden", LIMIT, () -> {
+                    cluster.clock().advance(Duration.ofMillis(100));
+                    return cluster.ufs().list("/").isEmpty();
+                });
             }
         }
     }
