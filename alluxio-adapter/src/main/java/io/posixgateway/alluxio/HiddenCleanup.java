@@ -23,8 +23,6 @@ final class HiddenCleanup {
     /** So many are listed at once. */
     private static final int MOST_HIDDEN = 1000;
 
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     /** By then a kernel has sent again what an earlier process did not answer. */
     private static final long RESENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -46,20 +44,17 @@ final class HiddenCleanup {
     }
 
     /**
-     * After a look at what they were to replace; one that the kernel has open stays until it forgets it. What Alluxio does not answer
-     * for is tried again by a thread of its own, until the mount ends.
+     * After a look at what they were to replace; one that the kernel has open stays until it forgets it.
+     *
+     * @return is nothing left that this process can remove, and has to? If not, call again later
      */
-    void removeInherited() {
+    boolean isInheritedRemoved() throws StoreException {
         Inherited left = inherited;
-        if (left != null && !left.isDone()) {
-            Thread thread = new Thread(volume.clock.background(left), "hidden-files");
-            thread.setDaemon(true);
-            thread.start();
-        }
+        return left == null || left.isDone();
     }
 
     /** The files that an earlier process left. Any thread. */
-    private final class Inherited implements Runnable {
+    private final class Inherited {
         private final KnownAlluxio alluxio;
         private final boolean mayBeOpen;
         private final long beganNanos = volume.clock.nanos();
@@ -71,24 +66,11 @@ final class HiddenCleanup {
             this.mayBeOpen = mayBeOpen;
         }
 
-        @Override
-        public void run() {
-            while (!volume.closing && !isDone()) {
-                volume.clock.pause(RETRY_NANOS);
-            }
-        }
-
-        /** Tries once. Is nothing left that this process can remove, and has to? */
-        private synchronized boolean isDone() {
+        private synchronized boolean isDone() throws StoreException {
             if (!known) {
-                try {
-                    alluxio.record(false);
-                    if (alluxio.difference() != null) {
-                        return true; // in another one than before they stay
-                    }
-                } catch (StoreException e) {
-                    LOG.info("Hidden files of an earlier process cannot be removed yet: {}", e.getMessage());
-                    return false;
+                alluxio.record(false);
+                if (alluxio.difference() != null) {
+                    return true; // in another one than before they stay
                 }
                 known = true;
                 if (volume.replacer.inherit()) {
@@ -128,8 +110,8 @@ final class HiddenCleanup {
         }
     }
 
-    /** The same while the mount goes on; false: Alluxio does not answer. */
-    boolean isSettled(KnownAlluxio alluxio) {
+    /** The same at the end of the mount; false: Alluxio does not answer. */
+    private boolean isSettled(KnownAlluxio alluxio) {
         try {
             settle(alluxio, true);
             return true;

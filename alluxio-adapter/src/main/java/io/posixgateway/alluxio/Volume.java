@@ -32,6 +32,7 @@ import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
 import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Publisher;
+import io.posixgateway.alluxio.write.RetryQueue;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Attributes;
@@ -56,7 +57,6 @@ import org.slf4j.LoggerFactory;
 final class Volume implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
     private static final Duration FINISH = Duration.ofSeconds(5);
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** How long calls wait for a recovery: as long as Alluxio's client tries; about as long as one call of it may hang. */
     private static final Duration REFUSED = Duration.ofSeconds(8);
 
@@ -70,6 +70,7 @@ final class Volume implements AutoCloseable {
     final FactsReader factsReader;
     final Identities identities;
     final KernelNotices notices;
+    private final RetryQueue retries;
     final Metadata metadata;
     final MovedPaths lengths;
     final HotDirectories hot;
@@ -109,6 +110,7 @@ final class Volume implements AutoCloseable {
         Store store = place.store;
         this.clock = shared.clock();
         this.notices = new KernelNotices(clock);
+        this.retries = new RetryQueue(clock);
         this.options = options;
         this.store = store;
         this.identities = Identities.ofHost(clock);
@@ -133,7 +135,7 @@ final class Volume implements AutoCloseable {
         this.spool = new SpoolFolder(lists, options.spoolBytes(), options.spoolFreeBytes(), kept != null, clock);
         this.hidden = new HiddenFiles(lists, store.cluster(), kept != null);
         RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
-        this.replacer = new FileReplacer(store, clock, table, factsReader, renames, hidden);
+        this.replacer = new FileReplacer(store, clock, retries, table, factsReader, renames, hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
@@ -191,8 +193,8 @@ final class Volume implements AutoCloseable {
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
         hiddenCleanup.begin(alluxio, takenOver);
-        later(hiddenCleanup::removeInherited);
-        later(directoryRename::reportInherited);
+        retries.start("hidden-files", hiddenCleanup::isInheritedRemoved);
+        retries.start("interrupted-renames", directoryRename::isInheritedResolved);
         later(this::buryUnknown);
     }
 
@@ -227,33 +229,30 @@ final class Volume implements AutoCloseable {
         RecoveryGate gate = new RecoveryGate(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
         inherited = recovery;
-        Thread thread = new Thread(
-                clock.background(() -> {
-                    while (!closing && !attempted(recovery, broke)) {
-                        clock.pause(RETRY_NANOS);
-                    }
-                    recovering = null;
-                    gate.open();
-                    later(this::buryUnknown); // if there is a kernel already
-                }),
-                "recovery");
-        thread.setDaemon(true);
-        thread.start();
+        retries.start("recovery", () -> {
+            boolean recovered = attempted(recovery, broke);
+            if (recovered) {
+                recovering = null;
+                gate.open();
+                later(this::buryUnknown); // if there is a kernel already
+            }
+            return recovered;
+        });
     }
 
-    /** False: try again. What nobody expected is reported once, and makes calls fail rather than wait. */
-    private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) {
+    /** What nobody expected makes calls fail rather than wait. */
+    private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) throws StoreException {
+        boolean recovered;
         try {
-            boolean settled = hiddenCleanup.isSettled(alluxio);
-            return recovery.tried(drafts) && settled;
-        } catch (RuntimeException | Error e) {
-            if (!broke.getAndSet(true)) {
-                LOG.error(
-                        "Recovery of an earlier process's changed files failed unexpectedly and is retried; calls"
-                                + " that need them fail with EIO",
-                        e);
+            try {
+                hiddenCleanup.settle(alluxio, true);
+            } finally {
+                recovered = recovery.tried(drafts);
             }
-            return false;
+            return recovered;
+        } catch (RuntimeException | Error e) {
+            broke.set(true);
+            throw e;
         }
     }
 
@@ -449,8 +448,11 @@ final class Volume implements AutoCloseable {
         later.shutdown();
         Recovering recovery = recovering;
         try {
-            if (recovery != null && !recovery.gate.await(FINISH)) {
+            boolean ended = retries.close(FINISH.toNanos());
+            if (recovery != null && !(ended && recovery.gate.isOpen())) {
                 LOG.warn("The next process will continue to recover changed files");
+                recovering = null;
+                recovery.gate.open();
             }
             if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
                 later.getQueue().clear(); // an interrupt would close the spool file of what is being published

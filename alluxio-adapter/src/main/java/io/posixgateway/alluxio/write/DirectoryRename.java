@@ -24,6 +24,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -60,6 +62,10 @@ public final class DirectoryRename {
     private final KernelNotices notices;
     private final Notes notes;
     private final LostAttributes lost;
+    /** Paths before, of those that a program waits for. */
+    private final Set<String> running = ConcurrentHashMap.newKeySet();
+    /** Of earlier processes, those that are not resolved; null: not read yet. For the thread that resolves them. */
+    private @Nullable List<Moving> inherited;
 
     /**
      * What the next process learns.
@@ -110,6 +116,7 @@ public final class DirectoryRename {
         Progress progress = new Progress(from, to);
         Moving moving = new Moving(from, to);
         notes.renames.add(moving);
+        running.add(from);
         try {
             move(from, to, store.status(from), progress);
             progress.end("done");
@@ -120,21 +127,45 @@ public final class DirectoryRename {
                 notes.renames.remove(moving);
             }
             throw e;
+        } finally {
+            running.remove(from);
         }
     }
 
-    /** Reports those that earlier processes began and that did not end. Waits. */
-    public void reportInherited() {
-        for (Moving moving : notes.renames.inherit()) {
+    /**
+     * Ends those that earlier processes began and that lack no more than their end, and reports the others. For one thread. Waits.
+     *
+     * @throws StoreException Alluxio does not answer for some of them, which the next call attempts again
+     */
+    public boolean isInheritedResolved() throws StoreException {
+        List<Moving> left = inherited == null ? new ArrayList<>(notes.renames.inherit()) : inherited;
+        inherited = left;
+        StoreException failure = null;
+        for (Moving moving : List.copyOf(left)) {
             try {
-                if (isHalfDone(moving)) {
-                    LOG.warn("{}", advice(moving));
-                } else {
-                    notes.renames.remove(moving);
-                }
+                resolve(moving);
+                left.remove(moving);
             } catch (StoreException e) {
-                LOG.warn("{} (its progress in Alluxio is unknown: {})", advice(moving), e.getMessage());
+                failure = e;
+            } catch (RuntimeException e) {
+                LOG.error("{} (how far it is cannot be determined)", advice(moving), e);
+                left.remove(moving);
             }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return true;
+    }
+
+    private void resolve(Moving moving) throws StoreException {
+        if (running.contains(moving.from())) {
+            return; // the same rename continues it, or has another end for it
+        }
+        if (isHalfDone(moving)) {
+            LOG.warn("{}", advice(moving));
+        } else {
+            notes.renames.remove(moving);
         }
     }
 
@@ -209,12 +240,19 @@ public final class DirectoryRename {
     private void endMove(String path, FileStatus moved) throws StoreException {
         byte[] mode = moved.xattrs().get(PosixExtras.MOVED_MODE);
         if (mode != null) {
-            int octal = Integer.parseInt(new String(mode, StandardCharsets.US_ASCII), 8);
-            store.change(path, new Store.Change(octal, null, null, Map.of()));
+            giveMode(path, new String(mode, StandardCharsets.US_ASCII));
             store.removeXattr(path, PosixExtras.MOVED_MODE);
         }
         if (moved.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
             store.removeXattr(path, PosixExtras.MOVED_FROM);
+        }
+    }
+
+    private void giveMode(String path, String octal) throws StoreException {
+        if (octal.matches("[0-7]{1,6}")) {
+            store.change(path, new Store.Change(Integer.parseInt(octal, 8), null, null, Map.of()));
+        } else {
+            LOG.warn("{} keeps the mode that it has: the one that its rename stored for it is damaged", path);
         }
     }
 

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 public final class DraftRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
 
-    /** So often one is tried while others go on: not as long as calls wait. */
-    private static final int MOST_TRIES = 10;
+    /** So often one is tried while others go on: about 5 s, not as long as calls wait. */
+    private static final int MOST_TRIES = 5;
 
     /** The same where its mount waits for it: once more is enough to tell a lost answer from one that never comes. */
     private static final int MOST_TRIES_AT_MOUNT = 3;

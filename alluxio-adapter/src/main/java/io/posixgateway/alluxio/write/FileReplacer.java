@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,7 +35,7 @@ import org.slf4j.LoggerFactory;
  *                ▲ └─outcome unknown─► new file is there ────► in place
  *                │                 ├─► nothing is there ─────► in place, by a rename to the free name
  *                │                 ├─► both are gone ────────► failed, for good
- *                │                 ├─► Alluxio is away ──────► unfinished: resolved as above by a thread of its own, or by the next process
+ *                │                 ├─► Alluxio is away ──────► unfinished: resolved as above by the {@link RetryQueue}, or by the next process
  *                │                 └─► both are as before ──┐
  *                └──── after a pause, if nobody answered ───┴► failed, the old file's attributes as they were
  * </pre>
@@ -45,11 +44,10 @@ import org.slf4j.LoggerFactory;
  * it may know nothing of that, and would then delete the only copy. What cannot be recorded for the next process is not sent.
  *
  * <p>Whoever asks Alluxio for the path of a file that is being renamed waits for that, so a copy in flight is not taken for one that
- * failed. Any thread; has one of its own while something is unfinished.
+ * failed. Any thread.
  */
 public final class FileReplacer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileReplacer.class);
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Shorter objects have one part: it is the least that a part may have but for the last one. */
     private static final long PARTS_FROM_BYTES = 5 << 20;
 
@@ -71,14 +69,19 @@ public final class FileReplacer implements AutoCloseable {
     /** Held while Alluxio is asked what became of them, for as long as that takes. */
     private final ReentrantLock settling = new ReentrantLock();
 
-    private volatile boolean closed;
-    // Guarded by this.
-    private @Nullable Thread thread;
+    private final RetryQueue retries;
 
     public FileReplacer(
-            Store store, Clock clock, InodeTable table, FactsReader reader, RenameLog log, HiddenFiles hiddenFiles) {
+            Store store,
+            Clock clock,
+            RetryQueue retries,
+            InodeTable table,
+            FactsReader reader,
+            RenameLog log,
+            HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
+        this.retries = retries;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
         this.lost = new LostAttributes(store);
@@ -475,37 +478,8 @@ public final class FileReplacer implements AutoCloseable {
         }
     }
 
-    private synchronized void settleLater() {
-        if (thread == null && !closed) {
-            Thread started = new Thread(clock.background(this::run), "unfinished-renames");
-            started.setDaemon(true);
-            started.start();
-            thread = started;
-        }
-    }
-
-    private void run() {
-        while (waits()) {
-            settledAll();
-        }
-    }
-
-    /** Waits a moment; false: nothing is left to do. */
-    private synchronized boolean waits() {
-        long end = clock.nanos() + LOOK_NANOS;
-        try {
-            for (long left = LOOK_NANOS; !closed && left > 0; left = end - clock.nanos()) {
-                clock.waitOn(this, left);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        boolean any =
-                !closed && !unfinished.isEmpty() && !Thread.currentThread().isInterrupted();
-        if (!any) {
-            thread = null;
-        }
-        return any;
+    private void settleLater() {
+        retries.retry("unfinished-renames", this::settledAll);
     }
 
     /** From now on nobody waits for an Alluxio that is away. */
@@ -516,10 +490,6 @@ public final class FileReplacer implements AutoCloseable {
     /** What is unfinished is left to the next process. */
     @Override
     public void close() {
-        synchronized (this) {
-            closed = true;
-            notifyAll();
-        }
         log.close();
     }
 }

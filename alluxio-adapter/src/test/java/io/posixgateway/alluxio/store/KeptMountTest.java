@@ -255,6 +255,6 @@ class KeptMountTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(thread -> thread.getName().equals("recovery")
                         && thread.getState() == Thread.State.WAITING
-                        && Stacks.isIn(thread, ManualClock.class, "sleep"));
+                        && Stacks.isIn(thread, ManualClock.class, "waitOn"));
     }
 }

@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -22,6 +24,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -311,6 +314,65 @@ class DirectoryRenameTest {
             assertThat(renames(next)).isEmpty();
         }
         killed.close();
+    }
+
+    /** The rename was done but for the mark of its new directory, and Alluxio does not answer the next process at once. */
+    @Test
+    void markOfARenamedDirectory_whenTheNextProcessGetsNoAnswerAtFirst_goesLater(@TempDir Path folder)
+            throws Exception {
+        MemoryCluster cluster = tree();
+        try (MemoryMount killed = withFailingEnds(cluster, folder, "/new")) {
+            assertThat(tryRename(killed)).isFalse();
+            MemoryStore client = cluster.connect();
+            client.faults().on(StoreCall.STATUS).at("/old").fail(Errno.EIO);
+            awaitNoMark(cluster, client, killed, "/new");
+        }
+    }
+
+    /** Each inherited rename is on its own. */
+    @Test
+    void markOfARenamedDirectory_besideOneWhoseStoredModeIsDamaged_goes(@TempDir Path folder) throws Exception {
+        MemoryCluster cluster = tree();
+        try (MemoryMount killed = withFailingEnds(cluster, folder, "/new", "/other")) {
+            killed.mkdir("/last");
+            killed.requests().chmod(killed.lookup("/old").id(), 0555);
+            assertThat(tryRename(killed)).isFalse();
+            assertThatThrownBy(() -> killed.rename("/last", "/other")).isInstanceOf(FuseFailure.class);
+            MemoryStore client = cluster.connect();
+            client.change(
+                    "/new", new Store.Change(null, null, null, Map.of(PosixExtras.MOVED_MODE, "9x".getBytes(UTF_8))));
+            awaitNoMark(cluster, client, killed, "/new", "/other");
+            assertThat(client.status("/new").xattrs()).doesNotContainKey(PosixExtras.MOVED_MODE);
+        }
+    }
+
+    /** Renames to these do all but end. */
+    private static MemoryMount withFailingEnds(MemoryCluster cluster, Path folder, String... directories) {
+        MemoryMount mount =
+                MemoryMount.of(cluster.connect()).in(folder.resolve("first")).open();
+        for (String directory : directories) {
+            mount.faults().on(StoreCall.REMOVE_XATTR).at(directory).always().fail(Errno.EIO);
+        }
+        return mount;
+    }
+
+    private static void awaitNoMark(
+            MemoryCluster cluster, MemoryStore client, MemoryMount killed, String... directories) throws Exception {
+        Path left = killed.folder().resolveSibling("next");
+        killed.leaveTo(left);
+        killed.kill();
+        for (String directory : directories) {
+            assertThat(cluster.connect().status(directory).xattrs()).containsKey(PosixExtras.MOVED_FROM);
+        }
+        try (MemoryMount next = MemoryMount.of(client).in(left).open()) {
+            for (String directory : directories) {
+                Eventually.holds("it is a directory as any other: " + directory, Duration.ofSeconds(10), () -> {
+                    cluster.clock().advance(Duration.ofMillis(100));
+                    return !client.status(directory).xattrs().containsKey(PosixExtras.MOVED_FROM);
+                });
+            }
+            assertThat(renames(next)).isEmpty();
+        }
     }
 
     @Test
