@@ -24,9 +24,12 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Attributes, extended attributes, and the space of the whole. */
 final class AttributeOperations {
+    private static final Logger LOG = LoggerFactory.getLogger(AttributeOperations.class);
     private static final int CREATE_ONLY = 1;
     private static final int REPLACE_ONLY = 2;
     private static final long CAPACITY_NANOS = 5_000_000_000L;
@@ -55,11 +58,27 @@ final class AttributeOperations {
         }
         if (cuts) {
             cut(inode, changes);
-        } else {
-            // chown(2) to no other owner or group asks for nothing, and moves the time of the change all the same.
+        } else if (changes.has(AttributeEdit.HANDLED)) {
             change(inode, changes);
+        } else {
+            touch(inode, changes);
         }
         return volume.show(request, inode, attributes);
+    }
+
+    /**
+     * chown(2) to no other owner or group asks for nothing, which everybody may, and moves the time of the change all the same. Alluxio
+     * lets only some write that down: for others it stays.
+     */
+    private void touch(Inode inode, SetAttributes changes) throws StoreException {
+        try {
+            change(inode, changes);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.EACCES && e.errno() != Errno.EPERM) {
+                throw e;
+            }
+            LOG.debug("The time of the last change stays: {}", e.getMessage());
+        }
     }
 
     /** Cuts or lengthens the file, and changes what else is to be changed. */

@@ -1,10 +1,12 @@
 package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.time.Duration;
 import java.util.Map;
@@ -151,6 +153,26 @@ class MovedTimesTest {
             try (OpenFile file = mount.openToWrite("/file")) {
                 file.write("other");
                 movesChangeAlone(mount, "/file", () -> chownOfNeither(mount, "/file"));
+            }
+        }
+    }
+
+    /** As ext4, which asks only who owns the file when there is something to change. */
+    @Test
+    void chown_toNoOtherOwnerOrGroup_byAStranger_succeeds() {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/file", "content");
+            mount.mkdir("/directory");
+            mount.faults().on(StoreCall.CHANGE).always().fail(Errno.EACCES);
+            for (String path : new String[] {"/file", "/directory"}) {
+                Stated before = stat(mount, path);
+                aMomentLater();
+                chownOfNeither(mount, path);
+                assertThat(stat(mount, path)).isEqualTo(before);
+                long node = mount.lookup(path).id();
+                assertThatThrownBy(() -> mount.requests().chown(node, 1234))
+                        .isInstanceOfSatisfying(
+                                FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
             }
         }
     }
