@@ -342,18 +342,18 @@ final class Volume implements AutoCloseable {
         buryIfClosed(inode);
     }
 
-    /** One less who changes the file. Waits. */
+    /** One less who changes the file, without a handle of an earlier process. Waits. */
     void stopWriting(Inode inode) throws StoreException {
         inode.closed(true);
-        if (inode.writers() == 0) {
+        if (inode.writers() == 0 && !drafts.isInherited(inode)) {
             lastWriterClosed(inode);
         }
     }
 
-    /** As {@link #lastWriterClosed}, after what the writer, or who replaces the file, wanted has failed with this, which is told. */
+    /** As {@link #stopWriting}, after what the writer, or who replaces the file, wanted has failed with this, which is told. */
     void lastWriterFailed(Inode inode, StoreException failure) {
         try {
-            if (inode.writers() == 0) {
+            if (inode.writers() == 0 && !drafts.isInherited(inode)) {
                 lastWriterClosed(inode);
             }
         } catch (StoreException e) {

@@ -67,6 +67,8 @@ final class Draft {
     Waiter waiter = Waiter.PATIENT;
     /** The last publication failed. */
     volatile boolean failed;
+    /** Programs wrote some of it in an earlier process, and it was not published since: they may not be done. */
+    volatile boolean inherited;
     /** No longer in use: begin anew. */
     volatile boolean ended;
 
@@ -142,6 +144,7 @@ final class Draft {
     void restore() throws StoreException {
         doubtAt = record.isDoubtful() ? record.content().path() : null;
         dirty = record.has(DraftRecord.DIRTY);
+        inherited = dirty;
         attributesDirty = record.has(DraftRecord.ATTRIBUTES);
         changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
         shown = now();
@@ -254,6 +257,7 @@ final class Draft {
     /** Alluxio holds all of it. */
     void published() throws StoreException {
         failed = false;
+        inherited = false;
         String path = doubtAt;
         if (path == null) {
             record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES | DraftRecord.DOUBTFUL);

@@ -80,6 +80,12 @@ public final class Drafts implements AutoCloseable {
         return drafts.get(node) != null;
     }
 
+    /** Was it written in an earlier process, whose programs may not be done, seen here or not? Never waits. */
+    public boolean isInherited(Inode inode) {
+        Draft draft = drafts.get(inode.node());
+        return draft != null && draft.inherited;
+    }
+
     /** Is it a new file that Alluxio knows nothing of? Never waits. */
     public boolean isHereOnly(Inode inode) {
         Draft draft = drafts.get(inode.node());
@@ -455,10 +461,7 @@ public final class Drafts implements AutoCloseable {
         doubtful.deleted(inode.node());
     }
 
-    /**
-     * Before a file loses its name, which does not come back meanwhile: what is being streamed is completed, and is no draft any
-     * more. Where that fails the content is lost, as its writer is told.
-     */
+    /** Before a file loses its name for good: completes its stream. Where that fails the content is lost, as its writer is told. */
     public void completeStream(Inode inode) throws StoreException {
         Draft draft = drafts.get(inode.node());
         try {

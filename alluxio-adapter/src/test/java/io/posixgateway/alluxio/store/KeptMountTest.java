@@ -113,6 +113,46 @@ class KeptMountTest {
         }
     }
 
+    /** Its program has written a part of it, and nothing of that program was seen here yet. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void file_truncatedByAnotherProgramAfterATakeover_isPublishedAtItsClose(MemoryUfs.Kind ufs) {
+        MemoryCluster alluxio = new MemoryCluster(ufs);
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+            killed.write("/file", "old content");
+            killed.write("/closed", "old content");
+            OpenFile file = killed.openToWrite("/file").write("new");
+            killed.kill();
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+                next.truncate("/file", 5);
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("old content");
+                assertThat(next.read("/file")).isEqualTo("new c");
+                next.inherited(file).write("whole").close();
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("whole");
+                next.truncate("/file", 4);
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("whol");
+                next.truncate("/closed", 3);
+                assertThat(alluxio.ufs().read("/closed")).asString().isEqualTo("old");
+            }
+        }
+    }
+
+    /** As above, and its truncation fails. */
+    @Test
+    void file_whoseTruncationByAnotherProgramFailsAfterATakeover_isPublishedAtItsClose() {
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "old content");
+            OpenFile file = killed.openToWrite("/file").write("new");
+            killed.kill();
+            try (MemoryMount next = next(killed)) {
+                assertThatThrownBy(() -> next.truncate("/file", Long.MAX_VALUE)).isInstanceOf(FuseFailure.class);
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("old content");
+                next.inherited(file).close();
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("new content");
+            }
+        }
+    }
+
     /** Since it was replaced its content is in another file of Alluxio than the one that its node was named after. */
     @Test
     void replacedFile_isTheSameNodeToTheNext() {
