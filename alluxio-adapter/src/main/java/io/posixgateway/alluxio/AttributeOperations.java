@@ -23,6 +23,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,33 +49,47 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        if (changes.has(SetAttributes.KILL_SUID_GID)) {
-            Privileges.settle(request, changes, facts(inode));
-        }
+        Consumer<Facts> privileges = privileges(request, inode, changes);
+        AttributeEdit.Edit edit = facts -> {
+            privileges.accept(facts);
+            return edited(inode, facts, changes);
+        };
         boolean cuts = changes.has(SetAttributes.SIZE);
         if (cuts && changes.has(AttributeEdit.HANDLED)) {
             // What is refused is refused before anything is cut.
             edited(inode, facts(inode), changes);
         }
         if (cuts) {
-            cut(inode, changes);
+            cut(inode, changes, privileges, edit);
         } else if (changes.has(AttributeEdit.HANDLED)) {
-            change(inode, changes);
+            change(inode, changes, edit);
         } else {
-            touch(inode, changes);
+            touch(inode, changes, edit);
         }
         return volume.show(request, inode, attributes);
+    }
+
+    /** What takes set-id bits off; another mount may have given them since the file was looked at, so it is done again with what is asked. */
+    private Consumer<Facts> privileges(Request request, Inode inode, SetAttributes changes) throws StoreException {
+        if (!changes.has(SetAttributes.KILL_SUID_GID)) {
+            return facts -> {};
+        }
+        boolean givesMode = changes.has(SetAttributes.MODE);
+        Consumer<Facts> privileges = facts -> Privileges.settle(request, changes, givesMode, facts);
+        privileges.accept(facts(inode));
+        return privileges;
     }
 
     /**
      * chown(2) to no other owner or group asks for nothing, which everybody may, and moves the time of the change all the same. Alluxio
      * lets only some write that down: for others it stays.
      */
-    private void touch(Inode inode, SetAttributes changes) throws StoreException {
+    private void touch(Inode inode, SetAttributes changes, AttributeEdit.Edit edit) throws StoreException {
         try {
-            change(inode, changes);
+            change(inode, changes, edit);
         } catch (StoreException e) {
-            if (e.errno() != Errno.EACCES && e.errno() != Errno.EPERM) {
+            boolean refused = e.errno() == Errno.EACCES || e.errno() == Errno.EPERM;
+            if (!refused || changes.has(AttributeEdit.HANDLED)) {
                 throw e;
             }
             LOG.debug("The time of the last change stays: {}", e.getMessage());
@@ -82,12 +97,17 @@ final class AttributeOperations {
     }
 
     /** Cuts or lengthens the file, and changes what else is to be changed. */
-    private void cut(Inode inode, SetAttributes changes) throws StoreException {
+    private void cut(Inode inode, SetAttributes changes, Consumer<Facts> privileges, AttributeEdit.Edit edit)
+            throws StoreException {
         volume.startWriting(inode);
         try {
             volume.drafts.truncate(inode, changes.sizeBytes);
+            Facts drafted = volume.drafts.facts(inode);
+            if (drafted != null) {
+                privileges.accept(drafted);
+            }
             if (changes.has(AttributeEdit.HANDLED)) {
-                change(inode, changes);
+                change(inode, changes, edit);
             }
         } catch (StoreException e) {
             inode.closed(true);
@@ -111,16 +131,12 @@ final class AttributeOperations {
         return shown != FactsReader.AS_ALLUXIO_SAYS && id != shown;
     }
 
-    private void change(Inode inode, SetAttributes changes) throws StoreException {
-        boolean givesTime = changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW);
-        int drafted = volume.drafts.change(inode, givesTime, facts -> edited(inode, facts, changes));
-        if (drafted == Drafts.NO_DRAFT) {
-            put(inode, facts -> edited(inode, facts, changes));
-        }
+    private void change(Inode inode, SetAttributes changes, AttributeEdit.Edit edit) throws StoreException {
+        change(inode, changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW), edit);
     }
 
-    private void change(Inode inode, AttributeEdit.Edit edit) throws StoreException {
-        if (volume.drafts.change(inode, false, edit) == Drafts.NO_DRAFT) {
+    private void change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
+        if (volume.drafts.change(inode, givesTime, edit) == Drafts.NO_DRAFT) {
             put(inode, edit);
         }
     }
@@ -233,7 +249,7 @@ final class AttributeOperations {
         }
         byte[] bytes = new byte[value.remaining()];
         value.get(bytes);
-        change(inode, facts -> with(facts, key, bytes));
+        change(inode, false, facts -> with(facts, key, bytes));
         return 0;
     }
 
@@ -249,7 +265,7 @@ final class AttributeOperations {
         volume.drafts.publish(inode, true);
         boolean deleted = inode.unlinked() && volume.drafts.has(inode);
         if (deleted || volume.metadata.isOrphan(inode)) {
-            change(inode, facts -> with(facts, key, null));
+            change(inode, false, facts -> with(facts, key, null));
             return 0;
         }
         staying(inode, () -> volume.store.removeXattr(volume.metadata.pathOf(inode), key));

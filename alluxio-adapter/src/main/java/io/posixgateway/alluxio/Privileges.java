@@ -49,13 +49,14 @@ final class Privileges {
         }
     }
 
-    /** Of a setattr that takes bits off: says so as a change of the mode, where there are any. */
-    static void settle(Request request, SetAttributes changes, Facts facts) {
-        if (!changes.has(SetAttributes.KILL_SUID_GID)) {
-            return;
-        }
-        changes.valid &= ~SetAttributes.KILL_SUID_GID;
-        int mode = changes.has(SetAttributes.MODE) ? changes.mode : facts.mode() & Stat.PERMISSIONS;
+    /**
+     * Of a setattr that takes bits off: says so as a change of the mode, where there are any, and anew where more is known of the file.
+     *
+     * @param givesMode it gives a mode of its own
+     */
+    static void settle(Request request, SetAttributes changes, boolean givesMode, Facts facts) {
+        changes.valid &= ~(givesMode ? SetAttributes.KILL_SUID_GID : SetAttributes.KILL_SUID_GID | SetAttributes.MODE);
+        int mode = givesMode ? changes.mode : facts.mode() & Stat.PERMISSIONS;
         if ((mode & BITS) != 0 && Stat.isRegular(facts.mode())) {
             changes.valid |= SetAttributes.MODE;
             changes.mode = left(request, facts, mode);

@@ -7,6 +7,8 @@ import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.fuse.spi.SetAttributes;
+import io.posixgateway.fuse.wire.Layouts;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +47,30 @@ class OthersAttributesTest {
             assertThat(file.mode() & 07777).isEqualTo(MODE);
             assertThat(file.modifiedMillis()).isEqualTo(1000);
         }
+    }
+
+    /** The kernel asks for that with each change of an owner or group, and with a truncation by an ordinary user. */
+    @Test
+    void setUserId_thatAnotherMountGave_goesWithAChangeOfTheOwner() {
+        int valid = SetAttributes.UID | SetAttributes.KILL_SUID_GID;
+        here.requests()
+                .setattr(here.lookup("/file").id(), valid, changes -> changes.putInt(Layouts.SETATTR_IN_UID, UID + 1));
+        assertThat(here.stat("/file").uid()).isEqualTo(UID + 1);
+        bothSeeNoSetUserId();
+    }
+
+    @Test
+    void setUserId_thatAnotherMountGave_goesWithATruncation() {
+        int valid = SetAttributes.SIZE | SetAttributes.KILL_SUID_GID;
+        here.requests()
+                .setattr(here.lookup("/file").id(), valid, changes -> changes.putLong(Layouts.SETATTR_IN_SIZE, 2));
+        bothSeeNoSetUserId();
+    }
+
+    private void bothSeeNoSetUserId() {
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(here.stat("/file").mode() & 07777).isEqualTo(0750);
+        assertThat(there.stat("/file").mode() & 07777).isEqualTo(0750);
     }
 
     /** As {@code touch}, which opens the file. */
