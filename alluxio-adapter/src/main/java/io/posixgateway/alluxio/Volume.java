@@ -145,6 +145,7 @@ final class Volume implements AutoCloseable {
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
+        replacer.whenResolved(this::askAgain);
         later.allowCoreThreadTimeOut(true);
     }
 
@@ -196,6 +197,23 @@ final class Volume implements AutoCloseable {
         retries.start("hidden-files", hiddenCleanup::isInheritedRemoved);
         retries.start("interrupted-renames", directoryRename::isInheritedResolved);
         later(this::buryUnknown);
+    }
+
+    /** What is known of this path in Alluxio, if anything, is asked for again. */
+    private void askAgain(String path) {
+        Inode directory = table.root();
+        String root = String.valueOf(table.path(directory));
+        String[] parts = path.substring(Math.min(path.length(), root.length())).split("/", -1);
+        for (int i = 0; i < parts.length - 1; i++) {
+            Inode child = parts[i].isEmpty()
+                    ? directory
+                    : table.child(directory, table.names(directory).shown(parts[i]));
+            if (child == null || !child.isDirectory()) {
+                return;
+            }
+            directory = child;
+        }
+        notices.resolved(table, directory, table.names(directory).shown(parts[parts.length - 1]));
     }
 
     /**

@@ -466,8 +466,11 @@ public final class DirectoryTimes implements AutoCloseable {
     private void keep(Window window, byte[] attribute, long issued) throws StoreException {
         if (isToKeep(window, attribute, issued)) {
             Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
-            store.change(metadata.pathOf(window.directory), change);
-            window.directory.raise(generation.changed());
+            try {
+                store.change(metadata.pathOf(window.directory), change);
+            } finally {
+                window.directory.raise(generation.changed()); // with an unknown outcome, too
+            }
             taken(window, attribute, issued);
         }
     }

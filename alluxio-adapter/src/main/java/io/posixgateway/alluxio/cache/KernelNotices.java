@@ -197,7 +197,17 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
-    /** The same of what has a name. */
+    /** The outcome of a change of a name, or of what has it, was unknown until now: both are asked for again. */
+    public void resolved(InodeTable table, Inode directory, Name name) {
+        table.unsure(directory, name, clock.nanos());
+        later(new Appeared(directory, name.copy()));
+        Inode child = table.child(directory, name);
+        if (child != null) {
+            forget(table, child);
+        }
+    }
+
+    /** As {@link #unsure}, of what has a name. */
     public void unsure(InodeTable table, Inode inode, StoreException failure) {
         Inode parent = table.parent(inode);
         Name name = table.name(inode);

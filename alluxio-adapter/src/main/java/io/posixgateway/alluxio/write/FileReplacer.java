@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +71,7 @@ public final class FileReplacer implements AutoCloseable {
     private final ReentrantLock settling = new ReentrantLock();
 
     private final RetryQueue retries;
+    private volatile Consumer<String> resolved = path -> {};
 
     public FileReplacer(
             Store store,
@@ -88,6 +90,11 @@ public final class FileReplacer implements AutoCloseable {
         this.outcomes = new RenameOutcomes(store, clock, table, reader);
         this.free = new FreeRenames(store, log, outcomes);
         this.pauses = new Pauses(clock);
+    }
+
+    /** From now on this hears of each path of which it is known again what has it. On any thread, which may serve a request. */
+    public void whenResolved(Consumer<String> listener) {
+        resolved = listener;
     }
 
     /**
@@ -471,6 +478,8 @@ public final class FileReplacer implements AutoCloseable {
             }
             hiddenFiles.remove(from);
             log.remove(renaming);
+            resolved.accept(from);
+            resolved.accept(renaming.to());
             return true;
         } catch (StoreException e) {
             LOG.debug("The outcome for {} is not known yet: {}", renaming.to(), e.getMessage());

@@ -241,7 +241,11 @@ public final class Publisher {
         settleTime(draft);
         if (draft.attributesDirty || draft.timesDirty) {
             FileStatus raw = draft.facts.raw();
-            store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
+            try {
+                store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
+            } finally {
+                draft.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
+            }
             draft.attributesDirty = false;
             draft.timesDirty = false;
         }

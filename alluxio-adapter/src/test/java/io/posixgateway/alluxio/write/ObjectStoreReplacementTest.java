@@ -318,6 +318,34 @@ class ObjectStoreReplacementTest {
         assertThat(hidden()).isEmpty();
     }
 
+    /** Longer than what is asked for is doubted: meanwhile Alluxio says that nothing has the name, and the gateway believes it. */
+    @Test
+    void replacement_finishedLate_isSeenAtOnce() throws Exception {
+        mount.close();
+        mount = MemoryMount.of(cluster.connect())
+                .with("metadata_ttl", "1h")
+                .with("negative_ttl", "1h")
+                .open();
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> Way.RENAME.replace(mount));
+        cluster.clock().awaitWaiting(1);
+        long waits = cluster.clock().waits();
+        cluster.clock().advance(Duration.ofMinutes(5));
+        Eventually.holds(
+                "it is attempted while the master is away",
+                () -> cluster.clock().waits() > waits);
+        cluster.startMaster();
+        assertThat(mount.exists("/dir/file")).isFalse();
+        assertThat(mount.exists("/dir/temporary")).isTrue();
+        Eventually.holds("the name is back", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return cluster.ufs().exists("/dir/file");
+        });
+        Eventually.holds("it is seen", Duration.ofSeconds(10), () -> mount.exists("/dir/file"));
+        assertThat(mount.exists("/dir/temporary")).isFalse();
+        assertHolds(NEW);
+    }
+
     /** Longer than a program waits: it hears of a failure, and the name comes back with the master. */
     @ParameterizedTest
     @EnumSource(Way.class)

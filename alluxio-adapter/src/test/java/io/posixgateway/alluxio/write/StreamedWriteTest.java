@@ -76,6 +76,27 @@ class StreamedWriteTest {
         }
     }
 
+    /** Asked for before it: what is said then is of a time before the change, which may have been made. */
+    @Test
+    void modeOfAStream_whoseChangeHasAnUnknownOutcome_isAskedForAgain() {
+        mount.close();
+        mount = MemoryMount.of(cluster.connect())
+                .with("stream_from", "1M")
+                .with("metadata_ttl", "1h")
+                .open();
+        OpenFile file = streaming("/f");
+        long node = file.opened().node().id();
+        mount.requests().chmod(node, 0600);
+        mount.faults()
+                .on(StoreCall.CHANGE)
+                .at("/f")
+                .before(() ->
+                        assertThat(mount.requests().getattr(node).mode() & 0777).isEqualTo(0644))
+                .loseAnswer();
+        assertThatThrownBy(file::close).isInstanceOf(FuseFailure.class);
+        assertThat(mount.stat("/f").mode() & 0777).isEqualTo(0600);
+    }
+
     /** It steps aside while the stream is cancelled; killed meanwhile, the gateway has it as a hidden file that is not its own. */
     @Test
     void cancelOfStream_killedWhileAnotherClientsFileIsAside_givesItItsNameBack(@TempDir Path folder) throws Exception {
