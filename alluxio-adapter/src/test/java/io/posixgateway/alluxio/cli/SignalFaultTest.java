@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,8 +55,13 @@ class SignalFaultTest {
     }
 
     private Program mounted() throws Exception {
-        Program server = Program.gateway(
+        return mounted("");
+    }
+
+    private Program mounted(String javaOptions) throws Exception {
+        Program server = Program.gatewayWith(
                 folder,
+                javaOptions,
                 "mount",
                 "alluxio://" + way.address() + own.path(),
                 mount.toString(),
@@ -102,7 +108,7 @@ class SignalFaultTest {
 
     @Test
     void mount_endedBySignalWhileAlluxioIsAway_namesWhatStaysInTheSpoolAndExitsWith1() throws Exception {
-        try (Program server = mounted();
+        try (Program server = mounted("-Dalluxio.user.rpc.retry.max.duration=1sec");
                 Program writer = writing("open")) {
             way.close();
             signal(server, "INT");
@@ -132,8 +138,10 @@ class SignalFaultTest {
             if (command.equals("stats")) {
                 shows.awaitOutput("ops/s", LIMIT);
             } else {
+                AtomicInteger number = new AtomicInteger();
                 Waiting.until("a request is shown", LIMIT, () -> {
-                    Files.exists(mount.resolve("no such file"));
+                    // Another name each time: the kernel asks for one that is missing only once.
+                    Files.exists(mount.resolve("no such file " + number.incrementAndGet()));
                     return shows.output().contains("lookup");
                 });
             }
