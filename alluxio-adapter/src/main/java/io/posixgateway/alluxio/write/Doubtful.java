@@ -191,7 +191,8 @@ final class Doubtful implements AutoCloseable {
                 return dropped(kept);
             }
             kept.notBeforeNanos = now + AGAIN_NANOS;
-            return published(new Draft(inode, kept.spool, kept.record, facts, metadata.clock()));
+            return published(
+                    new Draft(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED));
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
@@ -38,46 +38,29 @@ final class Draft {
     final DraftRecord record;
     /** What the file is but for its content: replaced when its attributes change. */
     Facts facts;
-    /** The content differs from what Alluxio holds. */
-    boolean dirty;
-    /** The attributes do. */
-    boolean attributesDirty;
-    /** Alluxio's attributes say another time of the last write. */
-    boolean timesDirty;
-    /** A new file whose name is taken in Alluxio, but which is not complete there. */
-    @Nullable
-    FileSink reserved;
-
-    /** When that was. */
-    long reservedNanos;
-    /** The content is on its way to Alluxio; the spool is empty. */
-    @Nullable
-    volatile Streamed streamed;
-    /** Why the content is lost; nothing can be done any more. */
-    @Nullable
-    StoreException lost;
-    /** Where the content was published, if it is not safe there yet, see {@link LateWrites}. */
-    @Nullable
-    String doubtAt;
-    /** A new file whose name was given up, as its publication failed: Alluxio knows nothing of it until the next one. */
-    volatile boolean hereOnly;
-    /** It was published before, and is once more. */
-    boolean again;
-    /** Who waits for the publication under way. */
-    Waiter waiter = Waiter.PATIENT;
+    /** What of the attributes Alluxio does not have yet. */
+    Unsent unsent = Unsent.NOTHING;
     /** The last publication failed. */
     volatile boolean failed;
     /** Programs wrote some of it in an earlier process, and it was not published since: they may not be done. */
     volatile boolean inherited;
-    /** No longer in use: begin anew. */
-    volatile boolean ended;
 
     private final Clock clock;
     /** What the file is since it was published: what its next change begins from. */
     private @Nullable Origin next;
 
     private @Nullable Instant changed;
+    private volatile DirtyState state;
     private volatile Shown shown;
+
+    /** What of the attributes is to be sent to Alluxio. */
+    enum Unsent {
+        NOTHING,
+        /** The time of the last write. */
+        TIME,
+        /** The mode and all else. */
+        ALL
+    }
 
     /**
      * What others see.
@@ -91,8 +74,9 @@ final class Draft {
             @Nullable Instant written,
             @Nullable Instant changed) {}
 
-    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts, Clock clock) {
+    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts, Clock clock, DirtyState state) {
         this.clock = clock;
+        this.state = state;
         this.inode = inode;
         this.spool = spool;
         this.record = record;
@@ -134,37 +118,72 @@ final class Draft {
     /** Others see it as it is now. */
     void unlock() {
         Shown before = shown;
-        if (before.facts != facts || before.lengthBytes != lengthBytes() || !Objects.equals(before.written, changed)) {
+        boolean isShown =
+                before.facts == facts && before.lengthBytes == lengthBytes() && Objects.equals(before.written, changed);
+        if (!isShown && !is(Phase.CLOSED)) {
             shown = now();
         }
         lock.unlock();
     }
 
-    /** One of an earlier process, as its record says. */
+    /** One of an earlier process, whose record says the rest. */
     void restore() throws StoreException {
-        doubtAt = record.isDoubtful() ? record.content().path() : null;
-        dirty = record.has(DraftRecord.DIRTY);
-        inherited = dirty;
-        attributesDirty = record.has(DraftRecord.ATTRIBUTES);
-        changed = dirty && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
+        unsent = record.has(DraftRecord.ATTRIBUTES) ? Unsent.ALL : Unsent.NOTHING;
+        inherited = record.has(DraftRecord.DIRTY);
+        changed = inherited && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
         shown = now();
     }
 
-    /** Its name was taken for it just now. */
-    void reserve(FileSink sink, long nowNanos) {
-        reserved = sink;
-        reservedNanos = nowNanos;
+    /** Any thread. */
+    DirtyState state() {
+        return state;
     }
 
-    /** Is it being streamed, or (if that counts) has it only reserved its name so far? */
-    boolean isNew(boolean evenReserved) {
-        return streamed != null || (evenReserved && reserved != null);
+    /** Any thread. */
+    boolean is(Phase phase) {
+        return state.phase() == phase;
+    }
+
+    /** The one way from a state to another; the file stays in the first where the table does not allow it. */
+    void become(DirtyState next) {
+        state.phase().to(next.phase());
+        state = next;
+    }
+
+    /** Is it being streamed, or (if that counts) has it only an incomplete file at its name so far? Any thread. */
+    boolean isNew(boolean evenCreated) {
+        return isStreaming() || (evenCreated && state instanceof DirtyState.Created);
+    }
+
+    /** Is Alluxio without any file of this name, which an upload may be about to make? Any thread. */
+    boolean isHereOnly() {
+        return state.content() == DirtyState.Spooled.HERE_ONLY;
+    }
+
+    /** Any thread. */
+    boolean isStreaming() {
+        return state.content() instanceof StreamingUpload;
+    }
+
+    /** Is it a new file to which nobody has written? */
+    boolean isUntouched() {
+        return state instanceof DirtyState.Created created && !created.isWritten();
+    }
+
+    /** Has it content that is not surely in Alluxio? */
+    boolean holdsContent() {
+        return switch (state.phase()) {
+            case SPOOLED -> !isUntouched();
+            case STREAMING, UNSTABLE -> true;
+            case UNLINKED -> record.has(DraftRecord.DIRTY);
+            default -> false;
+        };
     }
 
     /** @throws StoreException the content is lost */
     void checkLost() throws StoreException {
-        StoreException why = lost;
-        if (why != null) {
+        if (state instanceof DirtyState.Lost lost) {
+            StoreException why = lost.why();
             throw new StoreException(why.errno(), "The content is lost: " + why.getMessage(), why);
         }
     }
@@ -177,12 +196,12 @@ final class Draft {
     /** Where it cannot be noted, the next process takes the file for another one, and keeps the content apart. */
     private void noteOrigin() {
         Origin origin = next;
-        if (dirty || origin == null) {
+        if (origin == null) {
             return;
         }
+        next = null;
         try {
             record.began(origin);
-            next = null;
         } catch (StoreException e) {
             LOG.debug("{}", e.getMessage());
         }
@@ -192,7 +211,7 @@ final class Draft {
     void touch() throws StoreException {
         noteOrigin();
         record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
-        dirty = true;
+        become(state.written());
         changed = clock.instant();
     }
 
@@ -221,17 +240,6 @@ final class Draft {
         return 0;
     }
 
-    /** A publication, by this step, that the program waits for whose request this thread serves; 0. */
-    int waitedFor(Drafts.Step step) throws StoreException {
-        waiter = Waiter.ofThread(clock);
-        try {
-            step.run();
-            return 0;
-        } finally {
-            waiter = Waiter.PATIENT;
-        }
-    }
-
     /** The file loses its name by this step; 0. */
     int unlink(Drafts.Step step) throws StoreException {
         record.put(DraftRecord.UNLINKED, 0);
@@ -242,13 +250,16 @@ final class Draft {
             throw e;
         }
         inode.markUnlinked();
+        if (!is(Phase.LOST)) {
+            become(DirtyState.Plain.UNLINKED);
+        }
         return 0;
     }
 
     /** The attributes change. */
     void change(FileStatus status, boolean givesTime) throws StoreException {
         record.change(status, DraftRecord.ATTRIBUTES | (givesTime ? DraftRecord.TIMED : 0), 0);
-        attributesDirty = true;
+        unsent = Unsent.ALL;
         if (givesTime) {
             changed = null;
         }
@@ -258,15 +269,14 @@ final class Draft {
     void published() throws StoreException {
         failed = false;
         inherited = false;
-        String path = doubtAt;
-        if (path == null) {
+        if (!(state instanceof DirtyState.Unstable unstable)) {
             record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES | DraftRecord.DOUBTFUL);
             return;
         }
         try {
-            record.doubt(inode.node(), facts.raw().id(), path);
+            record.doubt(inode.node(), facts.raw().id(), unstable.path());
         } catch (StoreException e) {
-            LOG.warn("The next process will upload {} again: {}", path, e.getMessage());
+            LOG.warn("The next process will upload {} again: {}", unstable.path(), e.getMessage());
         }
     }
 
@@ -282,8 +292,7 @@ final class Draft {
     }
 
     private long lengthBytes() {
-        Streamed open = streamed;
-        return open == null ? spool.lengthBytes() : open.lengthBytes();
+        return state.content() instanceof StreamingUpload open ? open.lengthBytes() : spool.lengthBytes();
     }
 
     /** Any thread. */
@@ -315,10 +324,9 @@ final class Draft {
     /** What the file is in Alluxio, but for the time there; null: Alluxio lacks something of it, or that is not known. */
     @Nullable
     Facts left() {
-        boolean changed = dirty || attributesDirty || timesDirty;
-        boolean unsure = changed || reserved != null || streamed != null || lost != null || doubtAt != null || hereOnly;
+        boolean isWhole = is(Phase.COMMITTED) && unsent == Unsent.NOTHING;
         boolean isThis = facts.fileId() == inode.fileId() && !inode.unlinked();
-        return !unsure && isThis && facts.blockBytes() > 0 ? facts : null;
+        return isWhole && isThis && facts.blockBytes() > 0 ? facts : null;
     }
 
     /** The next process goes on with it: the spool file has the time that was shown. */

@@ -327,15 +327,23 @@ public final class DraftRecovery {
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Facts facts = reader.read(status, metadata.nowNanos());
-        Draft draft = new Draft(inode, content, record, facts, metadata.clock());
+        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state(record, content, gone));
         draft.restore();
-        if (gone) {
-            draft.doubtAt = null;
-        }
-        if (record.has(DraftRecord.STREAMED) && content.lengthBytes() == 0) {
-            draft.lost = Streams.left(record.content().path());
-        }
         return draft;
+    }
+
+    private static DirtyState state(DraftRecord record, Spool content, boolean gone) {
+        String path = record.content().path();
+        if (record.has(DraftRecord.STREAMED) && content.lengthBytes() == 0) {
+            return new DirtyState.Lost(Streams.left(path));
+        }
+        if (record.has(DraftRecord.UNLINKED)) {
+            return DirtyState.Plain.UNLINKED;
+        }
+        if (record.has(DraftRecord.DIRTY)) {
+            return DirtyState.Spooled.CHANGED;
+        }
+        return record.isDoubtful() && !gone ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED;
     }
 
     /** Was there content that is nowhere else, and that its end does not remove before the record? */

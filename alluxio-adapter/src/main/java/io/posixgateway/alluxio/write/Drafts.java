@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -89,7 +90,7 @@ public final class Drafts implements AutoCloseable {
     /** Is it a new file that Alluxio knows nothing of? Never waits. */
     public boolean isHereOnly(Inode inode) {
         Draft draft = drafts.get(inode.node());
-        return draft != null && draft.hereOnly;
+        return draft != null && draft.isHereOnly();
     }
 
     /** How many files are being changed. */
@@ -127,9 +128,8 @@ public final class Drafts implements AutoCloseable {
                 Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
         boolean doubtful = publisher.late().concern(made.record.content().path());
         made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
-        Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock());
-        draft.reserve(reserved, metadata.nowNanos());
-        drafts.put(inode.node(), draft);
+        DirtyState state = new DirtyState.Created(reserved, metadata.nowNanos(), false);
+        drafts.put(inode.node(), new Draft(inode, made.spool, made.record, facts, metadata.clock(), state));
     }
 
     Doubtful doubtful() {
@@ -218,7 +218,7 @@ public final class Drafts implements AutoCloseable {
 
     private static int locked(Draft draft, Work work) throws StoreException {
         try {
-            return draft.ended ? NO_DRAFT : work.on(draft);
+            return draft.is(Phase.CLOSED) ? NO_DRAFT : work.on(draft);
         } finally {
             draft.unlock();
         }
@@ -228,7 +228,7 @@ public final class Drafts implements AutoCloseable {
     private int inSpool(Inode inode, boolean mayWait, Work work) throws StoreException {
         int done = with(inode, mayWait, draft -> {
             draft.checkLost();
-            return draft.streamed != null ? STREAMED : work.on(draft);
+            return draft.is(Phase.STREAMING) ? STREAMED : work.on(draft);
         });
         return completed(inode, mayWait, done);
     }
@@ -247,11 +247,8 @@ public final class Drafts implements AutoCloseable {
 
     /** Nobody misses the content any more: it need not go on to Alluxio, and its loss no longer counts. */
     private int forgive(Draft draft) throws StoreException {
-        streams.drop(draft);
-        if (draft.lost != null) {
-            draft.lost = null;
-            draft.touch();
-            draft.record.put(0, DraftRecord.STREAMED);
+        if (draft.is(Phase.STREAMING) || draft.is(Phase.LOST)) {
+            streams.forgive(draft);
         }
         return 0;
     }
@@ -279,7 +276,7 @@ public final class Drafts implements AutoCloseable {
         }
         draft.show(attributes);
         boolean busy = draft.lock.isLocked();
-        return draft.ended ? State.NONE : busy ? State.BUSY : State.IDLE;
+        return draft.is(Phase.CLOSED) ? State.NONE : busy ? State.BUSY : State.IDLE;
     }
 
     /** Bytes read, WOULD_WAIT or NO_DRAFT. */
@@ -303,7 +300,7 @@ public final class Drafts implements AutoCloseable {
             if (appended > 0) {
                 return appended;
             }
-            if (draft.streamed != null) {
+            if (draft.is(Phase.STREAMING)) {
                 return STREAMED;
             }
             draft.touch();
@@ -341,7 +338,7 @@ public final class Drafts implements AutoCloseable {
     /** The length of the content, or NO_DRAFT. Never waits. */
     public long length(Inode inode) {
         Draft draft = drafts.get(inode.node());
-        return draft == null || draft.ended ? NO_DRAFT : draft.shownBytes();
+        return draft == null || draft.is(Phase.CLOSED) ? NO_DRAFT : draft.shownBytes();
     }
 
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
@@ -356,7 +353,7 @@ public final class Drafts implements AutoCloseable {
     /** The facts of a file that is being changed, but for its length and time; null: it is not. Never waits. */
     public @Nullable Facts facts(Inode inode) {
         Draft draft = drafts.get(inode.node());
-        return draft == null || draft.ended ? null : draft.shownFacts();
+        return draft == null || draft.is(Phase.CLOSED) ? null : draft.shownFacts();
     }
 
     /**
@@ -367,32 +364,36 @@ public final class Drafts implements AutoCloseable {
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
         if (has(inode)) {
-            Work work = draft -> draft.waitedFor(() -> publishNow(draft, evenUntouched));
+            Work work = draft -> publishWaitedFor(draft, evenUntouched);
             metadata.moves().stay(inode, () -> with(inode, true, work));
         }
     }
 
-    private void publishNow(Draft draft, boolean evenUntouched) throws StoreException {
-        boolean untouched = draft.reserved != null && !draft.dirty;
-        if (draft.inode.unlinked() || (untouched && !evenUntouched)) {
+    /** The program waits for it whose request this thread serves. */
+    private int publishWaitedFor(Draft draft, boolean evenUntouched) throws StoreException {
+        publishNow(draft, evenUntouched, Waiter.ofThread(metadata.clock()));
+        return 0;
+    }
+
+    private void publishNow(Draft draft, boolean evenUntouched, Waiter waiter) throws StoreException {
+        if (draft.inode.unlinked() || (draft.isUntouched() && !evenUntouched)) {
             return;
         }
         draft.checkLost();
         try {
-            if (draft.streamed != null) {
-                streams.complete(draft, path -> publisher.publishTime(draft, path));
+            if (draft.state() instanceof StreamingUpload upload) {
+                streams.complete(draft, upload, path -> publisher.publishTime(draft, path));
                 draft.inode.wrote();
                 end(draft, false);
                 publisher.publishAttributes(draft);
                 draft.inode.forgetFacts(metadata.generation().changed());
                 return;
             }
-            String doubtAt = draft.doubtAt;
-            if (doubtAt != null && !publisher.late().concern(doubtAt)) {
-                draft.doubtAt = null;
-                draft.dirty = true;
+            if (draft.state() instanceof DirtyState.Unstable unstable
+                    && !publisher.late().concern(unstable.path())) {
+                draft.become(unstable.written());
             }
-            publisher.publish(draft);
+            publisher.publish(draft, waiter);
             draft.published();
         } catch (StoreException e) {
             draft.failed = e.errno() != Errno.EINTR;
@@ -416,9 +417,9 @@ public final class Drafts implements AutoCloseable {
     private int finishUnlessOpen(Draft draft, boolean unseen) throws StoreException {
         boolean open = draft.inode.writers() > 0;
         if (unseen && !open) {
-            publishNow(draft, true);
+            publishNow(draft, true, Waiter.PATIENT);
         }
-        return open || draft.ended ? 0 : finish(draft);
+        return open || draft.is(Phase.CLOSED) ? 0 : finish(draft);
     }
 
     private int finish(Draft draft) throws StoreException {
@@ -428,14 +429,15 @@ public final class Drafts implements AutoCloseable {
         }
         boolean keep = true;
         try {
-            publishNow(draft, true);
+            publishNow(draft, true, Waiter.PATIENT);
             keep = false;
         } finally {
-            if (draft.lost != null) {
+            boolean lost = draft.is(Phase.LOST);
+            if (lost) {
                 streams.remove(draft);
             }
-            if (keep || draft.doubtAt == null || !doubtful.keep(draft)) {
-                end(draft, keep && draft.lost == null);
+            if (keep || !draft.is(Phase.UNSTABLE) || !doubtful.keep(draft)) {
+                end(draft, keep && !lost);
             } else {
                 retire(draft);
             }
@@ -465,11 +467,11 @@ public final class Drafts implements AutoCloseable {
     public void completeStream(Inode inode) throws StoreException {
         Draft draft = drafts.get(inode.node());
         try {
-            if (draft != null && draft.streamed != null) {
+            if (draft != null && draft.isStreaming()) {
                 publish(inode, true);
             }
         } catch (StoreException e) {
-            if (draft.lost == null) {
+            if (!draft.is(Phase.LOST)) {
                 throw e;
             }
         }
@@ -478,7 +480,7 @@ public final class Drafts implements AutoCloseable {
     /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
     public void move(Inode inode, Step step) throws StoreException {
         int done = with(inode, true, draft -> {
-            draft.waitedFor(() -> publishNow(draft, true));
+            publishWaitedFor(draft, true);
             step.run();
             return 0;
         });
@@ -501,22 +503,19 @@ public final class Drafts implements AutoCloseable {
 
     /** The draft is none any more; its spool stays. False: it was none. */
     boolean retire(Draft draft) {
-        if (draft.ended) {
+        if (draft.is(Phase.CLOSED)) {
             return false;
         }
-        draft.ended = true;
-        Streamed streamed = draft.streamed;
-        if (streamed != null) {
-            streamed.sink.cancel();
+        DirtyState last = draft.state();
+        Facts left = draft.left();
+        draft.become(DirtyState.Plain.CLOSED);
+        if (last instanceof StreamingUpload upload) {
+            upload.sink.cancel();
         }
         // First, so that nobody who finds no draft finds what was seen before its publication.
-        draft.inode.forgetFacts(draft.left(), metadata.generation().changed());
+        draft.inode.forgetFacts(left, metadata.generation().changed());
         if (drafts.get(draft.inode.node()) == draft) {
             drafts.remove(draft.inode.node());
-        }
-        FileSink reserved = draft.reserved;
-        if (reserved != null) {
-            reserved.cancel();
         }
         return true;
     }
@@ -534,13 +533,12 @@ public final class Drafts implements AutoCloseable {
             if (changed || drafts.putIfAbsent(draft.inode.node(), draft) != null) {
                 return false;
             }
-            draft.dirty = true;
-            draft.again = true;
-            publishNow(draft, true);
-            if (draft.doubtAt == null) {
+            draft.become(DirtyState.Spooled.AGAIN);
+            publishNow(draft, true, Waiter.PATIENT);
+            if (draft.is(Phase.COMMITTED)) {
                 end(draft, false);
             }
-            return draft.ended;
+            return draft.is(Phase.CLOSED);
         } finally {
             retire(draft);
             draft.unlock();
@@ -555,9 +553,11 @@ public final class Drafts implements AutoCloseable {
             draft.lock.lock();
             try {
                 completeStream(draft);
-                draft.ended = true;
-                drafts.remove(draft.inode.node());
-                draft.leave();
+                if (!draft.is(Phase.CLOSED)) {
+                    draft.become(DirtyState.Plain.CLOSED);
+                    drafts.remove(draft.inode.node());
+                    draft.leave();
+                }
             } finally {
                 draft.unlock();
             }
@@ -576,8 +576,8 @@ public final class Drafts implements AutoCloseable {
     /** No other process can go on with a stream: what was written is completed, and what follows goes to a spool. */
     private void completeStream(Draft draft) {
         try {
-            if (draft.streamed != null) {
-                publishNow(draft, true);
+            if (draft.is(Phase.STREAMING)) {
+                publishNow(draft, true, Waiter.PATIENT);
             }
         } catch (StoreException e) {
             LOG.error("A file is lost that was being streamed to Alluxio: {}", e.getMessage());

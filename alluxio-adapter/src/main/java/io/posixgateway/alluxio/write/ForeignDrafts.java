@@ -34,8 +34,7 @@ public final class ForeignDrafts {
     private void end(Draft draft, String why) {
         draft.lock.lock();
         try {
-            boolean isHere = draft.dirty || draft.doubtAt != null;
-            if (!isHere || draft.lost != null) {
+            if (!draft.holdsContent()) {
                 drafts.end(draft, false);
             } else if (drafts.retire(draft)) {
                 draft.spool.close(true);

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +66,7 @@ final class LastUploads {
     /** Counts it, too, for the exit code of the command that serves the mount. Returns what to log of it. */
     private String kept(Draft draft, StoreException failure) {
         Path content = draft.spool.file();
-        boolean stays = draft.lost == null && Files.exists(content);
+        boolean stays = !draft.is(Phase.LOST) && Files.exists(content);
         folder.failedAtEnd(draft.path(), stays ? content : null);
         String why = draft.path() + " could not be uploaded at the end: " + failure.getMessage();
         return stays

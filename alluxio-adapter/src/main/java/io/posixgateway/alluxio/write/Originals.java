@@ -48,7 +48,7 @@ public final class Originals {
                     new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
             DraftRecord record = folder.record(spool, content);
             record.began(of(inode, content.path(), facts.raw()));
-            return new Draft(inode, spool, record, facts, metadata.clock());
+            return new Draft(inode, spool, record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         } catch (StoreException e) {
             spool.close(false);
             throw e;
@@ -68,5 +68,8 @@ public final class Originals {
             }
         }
         draft.record.put(draft.inode.unlinked() ? DraftRecord.UNLINKED : 0, 0);
+        if (draft.inode.unlinked()) {
+            draft.become(DirtyState.Plain.UNLINKED);
+        }
     }
 }

@@ -16,7 +16,9 @@ import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.write.Draft.Unsent;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Instant;
 import java.util.UUID;
@@ -92,11 +94,11 @@ public final class Publisher {
      * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while after the
      * first failure, however long that took; not for a draft whose last publication failed, since somebody has been told already.
      */
-    void publish(Draft draft) throws StoreException {
+    void publish(Draft draft, Waiter waiter) throws StoreException {
         long failedNanos = 0;
         int waits = 0;
         for (int moves = 0; ; ) {
-            Attempt attempt = new Attempt(placeOf(draft));
+            Attempt attempt = new Attempt(placeOf(draft), waiter);
             checkOwn(draft);
             try {
                 publishThere(draft, attempt);
@@ -123,7 +125,7 @@ public final class Publisher {
     private String placeOf(Draft draft) throws StoreException {
         Inode inode = draft.inode;
         String known = metadata.pathOf(inode);
-        if (draft.reserved != null || !draft.dirty) {
+        if (!(draft.state() instanceof DirtyState.Spooled)) {
             return known;
         }
         try {
@@ -150,14 +152,16 @@ public final class Publisher {
     /** One publication. */
     private static final class Attempt {
         private final String path;
+        private final Waiter waiter;
         private Undo undo = moved -> {};
         /** Another client has put its own file there: this one is to replace that, as the last to close wins. */
         private boolean taken;
         /** What was written lies beside, and is about to take the name. */
         private boolean unfinished;
 
-        private Attempt(String path) {
+        private Attempt(String path, Waiter waiter) {
             this.path = path;
+            this.waiter = waiter;
         }
     }
 
@@ -196,16 +200,28 @@ public final class Publisher {
 
     private void publishHere(Draft draft, Attempt attempt) throws StoreException {
         settleTime(draft);
-        FileSink reserved = draft.reserved;
-        draft.reserved = null;
-        if (reserved != null && reserved.isAt(attempt.path)) {
-            complete(draft, reserved, attempt);
-        } else if (draft.dirty || reserved != null) {
-            draft.dirty = true;
-            replace(draft, attempt);
+        if (draft.is(Phase.SPOOLED)) {
+            publishContent(draft, attempt);
         }
         publishAttributes(draft);
         draft.inode.forgetFacts(table.generation().changed());
+    }
+
+    /** Where that fails, a new file has its name no more. */
+    private void publishContent(Draft draft, Attempt attempt) throws StoreException {
+        DirtyState before = draft.state();
+        draft.become(new DirtyState.Committing(before));
+        try {
+            if (before instanceof DirtyState.Created created && created.sink().isAt(attempt.path)) {
+                complete(draft, created, attempt);
+            } else {
+                replace(draft, attempt, before == DirtyState.Spooled.AGAIN);
+            }
+        } finally {
+            if (draft.is(Phase.COMMITTING)) {
+                draft.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.CHANGED);
+            }
+        }
     }
 
     /**
@@ -218,7 +234,7 @@ public final class Publisher {
         FileStatus after = written == null ? before : AttributeEdit.written(before, written);
         if (!after.equals(before)) {
             draft.facts = reader.read(after, draft.facts.fetchedNanos());
-            draft.timesDirty = true;
+            draft.unsent = draft.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
         }
     }
 
@@ -229,42 +245,41 @@ public final class Publisher {
      */
     void publishTime(Draft draft, String path) throws StoreException {
         settleTime(draft);
-        if (draft.timesDirty && !draft.attributesDirty) {
+        if (draft.unsent == Unsent.TIME) {
             store.change(
                     path, new Store.Change(null, null, null, draft.facts.raw().xattrs()));
-            draft.timesDirty = false;
+            draft.unsent = Unsent.NOTHING;
         }
     }
 
     /** The content is there already. */
     void publishAttributes(Draft draft) throws StoreException {
         settleTime(draft);
-        if (draft.attributesDirty || draft.timesDirty) {
+        if (draft.unsent != Unsent.NOTHING) {
             FileStatus raw = draft.facts.raw();
             try {
                 store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
             } finally {
                 draft.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
             }
-            draft.attributesDirty = false;
-            draft.timesDirty = false;
+            draft.unsent = Unsent.NOTHING;
         }
     }
 
-    private void complete(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
+    private void complete(Draft draft, DirtyState.Created created, Attempt attempt) throws StoreException {
+        FileSink sink = created.sink();
         try {
-            checkOurs(draft, sink, attempt);
+            checkOurs(created, attempt);
             publishTime(draft, attempt.path);
-            draft.spool.copyTo(sink, true, draft.waiter);
+            draft.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
             late.note(draft, attempt.path, sink);
-            draft.dirty = true;
             attempt.undo = moved -> {
                 if (!moved) {
                     attempt.taken = incomplete.remove(attempt.path, sink.fileId());
-                    draft.hereOnly = !attempt.taken;
+                    draft.become(attempt.taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
                 }
             };
             throw e;
@@ -276,14 +291,15 @@ public final class Publisher {
      * Before anything is written: a worker writes to the file's path in the under file system, where the file of another client
      * may be by now.
      */
-    private void checkOurs(Draft draft, FileSink sink, Attempt attempt) throws StoreException {
-        if (metadata.nowNanos() - draft.reservedNanos > SURELY_OURS_NANOS
-                && !incomplete.isAt(attempt.path, sink.fileId())) {
+    private void checkOurs(DirtyState.Created created, Attempt attempt) throws StoreException {
+        if (metadata.nowNanos() - created.sinceNanos() > SURELY_OURS_NANOS
+                && !incomplete.isAt(attempt.path, created.sink().fileId())) {
             throw new StoreException(Errno.EIO, attempt.path + " was replaced or removed by another client", null);
         }
     }
 
-    private void replace(Draft draft, Attempt attempt) throws StoreException {
+    /** @param again only what was published before is to be replaced */
+    private void replace(Draft draft, Attempt attempt, boolean again) throws StoreException {
         Inode inode = draft.inode;
         long before = inode.fileId();
         String path = attempt.path;
@@ -294,7 +310,7 @@ public final class Publisher {
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
-            long fileId = putInPlace(draft, sink, attempt, hidden);
+            long fileId = putInPlace(draft, sink, attempt, hidden, again);
             hiddenFiles.remove(hidden);
             table.replaced(inode, sink.fileId(), metadata.nowNanos());
             if (fileId != sink.fileId()) {
@@ -302,20 +318,24 @@ public final class Publisher {
             }
         }
         draft.facts = reader.read(raw, draft.facts.fetchedNanos());
-        draft.attributesDirty = false;
-        draft.timesDirty = false;
+        draft.unsent = Unsent.NOTHING;
         published(draft, path, inode.fileId(), sink);
-        lookAfterwards(draft, path, before);
+        if (again) {
+            lookAfterwards(path, before);
+        }
     }
 
     /** The id that the file has then: Alluxio may have it as another one than the sink made. */
-    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden) throws StoreException {
+    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden, boolean again)
+            throws StoreException {
         Inode inode = draft.inode;
         try {
-            draft.spool.copyTo(sink, true, draft.waiter);
+            draft.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
             announce(inode, sink.fileId());
-            checkStill(draft, attempt.path);
+            if (again) {
+                checkStill(inode, attempt.path);
+            }
             checkOwn(draft);
             Facts made = reader.read(
                     draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
@@ -338,17 +358,14 @@ public final class Publisher {
     }
 
     /** Content of an earlier moment replaces only what it was published as then; the next call is the replacement. */
-    private void checkStill(Draft draft, String path) throws StoreException {
-        if (draft.again && store.status(path).id() != draft.inode.fileId()) {
+    private void checkStill(Inode inode, String path) throws StoreException {
+        if (store.status(path).id() != inode.fileId()) {
             throw new StoreException(Errno.ESTALE, path + " has new content in Alluxio", null);
         }
     }
 
     /** Was it that what was replaced? Another client may have renamed it between the two calls. */
-    private void lookAfterwards(Draft draft, String path, long before) {
-        if (!draft.again) {
-            return;
-        }
+    private void lookAfterwards(String path, long before) {
         try {
             String left = store.pathOf(before);
             LOG.error(
@@ -396,11 +413,9 @@ public final class Publisher {
     }
 
     private void published(Draft draft, String path, long fileId, FileSink sink) {
-        draft.dirty = false;
-        draft.hereOnly = false;
         draft.inode.wrote();
         late.published(path, draft.inode);
-        draft.doubtAt = late.concern(path) ? path : null;
+        draft.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));
         FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());

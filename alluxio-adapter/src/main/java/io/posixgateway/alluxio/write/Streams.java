@@ -39,54 +39,50 @@ final class Streams {
 
     /** Does this write go into the stream, which may begin with it? Then it waits. */
     boolean takes(Draft draft, long offset, int count) {
-        Streamed streamed = draft.streamed;
-        if (streamed != null) {
-            return offset == streamed.lengthBytes();
+        if (draft.state() instanceof StreamingUpload upload) {
+            return offset == upload.lengthBytes();
         }
         return offset + count >= fromBytes
                 && offset == draft.spool.lengthBytes()
                 && !draft.spool.hasHoles()
-                && draft.reserved != null
+                && draft.state() instanceof DirtyState.Created
                 && !draft.inode.unlinked();
     }
 
     /** Appends; the bytes written, or 0 when there is no stream after all: the draft is as it was. */
     int append(Draft draft, ByteBuffer data) throws StoreException {
-        Streamed streamed = draft.streamed;
-        if (streamed == null) {
-            metadata.moves().tryStay(draft.inode, () -> begin(draft));
-            streamed = draft.streamed;
-            if (streamed == null) {
-                return 0;
-            }
+        if (draft.state() instanceof DirtyState.Created created) {
+            metadata.moves().tryStay(draft.inode, () -> begin(draft, created.sink()));
+        }
+        if (!(draft.state() instanceof StreamingUpload upload)) {
+            return 0;
         }
         try {
             draft.touch();
-            return streamed.append(data);
+            return upload.append(data);
         } catch (StoreException e) {
-            lose(draft, e);
+            lose(draft, upload, e);
             throw e;
         }
     }
 
     /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
-    private Draft begin(Draft draft) throws StoreException {
-        FileSink sink = draft.reserved;
-        if (sink == null || !isWhereItWasMade(draft, sink)) {
+    private Draft begin(Draft draft, FileSink sink) throws StoreException {
+        if (!isWhereItWasMade(draft, sink)) {
             return draft;
         }
         draft.record.put(DraftRecord.STREAMED, 0);
-        draft.reserved = null;
         try {
-            draft.spool.copyTo(sink, false, draft.waiter);
+            draft.spool.copyTo(sink, false, Waiter.PATIENT);
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
+            draft.become(DirtyState.Spooled.CHANGED);
             late.note(draft, draft.record.content().path(), sink);
             draft.record.put(0, DraftRecord.STREAMED);
             return draft;
         }
-        draft.streamed = new Streamed(sink, draft.spool.lengthBytes());
+        draft.become(new StreamingUpload(sink, draft.spool.lengthBytes()));
         draft.spool.truncate(0);
         return draft;
     }
@@ -102,32 +98,25 @@ final class Streams {
         }
     }
 
-    private void lose(Draft draft, StoreException failure) {
-        LOG.error(
-                "{} was lost while it was being written: {}",
-                draft.record.content().path(),
-                failure.getMessage());
-        cancel(draft);
-        draft.lost = failure;
+    private void lose(Draft draft, StreamingUpload upload, StoreException failure) {
+        LOG.error("{} was lost while it was being written: {}", draft.path(), failure.getMessage());
+        cancel(draft, upload);
+        draft.become(new DirtyState.Lost(failure));
     }
 
-    private void cancel(Draft draft) {
-        Streamed streamed = draft.streamed;
-        if (streamed != null) {
-            String path = draft.record.content().path();
-            incomplete.beside(path, streamed.sink.fileId(), replacer, streamed.sink::cancel);
-            late.note(draft, path, streamed.sink);
-            draft.streamed = null;
-        }
+    private void cancel(Draft draft, StreamingUpload upload) {
+        incomplete.beside(draft.path(), upload.sink.fileId(), replacer, upload.sink::cancel);
+        late.note(draft, draft.path(), upload.sink);
     }
 
-    /** Nobody wants the content any more: from here on the draft is in the spool as any other, and empty. */
-    void drop(Draft draft) throws StoreException {
-        if (draft.streamed != null) {
-            cancel(draft);
-            draft.touch();
-            draft.record.put(0, DraftRecord.STREAMED);
+    /** Nobody misses the content any more, lost or not: from here on the draft is in the spool as any other, and empty. */
+    void forgive(Draft draft) throws StoreException {
+        if (draft.state() instanceof StreamingUpload upload) {
+            cancel(draft, upload);
         }
+        draft.become(draft.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.CHANGED);
+        draft.touch();
+        draft.record.put(0, DraftRecord.STREAMED);
     }
 
     /** What is done at the path of a file before it is completed. */
@@ -135,26 +124,33 @@ final class Streams {
         void at(String path) throws StoreException;
     }
 
-    /** Everyone finds the file; it is no draft any more. */
-    void complete(Draft draft, Last last) throws StoreException {
-        Streamed streamed = draft.streamed;
-        if (streamed == null) {
-            return;
-        }
+    /** Everyone finds the file, which the caller closes. */
+    void complete(Draft draft, StreamingUpload upload, Last last) throws StoreException {
+        draft.become(new DirtyState.Committing(upload));
+        boolean isKnown = false;
         try {
-            String path = metadata.pathOf(draft.inode);
-            if (!streamed.sink.isAt(path)) {
-                throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
-            }
-            if (!incomplete.isAt(path, streamed.sink.fileId())) {
-                throw new StoreException(Errno.EIO, "Another client replaced or removed it in the meantime", null);
-            }
-            last.at(path);
-            streamed.sink.complete();
+            complete(metadata.pathOf(draft.inode), upload, last);
+            isKnown = true;
         } catch (StoreException e) {
-            lose(draft, e);
+            lose(draft, upload, e);
+            isKnown = true;
             throw e;
+        } finally {
+            if (!isKnown) {
+                draft.become(upload);
+            }
         }
+    }
+
+    private void complete(String path, StreamingUpload upload, Last last) throws StoreException {
+        if (!upload.sink.isAt(path)) {
+            throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
+        }
+        if (!incomplete.isAt(path, upload.sink.fileId())) {
+            throw new StoreException(Errno.EIO, "Another client replaced or removed it in the meantime", null);
+        }
+        last.at(path);
+        upload.sink.complete();
     }
 
     /** The incomplete file of a lost draft is in everyone's way. */

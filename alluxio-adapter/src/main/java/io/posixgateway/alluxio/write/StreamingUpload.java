@@ -2,10 +2,11 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.recovery.Phase;
 import java.nio.ByteBuffer;
 
 /** The content of a new file that goes straight to Alluxio while it is written. Guarded by the draft that owns it. */
-final class Streamed {
+final class StreamingUpload implements DirtyState {
     private static final int PIECE_BYTES = 1 << 20;
 
     final FileSink sink;
@@ -13,9 +14,14 @@ final class Streamed {
     private long lengthBytes;
 
     /** @param lengthBytes what the sink has already */
-    Streamed(FileSink sink, long lengthBytes) {
+    StreamingUpload(FileSink sink, long lengthBytes) {
         this.sink = sink;
         this.lengthBytes = lengthBytes;
+    }
+
+    @Override
+    public Phase phase() {
+        return Phase.STREAMING;
     }
 
     long lengthBytes() {
