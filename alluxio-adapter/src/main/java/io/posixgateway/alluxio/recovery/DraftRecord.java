@@ -25,23 +25,22 @@ import org.jspecify.annotations.Nullable;
  * path, status}. It counts only once a state was put, which is written last. Guarded by the draft that owns it.
  */
 public final class DraftRecord {
-    /** The content differs from what Alluxio holds. */
-    public static final int DIRTY = 1;
-    /** The attributes do. */
-    public static final int ATTRIBUTES = 1 << 1;
-    /** Deleted while open. */
-    public static final int UNLINKED = 1 << 2;
-    /** Nobody has it open: it is to be published at once. */
-    public static final int UNOPENED = 1 << 3;
-    /** Its name is being taken in Alluxio; the file id is not known yet. */
-    public static final int RESERVING = 1 << 4;
-    /** A modification time was given after the last write. */
-    public static final int TIMED = 1 << 5;
+    // What the bits say of the phase is written in bit(), mark() and phase() alone.
+    private static final int DIRTY = 1;
+    /** The attributes differ from those in Alluxio. */
+    private static final int ATTRIBUTES = 1 << 1;
 
-    /** The content is on its way to Alluxio, and the spool empty. */
-    public static final int STREAMED = 1 << 6;
+    private static final int UNLINKED = 1 << 2;
+    /** Nobody has it open: it is to be published at once. */
+    private static final int UNOPENED = 1 << 3;
+
+    private static final int RESERVING = 1 << 4;
+    /** A modification time was given after the last write. */
+    private static final int TIMED = 1 << 5;
+
+    private static final int STREAMED = 1 << 6;
     /** A worker that stopped may still write at its path; where it is not dirty, it was published there as this file. */
-    public static final int DOUBTFUL = 1 << 7;
+    private static final int DOUBTFUL = 1 << 7;
 
     /** How the name of a record ends that has not taken its place yet. */
     public static final String FRESH = ".new";
@@ -155,8 +154,86 @@ public final class DraftRecord {
         return content;
     }
 
-    public boolean has(int bits) {
-        return (state & bits) == bits;
+    private static int bit(Phase phase) {
+        return switch (phase) {
+            case PENDING -> RESERVING;
+            case SPOOLED -> DIRTY;
+            case STREAMING -> STREAMED;
+            case UNSTABLE -> DOUBTFUL;
+            case UNLINKED -> UNLINKED;
+            case COMMITTING, COMMITTED, LOST, CLOSED -> 0;
+        };
+    }
+
+    /**
+     * Notes that the file has come to a phase; from now on the record counts. What has no bit of its own is noted by the lack of others: a
+     * file that is {@link Phase#COMMITTED} has all of it in Alluxio, one that is {@link Phase#SPOOLED} has its name. What is unlinked or
+     * streamed stays so.
+     */
+    public void mark(Phase phase) throws StoreException {
+        put(
+                bit(phase),
+                switch (phase) {
+                    case SPOOLED -> RESERVING | TIMED;
+                    case COMMITTED -> DIRTY | ATTRIBUTES | DOUBTFUL;
+                    default -> 0;
+                });
+    }
+
+    /** As {@link #mark} of the first phase, in one step with whether somebody will have the file open. */
+    public void pending(boolean opened) throws StoreException {
+        put(RESERVING | (opened ? 0 : UNOPENED), 0);
+    }
+
+    /** Takes back that it came there. */
+    public void unmark(Phase phase) throws StoreException {
+        put(0, bit(phase));
+    }
+
+    /** Was it noted that the file came there? Of a phase that has a bit of its own. */
+    public boolean isMarked(Phase phase) {
+        return (state & bit(phase)) != 0;
+    }
+
+    /**
+     * What the file is to the next process. An upload that was in flight begins again.
+     *
+     * @param hasContent is there anything in the spool? If not, a stream took it
+     */
+    public Phase phase(boolean hasContent) {
+        if (isMarked(Phase.PENDING)) {
+            return Phase.PENDING;
+        }
+        if (isMarked(Phase.STREAMING) && !hasContent) {
+            return Phase.LOST;
+        }
+        if (isMarked(Phase.UNLINKED)) {
+            return Phase.UNLINKED;
+        }
+        if (isMarked(Phase.SPOOLED)) {
+            return Phase.SPOOLED;
+        }
+        return isMarked(Phase.UNSTABLE) ? Phase.UNSTABLE : Phase.COMMITTED;
+    }
+
+    /** Are there attributes that Alluxio does not have yet? */
+    public boolean hasAttributes() {
+        return (state & ATTRIBUTES) != 0;
+    }
+
+    /** Is the time of the last write what the file shows? */
+    public boolean showsLastWrite() {
+        return (state & (DIRTY | TIMED)) == DIRTY;
+    }
+
+    /** Has nobody it open? */
+    public boolean isUnopened() {
+        return (state & UNOPENED) != 0;
+    }
+
+    /** Nobody has it open. */
+    public void unopened() throws StoreException {
+        put(UNOPENED, 0);
     }
 
     /** Will the next process hear of it? */
@@ -194,11 +271,10 @@ public final class DraftRecord {
 
     /** Was it published, and not changed since, but is not safe yet? */
     public boolean isDoubtful() {
-        return has(DOUBTFUL) && !has(DIRTY);
+        return (state & (DOUBTFUL | DIRTY)) == DOUBTFUL;
     }
 
-    /** Sets and takes off bits of the state; from now on the record counts. */
-    public void put(int on, int off) throws StoreException {
+    private void put(int on, int off) throws StoreException {
         int now = (state & ~off) | on | COUNTS;
         if (now != state) {
             overwrite(STATE_AT, ByteBuffer.allocate(Integer.BYTES).putInt(now).flip());
@@ -218,14 +294,15 @@ public final class DraftRecord {
     }
 
     /** The attributes changed. */
-    public void change(FileStatus status, int on, int off) throws StoreException {
-        replace(new Content(content.node(), content.fileId(), content.path(), status), on, off);
+    public void change(FileStatus status, boolean givesTime) throws StoreException {
+        Content now = new Content(content.node(), content.fileId(), content.path(), status);
+        replace(now, ATTRIBUTES | (givesTime ? TIMED : 0), 0);
     }
 
     /** The content was published there as this file, but is not safe yet. Known here even where it cannot be stored. */
     public void doubt(long node, long fileId, String path) throws StoreException {
         Content now = new Content(node, fileId, path, content.status());
-        if (!now.equals(content) || !isDoubtful() || has(ATTRIBUTES)) {
+        if (!now.equals(content) || !isDoubtful() || hasAttributes()) {
             content = now;
             replace(now, DOUBTFUL, DIRTY | ATTRIBUTES);
         }

@@ -68,7 +68,7 @@ final class Doubtful implements AutoCloseable {
         DraftRecord record = draft.record;
         try {
             draft.spool.force(); // it may be published again when the node has lost its power
-            record.put(DraftRecord.UNOPENED, 0);
+            record.unopened();
         } catch (StoreException e) {
             LOG.warn(
                     "The next process will not know about {}: {}",

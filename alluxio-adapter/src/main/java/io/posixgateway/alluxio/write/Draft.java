@@ -128,9 +128,9 @@ final class Draft {
 
     /** One of an earlier process, whose record says the rest. */
     void restore() throws StoreException {
-        unsent = record.has(DraftRecord.ATTRIBUTES) ? Unsent.ALL : Unsent.NOTHING;
-        inherited = record.has(DraftRecord.DIRTY);
-        changed = inherited && !record.has(DraftRecord.TIMED) ? spool.changed() : null;
+        unsent = record.hasAttributes() ? Unsent.ALL : Unsent.NOTHING;
+        inherited = record.isMarked(Phase.SPOOLED);
+        changed = record.showsLastWrite() ? spool.changed() : null;
         shown = now();
     }
 
@@ -175,7 +175,7 @@ final class Draft {
         return switch (state.phase()) {
             case SPOOLED -> !isUntouched();
             case STREAMING, UNSTABLE -> true;
-            case UNLINKED -> record.has(DraftRecord.DIRTY);
+            case UNLINKED -> record.isMarked(Phase.SPOOLED);
             default -> false;
         };
     }
@@ -210,7 +210,7 @@ final class Draft {
     /** The content is about to change. */
     void touch() throws StoreException {
         noteOrigin();
-        record.put(DraftRecord.DIRTY, DraftRecord.TIMED);
+        record.mark(Phase.SPOOLED);
         become(state.written());
         changed = clock.instant();
     }
@@ -242,11 +242,11 @@ final class Draft {
 
     /** The file loses its name by this step; 0. */
     int unlink(Drafts.Step step) throws StoreException {
-        record.put(DraftRecord.UNLINKED, 0);
+        record.mark(Phase.UNLINKED);
         try {
             step.run();
         } catch (StoreException e) {
-            record.put(0, DraftRecord.UNLINKED);
+            record.unmark(Phase.UNLINKED);
             throw e;
         }
         inode.markUnlinked();
@@ -258,7 +258,7 @@ final class Draft {
 
     /** The attributes change. */
     void change(FileStatus status, boolean givesTime) throws StoreException {
-        record.change(status, DraftRecord.ATTRIBUTES | (givesTime ? DraftRecord.TIMED : 0), 0);
+        record.change(status, givesTime);
         unsent = Unsent.ALL;
         if (givesTime) {
             changed = null;
@@ -270,7 +270,7 @@ final class Draft {
         failed = false;
         inherited = false;
         if (!(state instanceof DirtyState.Unstable unstable)) {
-            record.put(0, DraftRecord.DIRTY | DraftRecord.ATTRIBUTES | DraftRecord.DOUBTFUL);
+            record.mark(Phase.COMMITTED);
             return;
         }
         try {

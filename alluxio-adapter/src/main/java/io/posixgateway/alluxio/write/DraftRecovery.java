@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,7 +114,7 @@ public final class DraftRecovery {
 
     private void begin(Path file, Drafts drafts) throws StoreException {
         DraftRecord record = DraftRecord.read(file);
-        if (record != null && record.has(DraftRecord.DOUBTFUL)) {
+        if (record != null && record.isMarked(Phase.UNSTABLE)) {
             long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
             drafts.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
         }
@@ -122,7 +123,7 @@ public final class DraftRecovery {
             return;
         }
         left.addFirst(file);
-        if (goesOn && record != null && !record.has(DraftRecord.RESERVING)) {
+        if (goesOn && record != null && !record.isMarked(Phase.PENDING)) {
             drafted.add(record.content().node());
             table.restore(record.content().node(), record.content().fileId(), false);
         }
@@ -158,7 +159,7 @@ public final class DraftRecovery {
     private static boolean isReserving(Path file) {
         try {
             DraftRecord record = DraftRecord.read(file);
-            return record != null && record.has(DraftRecord.RESERVING);
+            return record != null && record.isMarked(Phase.PENDING);
         } catch (StoreException e) {
             return false;
         }
@@ -171,9 +172,7 @@ public final class DraftRecovery {
 
     /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
     private boolean isOnlyDoubtful(DraftRecord record) {
-        return record.isDoubtful()
-                && !record.has(DraftRecord.ATTRIBUTES)
-                && (!goesOn || record.has(DraftRecord.UNOPENED));
+        return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
     }
 
     /** Is there something to restore of this node? Any thread, after {@link #begin}. */
@@ -290,7 +289,7 @@ public final class DraftRecovery {
 
     private void finish(Drafts drafts, Draft draft) {
         try {
-            boolean closed = !goesOn || draft.record.has(DraftRecord.UNOPENED);
+            boolean closed = !goesOn || draft.record.isUnopened();
             if (closed && draft.inode.unlinked()) {
                 drafts.discard(draft.inode);
             } else if (closed) {
@@ -308,7 +307,7 @@ public final class DraftRecovery {
         DraftRecord record = DraftRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         checkIsThere(record, spool);
-        if (record == null || record.has(DraftRecord.RESERVING) || !Files.exists(spool)) {
+        if (record == null || record.isMarked(Phase.PENDING) || !Files.exists(spool)) {
             undo(record, spool);
             folder.remove(file);
             return null;
@@ -334,33 +333,24 @@ public final class DraftRecovery {
 
     private static DirtyState state(DraftRecord record, Spool content, boolean gone) {
         String path = record.content().path();
-        if (record.has(DraftRecord.STREAMED) && content.lengthBytes() == 0) {
-            return new DirtyState.Lost(Streams.left(path));
-        }
-        if (record.has(DraftRecord.UNLINKED)) {
-            return DirtyState.Plain.UNLINKED;
-        }
-        if (record.has(DraftRecord.DIRTY)) {
-            return DirtyState.Spooled.CHANGED;
-        }
-        return record.isDoubtful() && !gone ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED;
+        return switch (record.phase(content.lengthBytes() > 0)) {
+            case LOST -> new DirtyState.Lost(Streams.left(path));
+            case UNLINKED -> DirtyState.Plain.UNLINKED;
+            case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
+            case COMMITTED -> DirtyState.Plain.COMMITTED;
+            default -> DirtyState.Spooled.CHANGED;
+        };
     }
 
     /** Was there content that is nowhere else, and that its end does not remove before the record? */
     private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
-        if (goesOn
-                && record != null
-                && record.has(DraftRecord.DIRTY)
-                && !record.has(DraftRecord.UNLINKED)
-                && !record.has(DraftRecord.STREAMED)
-                && !record.has(DraftRecord.RESERVING)
-                && Files.notExists(spool)) {
+        if (goesOn && record != null && record.phase(false) == Phase.SPOOLED && Files.notExists(spool)) {
             throw new StoreException(Errno.ENODATA, "its spool file " + spool + " is gone", null);
         }
     }
 
     private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
-        if (record != null && record.has(DraftRecord.RESERVING)) {
+        if (record != null && record.isMarked(Phase.PENDING)) {
             DraftRecord.Content content = record.content();
             Reservations.undo(store, content, Reservations.number(spool, content.path()));
         }
@@ -384,7 +374,7 @@ public final class DraftRecovery {
         if (goesOn) {
             withdraw(record.content());
         }
-        record.put(DraftRecord.UNOPENED, 0);
+        record.unopened();
         drafts.doubtful().keep(folder.open(spool), record);
     }
 
@@ -405,7 +395,7 @@ public final class DraftRecovery {
         // A publication since then made another file of it, of which the record does not know.
         long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
         Inode inode = table.restore(content.node(), fileId, false);
-        if (record.has(DraftRecord.UNLINKED)) {
+        if (record.isMarked(Phase.UNLINKED)) {
             inode.markUnlinked();
             return inode;
         }

@@ -108,7 +108,7 @@ public final class Drafts implements AutoCloseable {
         DraftRecord record = null;
         try {
             record = folder.record(spool, new DraftRecord.Content(0, 0, path, planned));
-            record.put(DraftRecord.RESERVING | (opened ? 0 : DraftRecord.UNOPENED), 0);
+            record.pending(opened);
             return new NewDraft(spool, record);
         } catch (StoreException e) {
             Draft.remove(spool, record, false);
@@ -126,8 +126,10 @@ public final class Drafts implements AutoCloseable {
         made.record.identify(inode.node(), inode.fileId());
         made.record.began(
                 Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
-        boolean doubtful = publisher.late().concern(made.record.content().path());
-        made.record.put(DraftRecord.DIRTY | (doubtful ? DraftRecord.DOUBTFUL : 0), DraftRecord.RESERVING);
+        if (publisher.late().concern(made.record.content().path())) {
+            made.record.mark(Phase.UNSTABLE);
+        }
+        made.record.mark(Phase.SPOOLED);
         DirtyState state = new DirtyState.Created(reserved, metadata.nowNanos(), false);
         drafts.put(inode.node(), new Draft(inode, made.spool, made.record, facts, metadata.clock(), state));
     }

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.Queue;
@@ -90,7 +90,7 @@ final class LateWrites {
         doubts.add(new Doubt(path, sink, sent(draft, path), nanoClock.nanos()));
         noted.run();
         try {
-            draft.record.put(DraftRecord.DOUBTFUL, 0);
+            draft.record.mark(Phase.UNSTABLE);
         } catch (StoreException e) {
             LOG.warn("The next process will not know that {} may still be undone: {}", path, e.getMessage());
         }

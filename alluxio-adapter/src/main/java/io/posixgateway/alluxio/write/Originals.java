@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 
 /** What existing files hold when a change of them begins, which goes into the spool first. Any thread. */
@@ -67,9 +68,11 @@ public final class Originals {
                 draft.spool.copyFrom(from, bytes);
             }
         }
-        draft.record.put(draft.inode.unlinked() ? DraftRecord.UNLINKED : 0, 0);
         if (draft.inode.unlinked()) {
+            draft.record.mark(Phase.UNLINKED);
             draft.become(DirtyState.Plain.UNLINKED);
+        } else {
+            draft.record.mark(Phase.COMMITTED);
         }
     }
 }

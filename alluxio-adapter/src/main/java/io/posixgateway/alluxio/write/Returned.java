@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
@@ -41,17 +42,17 @@ final class Returned {
     /** Null: it counts; else why not, in half a sentence that follows "as". */
     @Nullable
     String refusal(DraftRecord record, Path spool) throws StoreException {
-        if (record.has(DraftRecord.UNLINKED)) {
+        if (record.isMarked(Phase.UNLINKED)) {
             return NOTHING; // it went with its last handle
         }
-        if (record.has(DraftRecord.DIRTY) && record.has(DraftRecord.DOUBTFUL) && isComplete(record)) {
+        if (record.isMarked(Phase.SPOOLED) && record.isMarked(Phase.UNSTABLE) && isComplete(record)) {
             return "its writer had written more after the last sync when its node or mount ended; the synced data is"
                     + " in Alluxio, unless a worker that stopped responding has undone it";
         }
-        if (record.has(DraftRecord.DIRTY)) {
+        if (record.isMarked(Phase.SPOOLED)) {
             return "its writer had neither synced nor closed it when its node or mount ended";
         }
-        if (!record.isDoubtful() && !record.has(DraftRecord.ATTRIBUTES)) {
+        if (!record.isDoubtful() && !record.hasAttributes()) {
             return NOTHING;
         }
         return changed(record, spool);
@@ -103,7 +104,7 @@ final class Returned {
     /** The file that a new one was to be, which is in everyone's way. */
     void removeIncomplete(DraftRecord record) {
         DraftRecord.Content content = record.content();
-        if (record.has(DraftRecord.DIRTY) && content.fileId() != 0) {
+        if (record.isMarked(Phase.SPOOLED) && content.fileId() != 0) {
             incomplete.remove(content.path(), content.fileId());
         }
     }

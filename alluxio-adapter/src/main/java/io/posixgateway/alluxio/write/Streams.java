@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import org.slf4j.Logger;
@@ -71,7 +71,7 @@ final class Streams {
         if (!isWhereItWasMade(draft, sink)) {
             return draft;
         }
-        draft.record.put(DraftRecord.STREAMED, 0);
+        draft.record.mark(Phase.STREAMING);
         try {
             draft.spool.copyTo(sink, false, Waiter.PATIENT);
         } catch (StoreException e) {
@@ -79,7 +79,7 @@ final class Streams {
             sink.cancel();
             draft.become(DirtyState.Spooled.CHANGED);
             late.note(draft, draft.record.content().path(), sink);
-            draft.record.put(0, DraftRecord.STREAMED);
+            draft.record.unmark(Phase.STREAMING);
             return draft;
         }
         draft.become(new StreamingUpload(sink, draft.spool.lengthBytes()));
@@ -116,7 +116,7 @@ final class Streams {
         }
         draft.become(draft.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.CHANGED);
         draft.touch();
-        draft.record.put(0, DraftRecord.STREAMED);
+        draft.record.unmark(Phase.STREAMING);
     }
 
     /** What is done at the path of a file before it is completed. */

@@ -256,10 +256,10 @@ class VolumeFolderTest {
         Path file = root.resolve("spool-1.draft");
         DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(0, 0, "/a/b", status(0644)));
         assertThat(DraftRecord.read(file)).isNull();
-        record.put(DraftRecord.RESERVING, 0);
+        record.mark(Phase.PENDING);
         record.identify(9, 7);
-        record.put(DraftRecord.DIRTY, DraftRecord.RESERVING);
-        record.change(status(0600), DraftRecord.ATTRIBUTES, 0);
+        record.mark(Phase.SPOOLED);
+        record.change(status(0600), false);
         DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
         assertThat(read.content().node()).isEqualTo(9);
         assertThat(read.content().fileId()).isEqualTo(7);
@@ -267,8 +267,9 @@ class VolumeFolderTest {
         assertThat(read.content().status().mode()).isEqualTo(0600);
         assertThat(read.content().status().owner()).isEqualTo("someone");
         assertThat(read.content().status().xattrs()).containsOnlyKeys("user.colour");
-        assertThat(read.has(DraftRecord.DIRTY | DraftRecord.ATTRIBUTES)).isTrue();
-        assertThat(read.has(DraftRecord.RESERVING)).isFalse();
+        assertThat(read.isMarked(Phase.SPOOLED)).isTrue();
+        assertThat(read.hasAttributes()).isTrue();
+        assertThat(read.isMarked(Phase.PENDING)).isFalse();
         read.delete();
         assertThat(file).doesNotExist();
     }
@@ -278,7 +279,7 @@ class VolumeFolderTest {
     void a_record_has_the_form_that_every_version_reads(@TempDir Path root) throws Exception {
         Path file = root.resolve("spool-1.draft");
         DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)))
-                .put(DraftRecord.DIRTY, 0);
+                .mark(Phase.SPOOLED);
         String form = "00000001 40000001 0000000000000009 0000000000000007" // version, state, node, file id
                 + " 00000004 2f612f62 0000000000000040 000001a4" // path, bytes of a block, mode
                 + " 00000007 736f6d656f6e65 00000004 736f6d65" // owner, group
@@ -291,7 +292,7 @@ class VolumeFolderTest {
     void what_is_in_doubt_says_where_and_since_when(@TempDir Path root) throws Exception {
         Path file = root.resolve("spool-1.draft");
         DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)));
-        record.put(DraftRecord.DIRTY, 0);
+        record.mark(Phase.SPOOLED);
         record.doubt(9, 8, "/a/c");
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
         DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
@@ -299,7 +300,7 @@ class VolumeFolderTest {
         assertThat(read.content().fileId()).isEqualTo(8);
         assertThat(read.content().path()).isEqualTo("/a/c");
         assertThat(read.storedMillis()).isEqualTo(1_000);
-        read.put(DraftRecord.DIRTY, 0);
+        read.mark(Phase.SPOOLED);
         assertThat(read.isDoubtful()).isFalse();
     }
 
