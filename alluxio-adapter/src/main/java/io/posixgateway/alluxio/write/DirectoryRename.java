@@ -510,14 +510,7 @@ public final class DirectoryRename {
 
     /** What is there after a look at the under file system; null: nothing. */
     private @Nullable FileStatus orNull(String path) throws StoreException {
-        try {
-            return store.compared(path);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT) {
-                return null;
-            }
-            throw e;
-        }
+        return Existing.orNull(() -> store.compared(path));
     }
 
     /** How far it is, for the log; and whether anybody waits for the end. */

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
@@ -203,20 +204,10 @@ final class Doubtful implements AutoCloseable {
     /** Its file is no more: this mount deleted it, or another client replaced it; if not, the content may be all that is left. */
     private boolean isGone(Kept kept) {
         try {
-            boolean needless = kept.deleted || isAnotherAt(kept.record.content().path());
+            String path = kept.record.content().path();
+            boolean needless = kept.deleted || Existing.orNull(() -> drafts.store.status(path)) != null;
             return needless ? dropped(kept) : isSetAside(kept, GONE);
         } catch (StoreException e) {
-            return false;
-        }
-    }
-
-    private boolean isAnotherAt(String path) throws StoreException {
-        try {
-            return drafts.store.status(path).lengthBytes() >= 0;
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
             return false;
         }
     }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -438,17 +439,6 @@ public final class DraftRecovery {
     }
 
     private @Nullable String pathOf(long fileId) throws StoreException {
-        try {
-            return store.pathOf(fileId);
-        } catch (StoreException e) {
-            failUnlessGone(e);
-            return null;
-        }
-    }
-
-    private static void failUnlessGone(StoreException e) throws StoreException {
-        if (e.errno() != Errno.ENOENT && e.errno() != Errno.EINVAL) {
-            throw e;
-        }
+        return Existing.orNull(() -> store.pathOf(fileId));
     }
 }

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.fuse.metrics.RemoteCalls;
-import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -107,13 +107,6 @@ final class IncompleteFiles {
     }
 
     private @Nullable FileStatus at(String path) throws StoreException {
-        try {
-            return store.status(path);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT) {
-                return null;
-            }
-            throw e;
-        }
+        return Existing.orNull(() -> store.status(path));
     }
 }

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -426,9 +427,10 @@ public final class Publisher {
     /** Wherever it is by now. */
     private boolean removedMoved(FileSink sink) {
         try {
-            return deleteQuietly(store.pathOf(sink.fileId()));
+            String path = Existing.orNull(() -> store.pathOf(sink.fileId()));
+            return path == null || deleteQuietly(path);
         } catch (StoreException e) {
-            return e.errno() == Errno.ENOENT;
+            return false;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -167,18 +168,8 @@ public final class Reservations {
             if (e.errno() != Errno.EEXIST) {
                 throw e;
             }
-            compare(store, path);
+            Existing.orNull(() -> store.compared(path));
             return work.run();
-        }
-    }
-
-    private static void compare(Store store, String path) throws StoreException {
-        try {
-            store.compared(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
         }
     }
 }

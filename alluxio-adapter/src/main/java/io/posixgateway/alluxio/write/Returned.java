@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -7,7 +8,6 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
-import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -110,27 +110,13 @@ final class Returned {
     }
 
     private @Nullable String where(long fileId) throws StoreException {
-        try {
-            return store.pathOf(fileId);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
-                return null;
-            }
-            throw e;
-        }
+        return Existing.orNull(() -> store.pathOf(fileId));
     }
 
     /** Null: nothing is there. */
     @Nullable
     FileStatus at(String path) throws StoreException {
-        try {
-            return store.status(path);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT) {
-                return null;
-            }
-            throw e;
-        }
+        return Existing.orNull(() -> store.status(path));
     }
 
     private static long bytesOf(Path spool) throws StoreException {

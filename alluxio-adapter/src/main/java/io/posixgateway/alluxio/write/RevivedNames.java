@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
-import io.posixgateway.fuse.spi.Errno;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,21 +61,8 @@ final class RevivedNames {
 
     /** Compared with the under file system only where that can show nothing but a name that is new to Alluxio. */
     private @Nullable FileStatus at(String path) throws StoreException {
-        try {
-            return store.status(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
-        }
-        try {
-            return store.compared(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
-            return null;
-        }
+        FileStatus known = Existing.orNull(() -> store.status(path));
+        return known != null ? known : Existing.orNull(() -> store.compared(path));
     }
 
     private boolean isRevived(FileStatus there, LateWrites.Sent sent) throws StoreException {
