@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * <p>The file is locked as long as the process lives; one without a lock, of the same Alluxio, is inherited by the next process that
  * uses the folder. So nobody touches what a living process, or another node, has to do. Guarded by its own monitor.
  */
-final class ProcessList<E> implements AutoCloseable {
+public abstract class ProcessList<E> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessList.class);
     private static final AtomicLong COUNT = new AtomicLong();
     private static final String PROCESS =
@@ -47,28 +47,26 @@ final class ProcessList<E> implements AutoCloseable {
     private final Path folder;
     private final Predicate<String> inherits;
     private final Path file;
-    private final Codec<E> codec;
     private final Map<String, E> present = new LinkedHashMap<>();
     private @Nullable FileChannel channel;
 
+    /** Different for each entry of a list. */
+    abstract String key(E entry);
+
     /** How entries are stored; the format of a kind never changes, as an older version may read the file. */
-    interface Codec<E> {
-        /** Different for each entry of a list. */
-        String key(E entry);
+    abstract void write(E entry, DataOutputStream out) throws IOException;
 
-        void write(E entry, DataOutputStream out) throws IOException;
-
-        E read(DataInputStream in) throws IOException;
-    }
+    abstract E read(DataInputStream in) throws IOException;
 
     /**
      * Makes nothing yet.
      *
      * @param kind the beginning of the file's name
      * @param cluster names the Alluxio
-     * @param own is the folder one volume's own, so that all lists of this kind in it are of the same Alluxio?
+     * @param own is the folder one volume's own, so that all lists in it are of the Alluxio that {@link KnownAlluxio} knows, wherever it
+     *     is reached now? If not, mounts of other Alluxios may use it, too, and the name of each list says of which it is
      */
-    ProcessList(Path folder, String kind, String cluster, boolean own, Codec<E> codec) {
+    ProcessList(Path folder, String kind, String cluster, boolean own) {
         this.folder = folder;
         String prefix = prefix(kind, inOrder(cluster));
         String whole = digest(inOrder(cluster)) + "-";
@@ -76,7 +74,6 @@ final class ProcessList<E> implements AutoCloseable {
                 ? name -> name.startsWith(kind + "-")
                 : name -> isOf(name, prefix, whole) || isOf(name, prefix(kind, cluster), whole);
         this.file = folder.resolve(prefix + whole + PROCESS + "-" + COUNT.incrementAndGet());
-        this.codec = codec;
     }
 
     /**
@@ -113,8 +110,13 @@ final class ProcessList<E> implements AutoCloseable {
                 : cluster;
     }
 
-    /** Returns false, and logs, if the file cannot be written: then the next process does not learn of it. */
-    synchronized boolean add(E entry) {
+    /** Where it is kept. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** Before it is begun. Returns false, and logs, if the file cannot be written: then the next process does not learn of it. */
+    public synchronized boolean add(E entry) {
         try {
             FileChannel open = channel;
             if (open == null) {
@@ -123,7 +125,7 @@ final class ProcessList<E> implements AutoCloseable {
                 channel = open;
                 open.lock();
             }
-            present.put(codec.key(entry), entry);
+            present.put(key(entry), entry);
             append(open, entry, true);
             return true;
         } catch (IOException e) {
@@ -132,8 +134,13 @@ final class ProcessList<E> implements AutoCloseable {
         }
     }
 
-    /** It is done. */
-    synchronized void remove(String key) {
+    /** It is done, or was not begun. */
+    public void remove(E entry) {
+        remove(key(entry));
+    }
+
+    /** The same of the entry with this key. */
+    public synchronized void remove(String key) {
         E entry = present.remove(key);
         FileChannel open = channel;
         if (entry == null || open == null) {
@@ -154,7 +161,7 @@ final class ProcessList<E> implements AutoCloseable {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeBoolean(there);
-            codec.write(entry, out);
+            write(entry, out);
         }
         ByteBuffer entryBytes = ByteBuffer.wrap(bytes.toByteArray());
         long at = open.size();
@@ -168,16 +175,18 @@ final class ProcessList<E> implements AutoCloseable {
         }
     }
 
-    synchronized List<E> present() {
+    /** Those that stand in the list now. */
+    public synchronized List<E> present() {
         return List.copyOf(present.values());
     }
 
-    synchronized boolean has(String key) {
+    /** Does one of this key stand in the list now? */
+    public synchronized boolean has(String key) {
         return present.containsKey(key);
     }
 
     /** Takes over the lists of processes that are no more; returns what stands in them. */
-    List<E> inherit() {
+    public List<E> inherit() {
         List<E> inherited = new ArrayList<>();
         if (!Files.isDirectory(folder)) {
             return inherited;
@@ -229,11 +238,11 @@ final class ProcessList<E> implements AutoCloseable {
         try {
             while (true) {
                 boolean there = in.readBoolean();
-                E entry = codec.read(in);
+                E entry = read(in);
                 if (there) {
-                    entries.put(codec.key(entry), entry);
+                    entries.put(key(entry), entry);
                 } else {
-                    entries.remove(codec.key(entry));
+                    entries.remove(key(entry));
                 }
             }
         } catch (EOFException end) {

@@ -88,7 +88,7 @@ public final class FileReplacer implements AutoCloseable {
         this.hiddenFiles = hiddenFiles;
         this.lost = new LostAttributes(store);
         this.outcomes = new RenameOutcomes(store, clock, table, reader);
-        this.free = new FreeRenames(store, log, outcomes);
+        this.free = new FreeRenames(store, log.free, outcomes);
         this.pauses = new Pauses(clock);
     }
 
@@ -117,7 +117,7 @@ public final class FileReplacer implements AutoCloseable {
         }
         record(renaming);
         boolean answered = sent(renaming, replaced);
-        log.remove(renaming);
+        log.over.remove(renaming);
         boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
         return isSame ? renaming.fileId() : idAfterCopy(renaming, renamed);
     }
@@ -162,19 +162,19 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     private void takeFreeName(Renaming renaming, StoreException failure) throws StoreException {
-        log.add(renaming);
+        log.over.add(renaming);
         try {
             store.rename(renaming.from(), renaming.to(), false);
-            log.remove(renaming);
+            log.over.remove(renaming);
         } catch (StoreException e) {
             throw unfinished(renaming, failure);
         }
     }
 
     private void record(Renaming renaming) throws StoreException {
-        if (!log.add(renaming)) {
-            log.remove(renaming);
-            throw RenameFailures.notRecorded(renaming, log.folder());
+        if (!log.over.add(renaming)) {
+            log.over.remove(renaming);
+            throw RenameFailures.notRecorded(renaming, log.over.folder());
         }
     }
 
@@ -192,7 +192,7 @@ public final class FileReplacer implements AutoCloseable {
                 }
                 boolean whole = found == Outcome.TARGET_STAYS;
                 if (!whole || !e.isUnanswered() || !pauses.await(beganNanos, waits)) {
-                    log.remove(renaming);
+                    log.over.remove(renaming);
                     throw failure(renaming, found, e);
                 }
                 LOG.info("{} is unchanged; replacing it again: {}", renaming.to(), e.getMessage());
@@ -269,11 +269,11 @@ public final class FileReplacer implements AutoCloseable {
             takeFree(renaming);
             return;
         }
-        log.addFree(renaming);
+        log.free.add(renaming);
         try {
             copyToFree(renaming, renamed);
         } finally {
-            log.removeFree(renaming);
+            log.free.remove(renaming);
         }
     }
 
@@ -292,7 +292,7 @@ public final class FileReplacer implements AutoCloseable {
                 throw e;
             }
             Outcome found = answered(renaming, e, () -> outcomes.ofFree(renaming, renamed));
-            log.remove(renaming);
+            log.over.remove(renaming);
             if (found == Outcome.TARGET_STAYS) {
                 throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
             }
@@ -308,7 +308,7 @@ public final class FileReplacer implements AutoCloseable {
                 renaming.to(),
                 failure.getMessage(),
                 renaming.from());
-        log.add(renaming);
+        log.over.add(renaming);
         unfinished.put(renaming.from(), renaming);
         settleLater();
         return new StoreException(
@@ -337,7 +337,7 @@ public final class FileReplacer implements AutoCloseable {
     Renaming putAside(String path, long fileId) throws StoreException {
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
         Renaming back = new Renaming(hidden, fileId, path);
-        log.add(back);
+        log.over.add(back);
         rename(path, hidden, back);
         return back;
     }
@@ -345,7 +345,7 @@ public final class FileReplacer implements AutoCloseable {
     /** @throws StoreException something has its name by now; or Alluxio does not answer: then it is tried again */
     void putBack(Renaming back) throws StoreException {
         rename(back.from(), back.to(), back);
-        log.remove(back);
+        log.over.remove(back);
     }
 
     private void rename(String from, String to, Renaming back) throws StoreException {
@@ -355,7 +355,7 @@ public final class FileReplacer implements AutoCloseable {
             if (e.isOutcomeUnknown()) {
                 throw unfinished(back, e);
             }
-            log.remove(back);
+            log.over.remove(back);
             throw e;
         }
     }
@@ -363,7 +363,7 @@ public final class FileReplacer implements AutoCloseable {
     /** Removes for good what was put aside. */
     void removeAside(Renaming aside) throws StoreException {
         store.delete(aside.from());
-        log.remove(aside);
+        log.over.remove(aside);
     }
 
     /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */
@@ -374,7 +374,7 @@ public final class FileReplacer implements AutoCloseable {
     /** Takes over what processes that are no more left unfinished; true if there is something to {@link #settle}. */
     public boolean inherit() {
         free.inherit();
-        List<Renaming> inherited = log.inherit();
+        List<Renaming> inherited = log.over.inherit();
         inherited.forEach(renaming -> unfinished.put(renaming.from(), renaming));
         return !unfinished.isEmpty();
     }
@@ -408,7 +408,7 @@ public final class FileReplacer implements AutoCloseable {
         try {
             for (Renaming renaming : unfinished.values()) {
                 LOG.warn("{} cannot get the name {}: {}", renaming.from(), renaming.to(), why);
-                log.remove(renaming);
+                log.over.remove(renaming);
             }
             unfinished.clear();
             free.leave();
@@ -477,7 +477,7 @@ public final class FileReplacer implements AutoCloseable {
                 });
             }
             hiddenFiles.remove(from);
-            log.remove(renaming);
+            log.over.remove(renaming);
             resolved.accept(from);
             resolved.accept(renaming.to());
             return true;

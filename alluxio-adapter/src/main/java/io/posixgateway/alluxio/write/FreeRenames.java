@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.recovery.ProcessList;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,12 +20,12 @@ final class FreeRenames {
     private static final Logger LOG = LoggerFactory.getLogger(FreeRenames.class);
 
     private final Store store;
-    private final RenameLog log;
+    private final ProcessList<Renaming> log;
     private final RenameOutcomes outcomes;
     /** By the path before. */
     private final Map<String, Renaming> inherited = new ConcurrentHashMap<>();
 
-    FreeRenames(Store store, RenameLog log, RenameOutcomes outcomes) {
+    FreeRenames(Store store, ProcessList<Renaming> log, RenameOutcomes outcomes) {
         this.store = store;
         this.log = log;
         this.outcomes = outcomes;
@@ -33,7 +33,7 @@ final class FreeRenames {
 
     /** Takes over what processes that are no more left. */
     void inherit() {
-        log.inheritFree().forEach(renaming -> inherited.put(renaming.from(), renaming));
+        log.inherit().forEach(renaming -> inherited.put(renaming.from(), renaming));
     }
 
     boolean isEmpty() {
@@ -42,7 +42,7 @@ final class FreeRenames {
 
     /** They are of another Alluxio. */
     void leave() {
-        inherited.values().forEach(log::removeFree);
+        inherited.values().forEach(log::remove);
         inherited.clear();
     }
 
@@ -63,7 +63,7 @@ final class FreeRenames {
             if (source != null && source.id() == renaming.fileId()) {
                 outcomes.ofFree(renaming, outcomes.facts(source));
             }
-            log.removeFree(renaming);
+            log.remove(renaming);
             return true;
         } catch (StoreException e) {
             LOG.debug("The outcome for {} is not known yet: {}", renaming.from(), e.getMessage());

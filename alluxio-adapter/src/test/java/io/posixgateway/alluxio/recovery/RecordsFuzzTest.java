@@ -74,7 +74,7 @@ class RecordsFuzzTest {
                 }),
                 new Kind("renames-1-of.another-1", folder -> {
                     try (RenameLog list = new RenameLog(folder, "c", true)) {
-                        list.inherit();
+                        list.over.inherit();
                     }
                 }),
                 new Kind("directories-1-of.another-1", folder -> {

@@ -23,7 +23,7 @@ class RenameLogTest {
     /** A list of another process. */
     private void leave(String cluster) throws Exception {
         try (RenameLog dead = new RenameLog(folder, cluster, true)) {
-            dead.add(RENAMING);
+            dead.over.add(RENAMING);
         }
         try (Stream<Path> files = Files.list(folder)) {
             for (Path left : files.toList()) {
@@ -36,7 +36,7 @@ class RenameLogTest {
     /** The same by the name that this version gives. */
     private void leaveNamed(String cluster) throws Exception {
         try (RenameLog dead = new RenameLog(folder, cluster, true)) {
-            dead.add(RENAMING);
+            dead.over.add(RENAMING);
         }
         try (Stream<Path> files = Files.list(folder)) {
             for (Path left : files.toList()) {
@@ -48,7 +48,7 @@ class RenameLogTest {
 
     private List<Renaming> inherited(String cluster, boolean own) {
         try (RenameLog next = new RenameLog(folder, cluster, own)) {
-            return next.inherit();
+            return next.over.inherit();
         }
     }
 

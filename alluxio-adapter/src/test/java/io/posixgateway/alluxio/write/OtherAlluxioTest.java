@@ -153,7 +153,7 @@ class OtherAlluxioTest {
         long fileId = before.connect().status("/x").id();
         dead.kill();
         RenameLog list = new RenameLog(dead.folder(), "before", true);
-        list.add(new RenameLog.Renaming("/x", fileId, "/y"));
+        list.over.add(new RenameLog.Renaming("/x", fileId, "/y"));
         list.close();
         for (Path file : files(dead.folder(), "renames-.*")) { // as an earlier process wrote it
             Files.move(file, file.resolveSibling("renames-0-1.0-1"));
