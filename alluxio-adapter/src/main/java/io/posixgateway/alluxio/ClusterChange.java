@@ -3,7 +3,6 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
-import io.posixgateway.alluxio.write.ForeignDrafts;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.List;
@@ -96,7 +95,7 @@ final class ClusterChange {
         }
         volume.replacer.leaveForeign(WHY);
         volume.hiddenCleanup.leaveForeign(WHY);
-        new ForeignDrafts(volume.drafts, volume.table.ids()).setAside(WHY);
+        volume.drafts.setForeignAside(volume.table.ids(), WHY);
         try {
             if (volume.drafts.withheld().isEmpty() && !volume.recovers() && isNoted()) {
                 alluxio.record(true);

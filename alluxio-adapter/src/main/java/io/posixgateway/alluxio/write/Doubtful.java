@@ -32,7 +32,7 @@ final class Doubtful implements AutoCloseable {
     /** So long its end waits for a publication. */
     private static final long FINISH_MILLIS = 5000;
 
-    private final Drafts drafts;
+    private final Commits commits;
     private final Metadata metadata;
     private final LateWrites late;
     private final RevivedNames revived;
@@ -56,11 +56,11 @@ final class Doubtful implements AutoCloseable {
         }
     }
 
-    Doubtful(Drafts drafts, Metadata metadata, Publisher publisher) {
-        this.drafts = drafts;
+    Doubtful(Commits commits, Metadata metadata, Publisher publisher) {
+        this.commits = commits;
         this.metadata = metadata;
         this.late = publisher.late();
-        this.revived = new RevivedNames(drafts.store, metadata, publisher.replacer());
+        this.revived = new RevivedNames(commits.store, metadata, publisher.replacer());
         late.whenNoted(this::startLooking);
     }
 
@@ -122,7 +122,7 @@ final class Doubtful implements AutoCloseable {
     private boolean isSetAside(Kept kept, String why) {
         kept.spool.close(true);
         try {
-            drafts.folder.setAside(kept.spool, kept.record.content().path(), why);
+            commits.folder.setAside(kept.spool, kept.record.content().path(), why);
         } catch (StoreException e) {
             LOG.error("{} stays where it is, because {}: {}", kept.spool.file(), why, e.getMessage());
         }
@@ -184,7 +184,7 @@ final class Doubtful implements AutoCloseable {
             if (inode == null) {
                 return isGone(kept);
             }
-            if (drafts.has(inode)) {
+            if (commits.has(inode)) {
                 return false;
             }
             Facts facts = metadata.refresh(inode);
@@ -205,7 +205,7 @@ final class Doubtful implements AutoCloseable {
     private boolean isGone(Kept kept) {
         try {
             String path = kept.record.content().path();
-            boolean needless = kept.deleted || Existing.orNull(() -> drafts.store.status(path)) != null;
+            boolean needless = kept.deleted || Existing.orNull(() -> commits.store.status(path)) != null;
             return needless ? dropped(kept) : isSetAside(kept, GONE);
         } catch (StoreException e) {
             return false;
@@ -219,7 +219,7 @@ final class Doubtful implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean published(Draft draft) {
         try {
-            boolean safe = metadata.moves().stay(draft.inode, () -> drafts.publishAgain(draft));
+            boolean safe = metadata.moves().stay(draft.inode, () -> commits.again(draft));
             if (safe) {
                 LOG.info("{} was uploaded again", draft.record.content().path());
             }

@@ -9,15 +9,12 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
-import io.posixgateway.fuse.spi.Attributes;
-import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The files being changed on this mount, by node. Any thread.
@@ -26,19 +23,16 @@ import org.jspecify.annotations.Nullable;
  * it ends when the last handle that can write is closed. While it lives, everything that is read of the node comes from it.
  * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a publication.
  */
-public final class Drafts implements AutoCloseable {
-    private static final org.slf4j.Logger LOG = org.slf4j.LoggerFactory.getLogger(Drafts.class);
-
-    final Store store;
+public final class Drafts extends DraftTable implements AutoCloseable {
+    private final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
-    final SpoolFolder folder;
+    private final SpoolFolder folder;
     private final Publisher publisher;
     private final Streams streams;
     private final Reservations reservations;
-    private final Doubtful doubtful;
+    private final Commits commits;
     private final Originals originals;
-    final LongTable<Draft> drafts = new LongTable<>();
     private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
@@ -57,45 +51,13 @@ public final class Drafts implements AutoCloseable {
         this.withheld = new Withheld(folder);
         this.reservations = new Reservations(store);
         this.streams = new Streams(store, metadata, publisher.late(), publisher.replacer(), streamFromBytes);
-        this.doubtful = new Doubtful(this, metadata, publisher);
+        this.commits = new Commits(store, metadata, folder, publisher, streams, drafts);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
 
     /** Where the content of existing files is read from now on, when they are changed. */
     public void readFrom(Originals.Source source) {
         originals.readFrom(source);
-    }
-
-    /** Could what was written not be published, so that it is gone with its last writer? Never waits; a hint. */
-    public boolean hasFailed(Inode inode) {
-        Draft draft = drafts.get(inode.node());
-        return draft != null && draft.failed;
-    }
-
-    /** Is the node being changed? Never waits. */
-    public boolean has(Inode inode) {
-        return has(inode.node());
-    }
-
-    public boolean has(long node) {
-        return drafts.get(node) != null;
-    }
-
-    /** Was it written in an earlier process, whose programs may not be done, seen here or not? Never waits. */
-    public boolean isInherited(Inode inode) {
-        Draft draft = drafts.get(inode.node());
-        return draft != null && draft.inherited;
-    }
-
-    /** Is it a new file that Alluxio knows nothing of? Never waits. */
-    public boolean isHereOnly(Inode inode) {
-        Draft draft = drafts.get(inode.node());
-        return draft != null && draft.isHereOnly();
-    }
-
-    /** How many files are being changed. */
-    public int size() {
-        return drafts.size();
     }
 
     /**
@@ -135,17 +97,12 @@ public final class Drafts implements AutoCloseable {
     }
 
     Doubtful doubtful() {
-        return doubtful;
+        return commits.doubtful;
     }
 
     /** Of an earlier process, which this one cannot go on with. */
     public Withheld withheld() {
         return withheld;
-    }
-
-    /** One that an earlier process left. */
-    void adopt(Draft draft) {
-        drafts.put(draft.inode.node(), draft);
     }
 
     /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
@@ -182,47 +139,11 @@ public final class Drafts implements AutoCloseable {
             originals.copy(draft, bytes);
         } catch (StoreException e) {
             Facts facts = draft.facts;
-            end(draft, false);
+            commits.end(draft, false);
             if (draft.inode.unlinked()) {
                 draft.inode.see(facts); // nobody else knows them
             }
             throw e;
-        }
-    }
-
-    /** Work on a draft under its lock. */
-    private interface Work {
-        int on(Draft draft) throws StoreException;
-    }
-
-    /** What the work answers; WOULD_WAIT; or NO_DRAFT when the node is not being changed. EINTR while it waits for the lock. */
-    private int with(Inode inode, boolean mayWait, Work work) throws StoreException {
-        Draft draft = drafts.get(inode.node());
-        if (draft == null) {
-            return NO_DRAFT;
-        }
-        if (!mayWait) {
-            return draft.lock.tryLock() ? locked(draft, work) : FileSystem.WOULD_WAIT;
-        }
-        draft.await();
-        return locked(draft, work);
-    }
-
-    /** As {@link #with} that waits, but nothing interrupts the wait: what is done at the end of a handle is done. */
-    private int surely(Inode inode, Work work) throws StoreException {
-        Draft draft = drafts.get(inode.node());
-        if (draft == null) {
-            return NO_DRAFT;
-        }
-        draft.lock.lock();
-        return locked(draft, work);
-    }
-
-    private static int locked(Draft draft, Work work) throws StoreException {
-        try {
-            return draft.is(Phase.CLOSED) ? NO_DRAFT : work.on(draft);
-        } finally {
-            draft.unlock();
         }
     }
 
@@ -255,31 +176,8 @@ public final class Drafts implements AutoCloseable {
         return 0;
     }
 
-    /** The node is not being changed: ask elsewhere. */
-    public static final int NO_DRAFT = -1_000_000;
     /** It is being streamed. */
     private static final int STREAMED = NO_DRAFT - 1;
-
-    /** What an operation on a file that is being changed meets. */
-    public enum State {
-        /** The node is not being changed: ask elsewhere. */
-        NONE,
-        /** Nobody works on it. */
-        IDLE,
-        /** Work on it is under way, such as its publication: what is shown was so before. */
-        BUSY
-    }
-
-    /** Shows a draft's attributes, unless there is none. Never waits. */
-    public State show(Inode inode, Attributes attributes) {
-        Draft draft = drafts.get(inode.node());
-        if (draft == null) {
-            return State.NONE;
-        }
-        draft.show(attributes);
-        boolean busy = draft.lock.isLocked();
-        return draft.is(Phase.CLOSED) ? State.NONE : busy ? State.BUSY : State.IDLE;
-    }
 
     /** Bytes read, WOULD_WAIT or NO_DRAFT. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
@@ -337,12 +235,6 @@ public final class Drafts implements AutoCloseable {
         });
     }
 
-    /** The length of the content, or NO_DRAFT. Never waits. */
-    public long length(Inode inode) {
-        Draft draft = drafts.get(inode.node());
-        return draft == null || draft.is(Phase.CLOSED) ? NO_DRAFT : draft.shownBytes();
-    }
-
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
     public int change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
         return with(inode, true, draft -> {
@@ -350,12 +242,6 @@ public final class Drafts implements AutoCloseable {
             draft.change(draft.facts.raw(), givesTime);
             return 0;
         });
-    }
-
-    /** The facts of a file that is being changed, but for its length and time; null: it is not. Never waits. */
-    public @Nullable Facts facts(Inode inode) {
-        Draft draft = drafts.get(inode.node());
-        return draft == null || draft.is(Phase.CLOSED) ? null : draft.shownFacts();
     }
 
     /**
@@ -373,35 +259,8 @@ public final class Drafts implements AutoCloseable {
 
     /** The program waits for it whose request this thread serves. */
     private int publishWaitedFor(Draft draft, boolean evenUntouched) throws StoreException {
-        publishNow(draft, evenUntouched, Waiter.ofThread(metadata.clock()));
+        commits.commit(draft, evenUntouched, Waiter.ofThread(metadata.clock()));
         return 0;
-    }
-
-    private void publishNow(Draft draft, boolean evenUntouched, Waiter waiter) throws StoreException {
-        if (draft.inode.unlinked() || (draft.isUntouched() && !evenUntouched)) {
-            return;
-        }
-        draft.checkLost();
-        try {
-            if (draft.state() instanceof StreamingUpload upload) {
-                streams.complete(draft, upload, path -> publisher.publishTime(draft, path));
-                draft.inode.wrote();
-                end(draft, false);
-                publisher.publishAttributes(draft);
-                draft.inode.forgetFacts(metadata.generation().changed());
-                return;
-            }
-            if (draft.state() instanceof DirtyState.Unstable unstable
-                    && !publisher.late().concern(unstable.path())) {
-                draft.become(unstable.written());
-            }
-            publisher.publish(draft, waiter);
-            draft.published();
-        } catch (StoreException e) {
-            draft.failed = e.errno() != Errno.EINTR;
-            LOG.error("Upload failed; the content stays in {}: {}", draft.spool.file(), e.getMessage());
-            throw e;
-        }
     }
 
     /**
@@ -411,43 +270,8 @@ public final class Drafts implements AutoCloseable {
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
-            metadata.moves().staySurely(inode, () -> surely(inode, draft -> finishUnlessOpen(draft, unseen)));
+            metadata.moves().staySurely(inode, () -> surely(inode, draft -> commits.finishUnlessOpen(draft, unseen)));
         }
-    }
-
-    /** Somebody may have opened it for writing meanwhile. */
-    private int finishUnlessOpen(Draft draft, boolean unseen) throws StoreException {
-        boolean open = draft.inode.writers() > 0;
-        if (unseen && !open) {
-            publishNow(draft, true, Waiter.PATIENT);
-        }
-        return open || draft.is(Phase.CLOSED) ? 0 : finish(draft);
-    }
-
-    private int finish(Draft draft) throws StoreException {
-        Inode inode = draft.inode;
-        if (inode.unlinked()) {
-            return 0;
-        }
-        boolean keep = true;
-        try {
-            publishNow(draft, true, Waiter.PATIENT);
-            keep = false;
-        } finally {
-            boolean lost = draft.is(Phase.LOST);
-            if (lost) {
-                streams.remove(draft);
-            }
-            if (keep || !draft.is(Phase.UNSTABLE) || !doubtful.keep(draft)) {
-                end(draft, keep && !lost);
-            } else {
-                retire(draft);
-            }
-            if (keep) {
-                metadata.doubt(inode);
-            }
-        }
-        return 0;
     }
 
     /** What is done in Alluxio to a file, and then to its inode. */
@@ -462,7 +286,7 @@ public final class Drafts implements AutoCloseable {
             step.run();
             inode.markUnlinked();
         }
-        doubtful.deleted(inode.node());
+        commits.doubtful.deleted(inode.node());
     }
 
     /** Before a file loses its name for good: completes its stream. Where that fails the content is lost, as its writer is told. */
@@ -493,77 +317,23 @@ public final class Drafts implements AutoCloseable {
 
     /** The content goes with the last handle: the file was deleted. */
     public void discard(Inode inode) throws StoreException {
-        surely(inode, draft -> end(draft, false));
-    }
-
-    int end(Draft draft, boolean keepSpool) {
-        if (retire(draft)) {
-            Draft.remove(draft.spool, draft.record, keepSpool);
-        }
-        return 0;
-    }
-
-    /** The draft is none any more; its spool stays. False: it was none. */
-    boolean retire(Draft draft) {
-        if (draft.is(Phase.CLOSED)) {
-            return false;
-        }
-        DirtyState last = draft.state();
-        Facts left = draft.left();
-        draft.become(DirtyState.Plain.CLOSED);
-        if (last instanceof StreamingUpload upload) {
-            upload.sink.cancel();
-        }
-        // First, so that nobody who finds no draft finds what was seen before its publication.
-        draft.inode.forgetFacts(left, metadata.generation().changed());
-        if (drafts.get(draft.inode.node()) == draft) {
-            drafts.remove(draft.inode.node());
-        }
-        return true;
-    }
-
-    /**
-     * What was published before is published once more, while nothing moves. Nobody has it open for that; who finds the draft
-     * meanwhile waits for its end.
-     *
-     * @return is it safe now? If not, its spool and record stay, for another time
-     */
-    boolean publishAgain(Draft draft) throws StoreException {
-        draft.lock.lock();
-        try {
-            boolean changed = draft.inode.fileId() != draft.facts.raw().id();
-            if (changed || drafts.putIfAbsent(draft.inode.node(), draft) != null) {
-                return false;
-            }
-            draft.become(DirtyState.Spooled.AGAIN);
-            publishNow(draft, true, Waiter.PATIENT);
-            if (draft.is(Phase.COMMITTED)) {
-                end(draft, false);
-            }
-            return draft.is(Phase.CLOSED);
-        } finally {
-            retire(draft);
-            draft.unlock();
-        }
+        surely(inode, draft -> commits.end(draft, false));
     }
 
     /** Leaves everything to the next process, as it is. */
     public void leave() {
         publisher.hurry();
-        doubtful.leave();
-        for (Draft draft : drafts.all()) {
-            draft.lock.lock();
-            try {
-                completeStream(draft);
-                if (!draft.is(Phase.CLOSED)) {
-                    draft.become(DirtyState.Plain.CLOSED);
-                    drafts.remove(draft.inode.node());
-                    draft.leave();
-                }
-            } finally {
-                draft.unlock();
-            }
-        }
+        commits.doubtful.leave();
+        drafts.all().forEach(commits::leave);
+    }
+
+    /**
+     * Sets the content of files of another Alluxio aside, where that has, or had, not all of it. Waits.
+     *
+     * @param why in half a sentence that follows "as"
+     */
+    public void setForeignAside(NodeIds ids, String why) {
+        commits.setForeignAside(ids, why);
     }
 
     /** While the directory of this path is being moved: what is streamed, or where files are copied is new, below it is completed first. */
@@ -575,26 +345,15 @@ public final class Drafts implements AutoCloseable {
         }
     }
 
-    /** No other process can go on with a stream: what was written is completed, and what follows goes to a spool. */
-    private void completeStream(Draft draft) {
-        try {
-            if (draft.is(Phase.STREAMING)) {
-                publishNow(draft, true, Waiter.PATIENT);
-            }
-        } catch (StoreException e) {
-            LOG.error("A file is lost that was being streamed to Alluxio: {}", e.getMessage());
-        }
-    }
-
     /** Publishes what can be published, and ends all. */
     @Override
     public void close() {
         publisher.hurry();
         new LastUploads(metadata.clock(), folder).run(drafts.all(), draft -> {
-            metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, this::finish));
+            metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, commits::finish));
             discard(draft.inode);
         });
-        doubtful.close();
+        commits.doubtful.close();
         reservations.close();
         withheld.close();
     }
