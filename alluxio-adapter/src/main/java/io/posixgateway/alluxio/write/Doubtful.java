@@ -12,7 +12,6 @@ import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +38,7 @@ final class Doubtful implements AutoCloseable {
     private final Queue<Kept> all = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
     private volatile boolean leaves;
-    // Guarded by this.
-    private @Nullable Thread thread;
+    private final PeriodicThread looker;
 
     /** One of them, whose record says as which file it was published, and where. For the thread that looks. */
     private static final class Kept {
@@ -61,7 +59,14 @@ final class Doubtful implements AutoCloseable {
         this.metadata = metadata;
         this.late = publisher.late();
         this.revived = new RevivedNames(commits.store, metadata, publisher.replacer());
-        late.whenNoted(this::startLooking);
+        this.looker = new PeriodicThread(
+                metadata.clock(),
+                "published-in-doubt",
+                LOOK_NANOS,
+                () -> !(all.isEmpty() && late.isEmpty()),
+                this::look,
+                this::end);
+        late.whenNoted(looker::start);
     }
 
     /** Takes over the spool and the record of a draft that was published; false: they are not to be kept. */
@@ -96,17 +101,8 @@ final class Doubtful implements AutoCloseable {
                 path,
                 spool.file());
         all.add(new Kept(spool, record, metadata.nowNanos()));
-        startLooking();
+        looker.start();
         return true;
-    }
-
-    private synchronized void startLooking() {
-        if (thread == null && !closed) {
-            Thread started = new Thread(metadata.clock().background(this::look), "published-in-doubt");
-            started.setDaemon(true);
-            started.start();
-            thread = started;
-        }
     }
 
     /** This mount took the file's name: nobody misses the content. */
@@ -130,13 +126,8 @@ final class Doubtful implements AutoCloseable {
     }
 
     private void look() {
-        while (goesOn()) {
-            all.removeIf(this::isDone);
-            lookForRevived();
-        }
-        if (closed) {
-            end();
-        }
+        all.removeIf(this::isDone);
+        lookForRevived();
     }
 
     private void lookForRevived() {
@@ -145,31 +136,6 @@ final class Doubtful implements AutoCloseable {
                 late.again(sent);
                 return;
             }
-        }
-    }
-
-    /** Waits a moment. */
-    private synchronized boolean goesOn() {
-        try {
-            awaitEnd();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        boolean any = !closed
-                && !(all.isEmpty() && late.isEmpty())
-                && !Thread.currentThread().isInterrupted();
-        if (!any) {
-            thread = null;
-        }
-        return any;
-    }
-
-    private synchronized void awaitEnd() throws InterruptedException {
-        long end = metadata.clock().nanos() + LOOK_NANOS;
-        for (long left = LOOK_NANOS;
-                !closed && left > 0;
-                left = end - metadata.clock().nanos()) {
-            metadata.clock().waitOn(this, left);
         }
     }
 
@@ -256,8 +222,7 @@ final class Doubtful implements AutoCloseable {
         Thread looking;
         synchronized (this) {
             closed = true;
-            looking = thread;
-            notifyAll();
+            looking = looker.close();
         }
         if (looking == null) {
             end();

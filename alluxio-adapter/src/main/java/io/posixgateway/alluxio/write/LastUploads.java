@@ -26,7 +26,6 @@ final class LastUploads {
     // Guarded by this.
     private int done;
     private @Nullable Draft current;
-    private boolean over;
 
     /** Uploads and ends one. */
     interface Upload {
@@ -43,8 +42,8 @@ final class LastUploads {
         if (drafts.isEmpty()) {
             return;
         }
-        Thread reports = new Thread(clock.background(() -> report(drafts.size())), "last-uploads");
-        reports.setDaemon(true);
+        PeriodicThread reports = new PeriodicThread(
+                clock, "last-uploads", REPORT_NANOS, () -> true, () -> logProgress(drafts.size()), () -> {});
         reports.start();
         List<String> kept = new ArrayList<>();
         try {
@@ -58,7 +57,8 @@ final class LastUploads {
                 }
             }
         } finally {
-            end();
+            reports.close();
+            begin(null);
             kept.forEach(line -> LOG.error("{}", line));
         }
     }
@@ -75,7 +75,7 @@ final class LastUploads {
                 : why;
     }
 
-    private synchronized void begin(Draft draft) {
+    private synchronized void begin(@Nullable Draft draft) {
         current = draft;
     }
 
@@ -83,29 +83,9 @@ final class LastUploads {
         done++;
     }
 
-    private synchronized void end() {
-        over = true;
-        notifyAll();
-    }
-
-    private synchronized void report(int all) {
-        try {
-            for (long left = REPORT_NANOS; !over; left = REPORT_NANOS) {
-                long next = clock.nanos() + left;
-                while (!over && left > 0) {
-                    clock.waitOn(this, left);
-                    left = next - clock.nanos();
-                }
-                logProgress(all);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void logProgress(int all) {
+    private synchronized void logProgress(int all) {
         Draft uploading = current;
-        if (!over && uploading != null) {
+        if (uploading != null) {
             LOG.info(
                     "The mount ends: {} of {} changed files are uploaded after {} s, {} ({} bytes) is in flight",
                     done,
