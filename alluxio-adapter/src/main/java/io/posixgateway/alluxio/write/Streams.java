@@ -72,12 +72,12 @@ final class Streams {
             return draft;
         }
         draft.record.mark(Phase.STREAMING);
+        draft.become(DirtyState.Spooled.CHANGED); // whatever happens, nothing else goes into this sink
         try {
             draft.spool.copyTo(sink, false, Waiter.PATIENT);
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
-            draft.become(DirtyState.Spooled.CHANGED);
             late.note(draft, draft.record.content().path(), sink);
             draft.record.unmark(Phase.STREAMING);
             return draft;

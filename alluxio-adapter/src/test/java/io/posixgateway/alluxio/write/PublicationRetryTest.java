@@ -104,6 +104,18 @@ class PublicationRetryTest {
         assertHolds("/new", "again");
     }
 
+    /** Empty: nobody wrote to it, so only its incomplete file says that it is to be uploaded. */
+    @Test
+    void close_afterUploadOfEmptyNewFileFailedUnexpectedly_uploadsIt() {
+        try (OpenFile file = mount.create("/new")) {
+            mount.faults().on(StoreCall.COMPLETE).before(() -> {
+                throw new IllegalStateException("nobody expects this");
+            });
+            failsWithEio(file::fsync);
+        }
+        assertHolds("/new", "");
+    }
+
     /** As on a busy machine, where it takes long until a worker counts as one that is stopped. */
     @ParameterizedTest
     @ValueSource(strings = {"/new", "/old"})

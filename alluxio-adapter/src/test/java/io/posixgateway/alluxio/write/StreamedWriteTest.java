@@ -97,6 +97,20 @@ class StreamedWriteTest {
         assertThat(mount.stat("/f").mode() & 0777).isEqualTo(0600);
     }
 
+    /** What the sink has by then must not come before the content once more. */
+    @Test
+    void stream_thatFailsUnexpectedlyAsItBegins_leavesTheContentInTheSpool() {
+        OpenFile file = mount.create("/file");
+        file.write(0, pieces(0, 1));
+        mount.faults().on(StoreCall.WRITE).after(() -> {
+            throw new IllegalStateException("nobody expects this");
+        });
+        failsWithEio(() -> write(file, 1, 3));
+        write(file, 1, 3);
+        file.close();
+        assertHolds("/file", pieces(0, 3));
+    }
+
     /** It steps aside while the stream is cancelled; killed meanwhile, the gateway has it as a hidden file that is not its own. */
     @Test
     void cancelOfStream_killedWhileAnotherClientsFileIsAside_givesItItsNameBack(@TempDir Path folder) throws Exception {
