@@ -4,20 +4,15 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,16 +37,17 @@ public final class DraftRecord {
     /** A worker that stopped may still write at its path; where it is not dirty, it was published there as this file. */
     private static final int DOUBTFUL = 1 << 7;
 
+    /** How its name ends; it begins as that of its spool file. */
+    public static final String SUFFIX = ".draft";
     /** How the name of a record ends that has not taken its place yet. */
     public static final String FRESH = ".new";
 
     private static final int COUNTS = 1 << 30;
-    private static final int VERSION = 1;
+    static final int VERSION = 1;
     private static final int STATE_AT = 4;
     private static final int NODE_AT = 8;
     private static final int HEAD_BYTES = NODE_AT + 2 * Long.BYTES;
     private static final int KNOWN = (DOUBTFUL << 1) - 1;
-    private static final int LONGEST = 1 << 24;
 
     /**
      * What does not change while a file is being changed, but for the status.
@@ -79,11 +75,11 @@ public final class DraftRecord {
     /** A new record, which does not count yet. */
     public static DraftRecord make(Path file, Content content) throws StoreException {
         DraftRecord record = new DraftRecord(file, content, 0);
-        attempt(file, () -> {
+        record.store(made -> {
             try {
-                Files.write(file, encode(content, 0), StandardOpenOption.CREATE_NEW);
+                Files.write(made, RecordCodec.encode(content, 0), StandardOpenOption.CREATE_NEW);
             } catch (IOException e) {
-                Files.deleteIfExists(file);
+                Files.deleteIfExists(made);
                 throw e;
             }
         });
@@ -108,7 +104,7 @@ public final class DraftRecord {
                 throw new IOException("it has states that this version does not know");
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes, NODE_AT, bytes.length - NODE_AT));
-            Content content = new Content(in.readLong(), in.readLong(), text(in), status(in));
+            Content content = RecordCodec.decode(in);
             if (in.available() > 0 || !content.path().startsWith("/")) {
                 throw new IOException("it is damaged");
             }
@@ -247,10 +243,7 @@ public final class DraftRecord {
      * @throws StoreException it could not be stored; an earlier one then still counts
      */
     public void began(Origin origin) throws StoreException {
-        Path target = file;
-        if (target != null) {
-            attempt(target, () -> origin.write(Origin.beside(target)));
-        }
+        store(stored -> origin.write(Origin.beside(stored)));
     }
 
     /** The same; null: it is not known, as the record is one of an earlier version. */
@@ -310,118 +303,53 @@ public final class DraftRecord {
 
     private void replace(Content now, int on, int off) throws StoreException {
         int next = (state & ~off) | on;
-        Path target = file;
-        if (target != null) {
-            Path fresh = target.resolveSibling(target.getFileName() + FRESH);
-            attempt(target, () -> {
-                try {
-                    Files.write(fresh, encode(now, next));
-                    Files.move(fresh, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-                } finally {
-                    Files.deleteIfExists(fresh);
-                }
-            });
-        }
+        store(stored -> {
+            Path fresh = stored.resolveSibling(stored.getFileName() + FRESH);
+            try {
+                Files.write(fresh, RecordCodec.encode(now, next));
+                Files.move(fresh, stored, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } finally {
+                Files.deleteIfExists(fresh);
+            }
+        });
         content = now;
         state = next;
     }
 
     /** The next process will not hear of it. */
     public void delete() throws StoreException {
-        Path target = file;
-        if (target != null) {
-            attempt(target, () -> {
-                Files.deleteIfExists(target);
-                Files.deleteIfExists(Origin.beside(target));
-            });
-        }
+        store(stored -> {
+            Files.deleteIfExists(stored);
+            Files.deleteIfExists(Origin.beside(stored));
+        });
     }
 
     private void overwrite(int at, ByteBuffer bytes) throws StoreException {
-        Path target = file;
-        if (target != null) {
-            attempt(target, () -> {
-                try (FileChannel channel = FileChannel.open(target, StandardOpenOption.WRITE)) {
-                    channel.write(bytes, at);
-                }
-            });
-        }
+        store(stored -> {
+            try (FileChannel channel = FileChannel.open(stored, StandardOpenOption.WRITE)) {
+                channel.write(bytes, at);
+            }
+        });
     }
 
     private interface Work {
-        void run() throws IOException;
+        void on(Path stored) throws IOException;
     }
 
-    private static void attempt(Path file, Work work) throws StoreException {
-        try {
-            work.run();
-        } catch (IOException e) {
-            throw failure(file, e);
+    /** Does nothing where it is stored nowhere. */
+    private void store(Work work) throws StoreException {
+        Path target = file;
+        if (target != null) {
+            try {
+                work.on(target);
+            } catch (IOException e) {
+                throw failure(target, e);
+            }
         }
     }
 
     private static StoreException failure(Path file, IOException e) {
         int errno = DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO;
         return new StoreException(errno, "The record " + file + ": " + e, e);
-    }
-
-    private static byte[] encode(Content content, int state) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(bytes);
-        out.writeInt(VERSION);
-        out.writeInt(state);
-        out.writeLong(content.node());
-        out.writeLong(content.fileId());
-        put(out, content.path());
-        FileStatus status = content.status();
-        out.writeLong(status.blockBytes());
-        out.writeInt(status.mode());
-        put(out, status.owner());
-        put(out, status.group());
-        out.writeLong(status.modifiedMillis());
-        out.writeLong(status.accessedMillis());
-        out.writeInt(status.xattrs().size());
-        for (Map.Entry<String, byte[]> xattr : status.xattrs().entrySet()) {
-            put(out, xattr.getKey());
-            out.writeInt(xattr.getValue().length);
-            out.write(xattr.getValue());
-        }
-        return bytes.toByteArray();
-    }
-
-    private static void put(DataOutputStream out, String text) throws IOException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        out.writeInt(bytes.length);
-        out.write(bytes);
-    }
-
-    /** A regular file that is complete; its id and length are known elsewhere. */
-    private static FileStatus status(DataInputStream in) throws IOException {
-        long blockBytes = in.readLong();
-        int mode = in.readInt();
-        String owner = text(in);
-        String group = text(in);
-        long modifiedMillis = in.readLong();
-        long accessedMillis = in.readLong();
-        Map<String, byte[]> xattrs = new HashMap<>();
-        for (int left = in.readInt(); left > 0; left--) {
-            xattrs.put(text(in), bytes(in));
-        }
-        return new FileStatus(
-                0, "", false, true, 0, blockBytes, mode, owner, group, modifiedMillis, accessedMillis, xattrs);
-    }
-
-    private static String text(DataInputStream in) throws IOException {
-        return new String(bytes(in), StandardCharsets.UTF_8);
-    }
-
-    private static byte[] bytes(DataInputStream in) throws IOException {
-        int count = in.readInt();
-        if (count < 0 || count > LONGEST) {
-            throw new IOException("it is damaged");
-        }
-        byte[] bytes = new byte[Math.min(count, in.available() + 1)];
-        in.readFully(bytes);
-        return bytes;
     }
 }

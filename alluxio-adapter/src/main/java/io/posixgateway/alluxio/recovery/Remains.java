@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 final class Remains {
     private static final Pattern SPOOL = Pattern.compile("spool-\\d+");
     private static final Pattern LIST = Pattern.compile("(hidden|renames|directories)-.*");
-    private static final String RECORD = ".draft";
     /** So many a message names. */
     private static final int MOST_NAMED = 3;
 
@@ -34,7 +33,7 @@ final class Remains {
     /** Does the next session act by this file? It is of one Alluxio alone, then. */
     static boolean isRecord(Path file) {
         String name = file.getFileName().toString();
-        return name.endsWith(RECORD) || LIST.matcher(name).matches();
+        return name.endsWith(DraftRecord.SUFFIX) || LIST.matcher(name).matches();
     }
 
     /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
@@ -72,14 +71,14 @@ final class Remains {
 
     private boolean isOfNoUse(Path file) throws IOException {
         String name = file.getFileName().toString();
-        if (name.endsWith(RECORD + DraftRecord.FRESH)) {
+        if (name.endsWith(DraftRecord.SUFFIX + DraftRecord.FRESH)) {
             return true; // it never counted
         }
         if (name.endsWith(Origin.SUFFIX)) {
-            return !isThere(name.substring(0, name.length() - Origin.SUFFIX.length()) + RECORD);
+            return !isThere(name.substring(0, name.length() - Origin.SUFFIX.length()) + DraftRecord.SUFFIX);
         }
         if (SPOOL.matcher(name).matches()) {
-            return Files.size(file) == 0 && !isThere(name + RECORD);
+            return Files.size(file) == 0 && !isThere(name + DraftRecord.SUFFIX);
         }
         return LIST.matcher(name).matches() && Files.size(file) == 0;
     }

@@ -59,8 +59,7 @@ final class Commits {
                 completeStream(draft, upload);
                 return;
             }
-            if (draft.state() instanceof DirtyState.Unstable unstable
-                    && !publisher.late().concern(unstable.path())) {
+            if (draft.state() instanceof DirtyState.Unstable unstable && !publisher.late.concern(unstable.path())) {
                 draft.become(unstable.written());
             }
             publisher.publish(draft, waiter);
@@ -73,10 +72,10 @@ final class Commits {
     }
 
     private void completeStream(Draft draft, StreamingUpload upload) throws StoreException {
-        streams.complete(draft, upload, path -> publisher.publishTime(draft, path));
+        streams.complete(draft, upload, path -> publisher.attributes.sendTime(draft, path));
         draft.inode.wrote();
         end(draft, false);
-        publisher.publishAttributes(draft);
+        publisher.attributes.send(draft);
         draft.inode.forgetFacts(metadata.generation().changed());
     }
 

@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.KernelNotices;
-import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -16,7 +15,6 @@ import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
 import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -26,12 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,12 +40,6 @@ import org.slf4j.LoggerFactory;
 public final class DirectoryRename {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
     private static final int PAGE = 1000;
-    private static final int THREADS = 8;
-    /** So long files under way are waited for after a rename has failed, or its program was killed. */
-    private static final long LAST_FILES_SECONDS = 60;
-
-    private static final long REPORT_NANOS = 10_000_000_000L;
-    private static final long CHECK_NANOS = 1_000_000_000L;
 
     private final Store store;
     private final Metadata metadata;
@@ -61,7 +47,7 @@ public final class DirectoryRename {
     private final FactsReader reader;
     private final KernelNotices notices;
     private final Notes notes;
-    private final LostAttributes lost;
+    private final FileMoves files;
     /** Paths before, of those that a program waits for. */
     private final Set<String> running = ConcurrentHashMap.newKeySet();
     /** Of earlier processes, those that are not resolved; null: not read yet. For the thread that resolves them. */
@@ -83,7 +69,7 @@ public final class DirectoryRename {
         this.reader = reader;
         this.notices = notices;
         this.notes = notes;
-        this.lost = new LostAttributes(store);
+        this.files = new FileMoves(store, metadata, table, reader);
     }
 
     /** Did a rename of the one to the other, which is there, begin that did not end? Waits. */
@@ -113,7 +99,7 @@ public final class DirectoryRename {
             return;
         }
         checkIsOneUfs(from, to);
-        Progress progress = new Progress(from, to);
+        RenameProgress progress = new RenameProgress(metadata.clock(), from, to);
         Moving moving = new Moving(from, to);
         notes.renames.add(moving);
         running.add(from);
@@ -197,7 +183,7 @@ public final class DirectoryRename {
         }
     }
 
-    private void move(String from, String to, FileStatus source, Progress progress) throws StoreException {
+    private void move(String from, String to, FileStatus source, RenameProgress progress) throws StoreException {
         Inode here = table.known(source.id());
         Facts before = here != null ? metadata.facts(here) : reader.read(source, metadata.nowNanos());
         Inode known = here != null ? here : knownToKernel(source.id());
@@ -256,7 +242,8 @@ public final class DirectoryRename {
         }
     }
 
-    private void moveContent(String from, String to, @Nullable Inode known, Progress progress) throws StoreException {
+    private void moveContent(String from, String to, @Nullable Inode known, RenameProgress progress)
+            throws StoreException {
         while (true) {
             List<FileStatus> page = store.list(from, "", PAGE).entries();
             boolean isEmpty = page.isEmpty();
@@ -369,193 +356,13 @@ public final class DirectoryRename {
         }
     }
 
-    private void moveAll(List<FileStatus> entries, String from, String to, Progress progress) throws StoreException {
-        List<FileStatus> files =
-                entries.stream().filter(entry -> !entry.directory()).toList();
-        moveFiles(files, from, to, progress);
+    private void moveAll(List<FileStatus> entries, String from, String to, RenameProgress progress)
+            throws StoreException {
+        files.move(entries.stream().filter(entry -> !entry.directory()).toList(), from, to, progress);
         for (FileStatus entry : entries) {
             if (entry.directory()) {
                 progress.check();
                 move(from + "/" + entry.name(), to + "/" + entry.name(), entry, progress);
-            }
-        }
-    }
-
-    private void moveFiles(List<FileStatus> files, String from, String to, Progress progress) throws StoreException {
-        if (files.isEmpty()) {
-            return;
-        }
-        ExecutorService threads = Executors.newFixedThreadPool(Math.min(THREADS, files.size()), task -> {
-            Thread thread = new Thread(task, "rename-directory");
-            thread.setDaemon(true);
-            return thread;
-        });
-        List<Future<?>> moves = new ArrayList<>();
-        try {
-            for (FileStatus file : files) {
-                moves.add(threads.submit(() -> {
-                    moveFile(from + "/" + file.name(), to + "/" + file.name(), file);
-                    progress.moved();
-                    return file;
-                }));
-            }
-            for (Future<?> move : moves) {
-                await(move);
-                progress.check();
-            }
-        } finally {
-            moves.forEach(move -> move.cancel(false));
-            threads.shutdown();
-            awaitEnd(threads);
-        }
-    }
-
-    /** Files that are under way arrive before anybody may go by the paths again; one that Alluxio does not answer for is left behind. */
-    private static void awaitEnd(ExecutorService threads) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            if (!threads.awaitTermination(LAST_FILES_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("Files of a directory may still be moving, although its rename ended: Alluxio does not"
-                        + " answer");
-            }
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** As in a call to Alluxio that copies: the wait ends when the program is killed, or has no end. */
-    private static void await(Future<?> move) throws StoreException {
-        RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        remote.beginUnlimited();
-        try {
-            move.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(Errno.EINTR, "Interrupted while renaming a directory", e);
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof StoreException failure
-                    ? failure
-                    : new StoreException(Errno.EIO, "A file of the directory could not be moved: " + e.getCause(), e);
-        } finally {
-            remote.endUnlimited();
-            remote.end();
-        }
-    }
-
-    private void moveFile(String from, String to, FileStatus source) throws StoreException {
-        if (!source.complete()) {
-            throw new StoreException(Errno.EBUSY, from + " is being written by another client", null);
-        }
-        try {
-            store.rename(from, to, false);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ENOENT) {
-                return; // another client removed it, or an earlier attempt has moved it since it was listed
-            }
-            if (e.errno() == Errno.EEXIST && isFoundMoved(from, to, source)) {
-                return;
-            }
-            FileStatus copy = e.errno() != Errno.EIO || e.isUnanswered() ? null : orNull(to);
-            if (copy == null || copy.directory() || copy.lengthBytes() != source.lengthBytes()) {
-                throw e;
-            }
-            finishCopied(from, to, source, copy);
-        }
-    }
-
-    /**
-     * A master ended after the copy, so that the store has a file here that Alluxio did not know of. Where it has deleted the original,
-     * too, the copy is the only one, and stays.
-     */
-    private void finishCopied(String from, String to, FileStatus source, FileStatus copy) throws StoreException {
-        if (copy.xattrs().isEmpty()) {
-            lost.restore(to, copy, reader.read(source, metadata.nowNanos())); // first, while they are known
-        }
-        if (orNull(from) != null) {
-            store.rename(from, to, true);
-            return;
-        }
-        adopt(to, source, store.status(to));
-    }
-
-    /**
-     * Did a master end when the store had moved it, and has Alluxio found the copy by itself since? What is left of the original is in
-     * Alluxio alone. False: both are there, and the other may be of another client.
-     */
-    private boolean isFoundMoved(String from, String to, FileStatus source) throws StoreException {
-        if (orNull(from) != null) {
-            return false;
-        }
-        FileStatus there = orNull(to);
-        if (there != null && !there.directory() && there.lengthBytes() == source.lengthBytes()) {
-            adopt(to, source, there);
-        }
-        return true;
-    }
-
-    /** What is there is the file. */
-    private void adopt(String to, FileStatus source, FileStatus there) throws StoreException {
-        if (there.xattrs().isEmpty()) {
-            lost.restore(to, there, reader.read(source, metadata.nowNanos()));
-        }
-        Inode known = table.known(source.id());
-        if (known != null && table.adopt(known, there.id(), metadata.nowNanos())) {
-            known.forgetFacts(table.generation().changed());
-        }
-    }
-
-    /** What is there after a look at the under file system; null: nothing. */
-    private @Nullable FileStatus orNull(String path) throws StoreException {
-        return Existing.orNull(() -> store.compared(path));
-    }
-
-    /** How far it is, for the log; and whether anybody waits for the end. */
-    private final class Progress {
-        private final String what;
-        private final AtomicLong files = new AtomicLong();
-        /** Is there anything under the new name? */
-        private boolean begun;
-
-        private long nextReportNanos = metadata.clock().nanos() + REPORT_NANOS;
-        private long nextCheckNanos = metadata.clock().nanos() + CHECK_NANOS;
-        private @Nullable String reported;
-
-        Progress(String from, String to) {
-            this.what = "Renaming " + from + " to " + to + " file by file: ";
-        }
-
-        void moved() {
-            files.incrementAndGet();
-        }
-
-        /** On the thread that waits. */
-        void check() throws StoreException {
-            long now = metadata.clock().nanos();
-            if (now >= nextReportNanos) {
-                nextReportNanos = now + REPORT_NANOS;
-                report(files + " files so far");
-            }
-            if (now >= nextCheckNanos) {
-                nextCheckNanos = now + CHECK_NANOS;
-                if (RemoteCalls.ofThread().callerKilled()) {
-                    throw new StoreException(Errno.EINTR, "the waiting program was killed", null);
-                }
-            }
-        }
-
-        private void report(String text) {
-            reported = text;
-            LOG.info("{}{}", what, text);
-        }
-
-        /** Short ones that succeed are not worth a line. */
-        void end(String how) {
-            if (reported != null || !how.equals("done")) {
-                report(files + " files moved, " + how);
             }
         }
     }

@@ -57,8 +57,8 @@ final class Doubtful implements AutoCloseable {
     Doubtful(Commits commits, Metadata metadata, Publisher publisher) {
         this.commits = commits;
         this.metadata = metadata;
-        this.late = publisher.late();
-        this.revived = new RevivedNames(commits.store, metadata, publisher.replacer());
+        this.late = publisher.late;
+        this.revived = new RevivedNames(commits.store, metadata, publisher.replacer);
         this.looker = new PeriodicThread(
                 metadata.clock(),
                 "published-in-doubt",

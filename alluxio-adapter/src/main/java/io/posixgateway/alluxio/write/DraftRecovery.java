@@ -1,22 +1,16 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.FactsReader;
-import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -54,11 +48,10 @@ public final class DraftRecovery {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
     private final SpoolFolder folder;
     private final NodeLog nodes;
     private final KnownAlluxio alluxio;
-    private final Returned returned;
+    private final DraftRestorer restorer;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
     /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
@@ -70,7 +63,6 @@ public final class DraftRecovery {
     /** How often each record failed. */
     private final Map<Path, Integer> tries = new HashMap<>();
 
-    private boolean goesOn;
     private int restored;
     private volatile boolean refused;
 
@@ -85,10 +77,9 @@ public final class DraftRecovery {
         this.store = alluxio.store();
         this.metadata = metadata;
         this.table = table;
-        this.reader = reader;
         this.folder = folder;
         this.nodes = nodes;
-        this.returned = new Returned(store, metadata.clock(), nodes);
+        this.restorer = new DraftRestorer(store, metadata, table, reader, folder, nodes);
     }
 
     /**
@@ -98,8 +89,8 @@ public final class DraftRecovery {
      * @return are there drafts to {@link #restore}?
      */
     public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
-        goesOn = kernelGoesOn;
-        if (goesOn) {
+        restorer.goesOn = kernelGoesOn;
+        if (kernelGoesOn) {
             nodes.inherited().forEach((node, fileId) -> table.restore(node, fileId, false));
             nodes.inheritedDirectories().forEach((node, fileId) -> table.restore(node, fileId, true));
         }
@@ -119,12 +110,12 @@ public final class DraftRecovery {
             long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
             drafts.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
         }
-        if (record != null && isOnlyDoubtful(record)) {
+        if (record != null && restorer.isOnlyDoubtful(record)) {
             left.addLast(file);
             return;
         }
         left.addFirst(file);
-        if (goesOn && record != null && !record.isMarked(Phase.PENDING)) {
+        if (restorer.goesOn && record != null && !record.isMarked(Phase.PENDING)) {
             drafted.add(record.content().node());
             table.restore(record.content().node(), record.content().fileId(), false);
         }
@@ -133,11 +124,11 @@ public final class DraftRecovery {
     /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
     private void keep(Path file, Drafts drafts, Exception failure) {
         String why = String.valueOf(failure.getMessage());
-        if (goesOn && isReserving(file)) {
+        if (restorer.goesOn && isReserving(file)) {
             LOG.error("A name stays in use in Alluxio until the next process finds {}: {}", file, why);
             return;
         }
-        if (goesOn && !isUnborn(file)) {
+        if (restorer.goesOn && !isUnborn(file)) {
             DraftRecord.Ids ids = DraftRecord.ids(file);
             if (ids != null) {
                 table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()), false);
@@ -169,11 +160,6 @@ public final class DraftRecovery {
     /** Was its process killed, or its disk full, while it made the record, before there was anything to write down? */
     private static boolean isUnborn(Path file) {
         return DraftRecord.ids(file) == null && DraftRecord.isShort(file) && !SpoolFolder.hasContent(file);
-    }
-
-    /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
-    private boolean isOnlyDoubtful(DraftRecord record) {
-        return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
     }
 
     /** Is there something to restore of this node? Any thread, after {@link #begin}. */
@@ -217,7 +203,7 @@ public final class DraftRecovery {
         if (restored > 0) {
             LOG.info("{} changed files of an earlier process are recovered", restored);
         }
-        if (!goesOn) {
+        if (!restorer.goesOn) {
             nodes.clear();
             alluxio.record(true);
         }
@@ -237,7 +223,7 @@ public final class DraftRecovery {
             } catch (StoreException e) {
                 if (!e.isOutcomeUnknown() || isFailing(file)) {
                     keep(file, drafts, e);
-                } else if (!goesOn && isAnswering()) {
+                } else if (!restorer.goesOn && isAnswering()) {
                     left.addLast(file);
                 } else {
                     again.add(file);
@@ -258,7 +244,7 @@ public final class DraftRecovery {
     }
 
     private void restore(Path file, Drafts drafts) throws StoreException {
-        Draft draft = draft(file, drafts);
+        Draft draft = restorer.draft(file, drafts);
         if (draft != null) {
             drafts.adopt(draft);
             restored++;
@@ -268,7 +254,8 @@ public final class DraftRecovery {
 
     /** Has it failed again and again, though Alluxio answers? */
     private boolean isFailing(Path file) {
-        return tries.merge(file, 1, Integer::sum) >= (goesOn ? MOST_TRIES : MOST_TRIES_AT_MOUNT) && isAnswering();
+        return tries.merge(file, 1, Integer::sum) >= (restorer.goesOn ? MOST_TRIES : MOST_TRIES_AT_MOUNT)
+                && isAnswering();
     }
 
     private boolean isAnswering() {
@@ -290,7 +277,7 @@ public final class DraftRecovery {
 
     private void finish(Drafts drafts, Draft draft) {
         try {
-            boolean closed = !goesOn || draft.record.isUnopened();
+            boolean closed = !restorer.goesOn || draft.record.isUnopened();
             if (closed && draft.inode.unlinked()) {
                 drafts.discard(draft.inode);
             } else if (closed) {
@@ -301,144 +288,5 @@ public final class DraftRecovery {
         } catch (StoreException e) {
             LOG.error("A changed file of an earlier process could not be uploaded: {}", e.getMessage());
         }
-    }
-
-    /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
-    private @Nullable Draft draft(Path file, Drafts drafts) throws StoreException {
-        DraftRecord record = DraftRecord.read(file);
-        Path spool = SpoolFolder.spoolOf(file);
-        checkIsThere(record, spool);
-        if (record == null || record.isMarked(Phase.PENDING) || !Files.exists(spool)) {
-            undo(record, spool);
-            folder.remove(file);
-            return null;
-        }
-        String why = goesOn ? null : returned.refusal(record, spool);
-        if (why != null) {
-            giveUp(record, file, why);
-            return null;
-        }
-        if (isOnlyDoubtful(record)) {
-            adopt(drafts, record, spool);
-            return null;
-        }
-        Inode inode = inode(record);
-        boolean gone = record.isDoubtful() && where(inode.fileId()) == null;
-        Spool content = folder.open(spool);
-        FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
-        Facts facts = reader.read(status, metadata.nowNanos());
-        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state(record, content, gone));
-        draft.restore();
-        return draft;
-    }
-
-    private static DirtyState state(DraftRecord record, Spool content, boolean gone) {
-        String path = record.content().path();
-        return switch (record.phase(content.lengthBytes() > 0)) {
-            case LOST -> new DirtyState.Lost(Streams.left(path));
-            case UNLINKED -> DirtyState.Plain.UNLINKED;
-            case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
-            case COMMITTED -> DirtyState.Plain.COMMITTED;
-            default -> DirtyState.Spooled.CHANGED;
-        };
-    }
-
-    /** Was there content that is nowhere else, and that its end does not remove before the record? */
-    private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
-        if (goesOn && record != null && record.phase(false) == Phase.SPOOLED && Files.notExists(spool)) {
-            throw new StoreException(Errno.ENODATA, "its spool file " + spool + " is gone", null);
-        }
-    }
-
-    private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
-        if (record != null && record.isMarked(Phase.PENDING)) {
-            DraftRecord.Content content = record.content();
-            Reservations.undo(store, content, Reservations.number(spool, content.path()));
-        }
-    }
-
-    /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
-    private void giveUp(DraftRecord record, Path file, String why) throws StoreException {
-        String path = record.content().path();
-        returned.removeIncomplete(record);
-        if (why.equals(Returned.NOTHING)) {
-            folder.remove(file);
-        } else if (SpoolFolder.hasContent(file)) {
-            folder.setAside(file, path, why);
-        } else {
-            LOG.warn("{} is unchanged in Alluxio, because {}; this host has nothing of its change", path, why);
-            folder.remove(file);
-        }
-    }
-
-    private void adopt(Drafts drafts, DraftRecord record, Path spool) throws StoreException {
-        if (goesOn) {
-            withdraw(record.content());
-        }
-        record.unopened();
-        drafts.doubtful().keep(folder.open(spool), record);
-    }
-
-    /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
-    private void withdraw(DraftRecord.Content published) throws StoreException {
-        Inode known = table.get(published.node());
-        if (known != null && known.fileId() != published.fileId()) {
-            String path = pathOf(published.fileId());
-            if (path != null && !HiddenNames.isOf(path)) {
-                table.replaced(known, published.fileId(), metadata.nowNanos());
-                nodes.moved(known.node(), known.fileId());
-            }
-        }
-    }
-
-    private Inode inode(DraftRecord record) throws StoreException {
-        DraftRecord.Content content = record.content();
-        // A publication since then made another file of it, of which the record does not know.
-        long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
-        Inode inode = table.restore(content.node(), fileId, false);
-        if (record.isMarked(Phase.UNLINKED)) {
-            inode.markUnlinked();
-            return inode;
-        }
-        String path = where(inode.fileId());
-        if (path == null && inode.fileId() != content.fileId()) {
-            path = where(content.fileId());
-            if (path != null) {
-                table.replaced(inode, content.fileId(), metadata.nowNanos());
-                nodes.moved(inode.node(), inode.fileId());
-            }
-        }
-        if (path == null) {
-            LOG.warn("{} is gone from Alluxio; its changed content will be uploaded there", content.path());
-            table.loose(inode, content.path());
-        } else {
-            checkSame(record.origin(), inode.fileId(), path);
-            metadata.locations().settle(inode, path);
-        }
-        return inode;
-    }
-
-    /** An id may be that of another file since Alluxio was restored from a backup. */
-    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
-        if (origin == null || origin.fileId() != fileId) {
-            return;
-        }
-        FileStatus now = returned.at(path);
-        if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
-            throw new StoreException(Errno.ESTALE, "another file, " + path + ", now has its id in Alluxio", null);
-        }
-    }
-
-    /**
-     * Where the file of this id is; null: nowhere, or at a hidden name: a publication left it that did not come to its end, and it
-     * is on the list of those that go; or another mount hides it, for those who have it open there.
-     */
-    private @Nullable String where(long fileId) throws StoreException {
-        String path = pathOf(fileId);
-        return path == null || HiddenNames.isOf(path) ? null : path;
-    }
-
-    private @Nullable String pathOf(long fileId) throws StoreException {
-        return Existing.orNull(() -> store.pathOf(fileId));
     }
 }

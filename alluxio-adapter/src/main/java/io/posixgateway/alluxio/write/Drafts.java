@@ -50,7 +50,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         this.publisher = publisher;
         this.withheld = new Withheld(folder);
         this.reservations = new Reservations(store);
-        this.streams = new Streams(store, metadata, publisher.late(), publisher.replacer(), streamFromBytes);
+        this.streams = new Streams(store, metadata, publisher.late, publisher.replacer, streamFromBytes);
         this.commits = new Commits(store, metadata, folder, publisher, streams, drafts);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
@@ -86,9 +86,10 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     /** A new file, whose name is taken in Alluxio. */
     public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
-        made.record.began(
-                Publisher.origin(inode.node(), reserved, made.record.content().path(), Origin.NEW));
-        if (publisher.late().concern(made.record.content().path())) {
+        String path = made.record.content().path();
+        int madeSeconds = (int) (reserved.madeMillis() / 1000);
+        made.record.began(new Origin(inode.node(), reserved.fileId(), path, Origin.NEW, 0, madeSeconds));
+        if (publisher.late.concern(path)) {
             made.record.mark(Phase.UNSTABLE);
         }
         made.record.mark(Phase.SPOOLED);

@@ -2,9 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
-import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
@@ -59,7 +57,6 @@ public final class FileReplacer implements AutoCloseable {
     private final Clock clock;
     private final RenameLog log;
     private final HiddenFiles hiddenFiles;
-    private final LostAttributes lost;
     private final RenameOutcomes outcomes;
     /** What earlier processes left. */
     private final FreeRenames free;
@@ -86,9 +83,8 @@ public final class FileReplacer implements AutoCloseable {
         this.retries = retries;
         this.log = log;
         this.hiddenFiles = hiddenFiles;
-        this.lost = new LostAttributes(store);
         this.outcomes = new RenameOutcomes(store, clock, table, reader);
-        this.free = new FreeRenames(store, log.free, outcomes);
+        this.free = new FreeRenames(store, log, outcomes, this);
         this.pauses = new Pauses(clock);
     }
 
@@ -119,7 +115,7 @@ public final class FileReplacer implements AutoCloseable {
         boolean answered = sent(renaming, replaced);
         log.over.remove(renaming);
         boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
-        return isSame ? renaming.fileId() : idAfterCopy(renaming, renamed);
+        return isSame ? renaming.fileId() : outcomes.idAfterCopy(renaming, renamed);
     }
 
     /**
@@ -131,33 +127,12 @@ public final class FileReplacer implements AutoCloseable {
             store.rename(renaming.from(), renaming.to(), true);
         } catch (StoreException e) {
             boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
-            Outcome outcome = refused ? outcomeOfOneStep(renaming, replaced) : null;
+            Outcome outcome = refused ? outcomes.ofOneStep(renaming, replaced) : null;
             if (outcome == Outcome.TARGET_MISSING) {
                 takeFreeName(renaming, e);
             } else if (outcome != Outcome.IN_PLACE) {
                 throw e;
             }
-        }
-    }
-
-    /** One look; null: Alluxio does not answer. */
-    private @Nullable Outcome outcomeOfOneStep(Renaming renaming, @Nullable Facts replaced) {
-        try {
-            String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-            if (!renaming.from().equals(at)) {
-                return renaming.to().equals(at) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
-            }
-            FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-            if (there == null) {
-                return Outcome.TARGET_MISSING;
-            }
-            if (replaced != null && there.lengthBytes() == replaced.lengthBytes()) {
-                outcomes.giveBackAttributes(renaming, there, replaced);
-            }
-            return Outcome.TARGET_STAYS;
-        } catch (StoreException e) {
-            LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
-            return null;
         }
     }
 
@@ -193,35 +168,10 @@ public final class FileReplacer implements AutoCloseable {
                 boolean whole = found == Outcome.TARGET_STAYS;
                 if (!whole || !e.isUnanswered() || !pauses.await(beganNanos, waits)) {
                     log.over.remove(renaming);
-                    throw failure(renaming, found, e);
+                    throw RenameFailures.of(renaming, found, e);
                 }
                 LOG.info("{} is unchanged; replacing it again: {}", renaming.to(), e.getMessage());
             }
-        }
-    }
-
-    private static StoreException failure(Renaming renaming, Outcome found, StoreException failure) {
-        if (found == Outcome.BOTH_GONE) {
-            return RenameFailures.bothGone(renaming, failure);
-        }
-        return found == Outcome.TARGET_STAYS ? RenameFailures.asBefore(renaming, failure) : failure;
-    }
-
-    /**
-     * After a copy in parts, or one that the master does not know of, Alluxio may have it as another file, with another id and without
-     * its attributes, which it gets back.
-     */
-    private long idAfterCopy(Renaming renaming, @Nullable Facts renamed) {
-        try {
-            FileStatus now = store.status(renaming.to());
-            boolean anew = now.id() != renaming.fileId() && now.xattrs().isEmpty() && !now.directory();
-            if (anew && now.complete() && renamed != null && now.lengthBytes() == renamed.lengthBytes()) {
-                lost.restore(renaming.to(), now, renamed);
-            }
-            return now.id();
-        } catch (StoreException e) {
-            LOG.debug("The current id of {} is unknown: {}", renaming.to(), e.getMessage());
-            return renaming.fileId();
         }
     }
 
@@ -235,8 +185,7 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /** Looks until Alluxio answers. */
-    private Outcome answered(Renaming renaming, StoreException failure, Existing.Question<Outcome> look)
-            throws StoreException {
+    Outcome answered(Renaming renaming, StoreException failure, Existing.Question<Outcome> look) throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
@@ -254,52 +203,9 @@ public final class FileReplacer implements AutoCloseable {
         }
     }
 
-    /**
-     * Renames a file to a name that nobody has. Waits.
-     *
-     * <p>Where that is a copy, a master that is killed meanwhile may leave the file under either name, or both, and know of none of it. So
-     * after each failure, which may hide such a one, the store is looked at, and Alluxio has both names as they are there.
-     *
-     * @param renamed the file; null: the under file system renames in one step
-     * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
-     *     own name alone, unless {@link #isUnfinished}
-     */
+    /** As {@link FreeRenames#run}. */
     public void renameToFree(Renaming renaming, @Nullable Facts renamed) throws StoreException {
-        if (renamed == null) {
-            takeFree(renaming);
-            return;
-        }
-        log.free.add(renaming);
-        try {
-            copyToFree(renaming, renamed);
-        } finally {
-            log.free.remove(renaming);
-        }
-    }
-
-    private void takeFree(Renaming renaming) throws StoreException {
-        Reservations.taking(store, renaming.to(), () -> {
-            store.rename(renaming.from(), renaming.to(), false);
-            return renaming;
-        });
-    }
-
-    private void copyToFree(Renaming renaming, Facts renamed) throws StoreException {
-        try {
-            takeFree(renaming);
-        } catch (StoreException e) {
-            if (!e.isOutcomeUnknown() && e.errno() != Errno.EEXIST) {
-                throw e;
-            }
-            Outcome found = answered(renaming, e, () -> outcomes.ofFree(renaming, renamed));
-            log.over.remove(renaming);
-            if (found == Outcome.TARGET_STAYS) {
-                throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
-            }
-            if (found != Outcome.IN_PLACE) {
-                throw failure(renaming, found, e);
-            }
-        }
+        free.run(renaming, renamed);
     }
 
     private StoreException unfinished(Renaming renaming, StoreException failure) {

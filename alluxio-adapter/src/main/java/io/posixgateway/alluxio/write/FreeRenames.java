@@ -4,36 +4,90 @@ import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.ProcessList;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
+import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames of files to free names, by a copy, that earlier processes were killed in. If Alluxio's master was killed meanwhile, too, the
+ * Renames files to free names, and looks after such renames, by a copy, that earlier processes were killed in. If Alluxio's master was killed meanwhile, too, the
  * store may have the file under its new name, and Alluxio, in its journal, under the old one: then Alluxio gets it under the new one,
- * with its attributes. Nothing is renamed here: one that was not done stays undone. Any thread; waits.
+ * with its attributes. Nothing of these is renamed: one that was not done stays undone. Any thread; waits.
  */
 final class FreeRenames {
     private static final Logger LOG = LoggerFactory.getLogger(FreeRenames.class);
 
     private final Store store;
-    private final ProcessList<Renaming> log;
+    private final RenameLog log;
     private final RenameOutcomes outcomes;
+    private final FileReplacer replacer;
     /** By the path before. */
     private final Map<String, Renaming> inherited = new ConcurrentHashMap<>();
 
-    FreeRenames(Store store, ProcessList<Renaming> log, RenameOutcomes outcomes) {
+    FreeRenames(Store store, RenameLog log, RenameOutcomes outcomes, FileReplacer replacer) {
         this.store = store;
         this.log = log;
         this.outcomes = outcomes;
+        this.replacer = replacer;
+    }
+
+    /**
+     * Renames a file to a name that nobody has. Waits.
+     *
+     * <p>Where that is a copy, a master that is killed meanwhile may leave the file under either name, or both, and know of none of it. So
+     * after each failure, which may hide such a one, the store is looked at, and Alluxio has both names as they are there.
+     *
+     * @param renamed the file; null: the under file system renames in one step
+     * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
+     *     own name alone, unless {@link FileReplacer#isUnfinished}
+     */
+    void run(Renaming renaming, @Nullable Facts renamed) throws StoreException {
+        if (renamed == null) {
+            takeFree(renaming);
+            return;
+        }
+        log.free.add(renaming);
+        try {
+            copyToFree(renaming, renamed);
+        } finally {
+            log.free.remove(renaming);
+        }
+    }
+
+    private void takeFree(Renaming renaming) throws StoreException {
+        Reservations.taking(store, renaming.to(), () -> {
+            store.rename(renaming.from(), renaming.to(), false);
+            return renaming;
+        });
+    }
+
+    private void copyToFree(Renaming renaming, Facts renamed) throws StoreException {
+        try {
+            takeFree(renaming);
+        } catch (StoreException e) {
+            if (!e.isOutcomeUnknown() && e.errno() != Errno.EEXIST) {
+                throw e;
+            }
+            Outcome found = replacer.answered(renaming, e, () -> outcomes.ofFree(renaming, renamed));
+            log.over.remove(renaming);
+            if (found == Outcome.TARGET_STAYS) {
+                throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
+            }
+            if (found != Outcome.IN_PLACE) {
+                throw RenameFailures.of(renaming, found, e);
+            }
+        }
     }
 
     /** Takes over what processes that are no more left. */
     void inherit() {
-        log.inherit().forEach(renaming -> inherited.put(renaming.from(), renaming));
+        log.free.inherit().forEach(renaming -> inherited.put(renaming.from(), renaming));
     }
 
     boolean isEmpty() {
@@ -42,7 +96,7 @@ final class FreeRenames {
 
     /** They are of another Alluxio. */
     void leave() {
-        inherited.values().forEach(log::remove);
+        inherited.values().forEach(log.free::remove);
         inherited.clear();
     }
 
@@ -63,7 +117,7 @@ final class FreeRenames {
             if (source != null && source.id() == renaming.fileId()) {
                 outcomes.ofFree(renaming, outcomes.facts(source));
             }
-            log.remove(renaming);
+            log.free.remove(renaming);
             return true;
         } catch (StoreException e) {
             LOG.debug("The outcome for {} is not known yet: {}", renaming.from(), e.getMessage());

@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
-import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -77,7 +76,7 @@ final class IncompleteFiles {
     }
 
     private void putBack(Renaming aside, FileReplacer replacer) {
-        boolean interrupted = wasInterruptedFor(CANCELLED_NANOS);
+        boolean interrupted = !Pauses.slept(clock, CANCELLED_NANOS) && Thread.interrupted();
         try {
             replacer.putBack(aside);
         } catch (StoreException e) {
@@ -90,19 +89,6 @@ final class IncompleteFiles {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private boolean wasInterruptedFor(long nanos) {
-        RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        try {
-            clock.sleep(nanos);
-            return false;
-        } catch (InterruptedException e) {
-            return true;
-        } finally {
-            remote.end();
         }
     }
 

@@ -33,10 +33,15 @@ final class Pauses {
         if (hurries || clock.nanos() - beganNanos >= PATIENCE_NANOS) {
             return false;
         }
+        return slept(clock, PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
+    }
+
+    /** Sleeps as in a call to Alluxio; false: an interrupt ended that. */
+    static boolean slept(Clock clock, long nanos) {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
         try {
-            clock.sleep(PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
+            clock.sleep(nanos);
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

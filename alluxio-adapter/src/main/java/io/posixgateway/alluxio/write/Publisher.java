@@ -21,7 +21,6 @@ import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.Draft.Unsent;
 import io.posixgateway.fuse.spi.Errno;
-import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,10 +46,13 @@ public final class Publisher {
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
-    private final FileReplacer replacer;
-    private final LateWrites late;
+    final FileReplacer replacer;
+    /** Where what is published is not safe at once. */
+    final LateWrites late;
+
     private final IncompleteFiles incomplete;
     private final Pauses pauses;
+    final AttributeCommits attributes;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
     public Publisher(
@@ -71,16 +73,7 @@ public final class Publisher {
         this.late = new LateWrites(metadata.clock());
         this.incomplete = new IncompleteFiles(store, metadata.clock());
         this.pauses = new Pauses(metadata.clock());
-    }
-
-    /** Where what is published is not safe at once. */
-    LateWrites late() {
-        return late;
-    }
-
-    /** What puts files in the place of others. */
-    FileReplacer replacer() {
-        return replacer;
+        this.attributes = new AttributeCommits(store, metadata, table, reader);
     }
 
     /** @throws StoreException ESTALE: the file is one of another Alluxio than the one that answers */
@@ -200,11 +193,11 @@ public final class Publisher {
     }
 
     private void publishHere(Draft draft, Attempt attempt) throws StoreException {
-        settleTime(draft);
+        attributes.settleTime(draft);
         if (draft.is(Phase.SPOOLED)) {
             publishContent(draft, attempt);
         }
-        publishAttributes(draft);
+        attributes.send(draft);
         draft.inode.forgetFacts(table.generation().changed());
     }
 
@@ -225,53 +218,11 @@ public final class Publisher {
         }
     }
 
-    /**
-     * The time that is shown of the last write is what everyone is to see from now on. Alluxio's own is that of the completion, and
-     * nobody can set it.
-     */
-    private void settleTime(Draft draft) {
-        Instant written = draft.writtenAt();
-        FileStatus before = draft.facts.raw();
-        FileStatus after = written == null ? before : AttributeEdit.written(before, written);
-        if (!after.equals(before)) {
-            draft.facts = reader.read(after, draft.facts.fetchedNanos());
-            draft.unsent = draft.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
-        }
-    }
-
-    /**
-     * A new file was made before it was written: it gets the time of its last write just before it is completed, so that nobody
-     * finds it with another one. Where its mode is to be changed, too, that is one call, afterwards: the under file system gets
-     * the mode then.
-     */
-    void publishTime(Draft draft, String path) throws StoreException {
-        settleTime(draft);
-        if (draft.unsent == Unsent.TIME) {
-            store.change(
-                    path, new Store.Change(null, null, null, draft.facts.raw().xattrs()));
-            draft.unsent = Unsent.NOTHING;
-        }
-    }
-
-    /** The content is there already. */
-    void publishAttributes(Draft draft) throws StoreException {
-        settleTime(draft);
-        if (draft.unsent != Unsent.NOTHING) {
-            FileStatus raw = draft.facts.raw();
-            try {
-                store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
-            } finally {
-                draft.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
-            }
-            draft.unsent = Unsent.NOTHING;
-        }
-    }
-
     private void complete(Draft draft, DirtyState.Created created, Attempt attempt) throws StoreException {
         FileSink sink = created.sink();
         try {
             checkOurs(created, attempt);
-            publishTime(draft, attempt.path);
+            attributes.sendTime(draft, attempt.path);
             draft.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
         } catch (StoreException e) {
@@ -406,11 +357,6 @@ public final class Publisher {
         } catch (StoreException e) {
             LOG.warn("{}", e.getMessage());
         }
-    }
-
-    /** What a file is that this process makes, or made. */
-    static Origin origin(long node, FileSink sink, String path, long lengthBytes) {
-        return new Origin(node, sink.fileId(), path, lengthBytes, 0, (int) (sink.madeMillis() / 1000));
     }
 
     private void published(Draft draft, String path, long fileId, FileSink sink) {

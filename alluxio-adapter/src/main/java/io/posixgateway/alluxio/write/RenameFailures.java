@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 
@@ -20,7 +21,7 @@ final class RenameFailures {
     }
 
     /** Both files were seen to be whole. */
-    static StoreException asBefore(Renaming renaming, StoreException failure) {
+    private static StoreException asBefore(Renaming renaming, StoreException failure) {
         return failure.isUnanswered()
                 ? new StoreException(
                         Errno.EIO,
@@ -30,7 +31,7 @@ final class RenameFailures {
                 : failure;
     }
 
-    static StoreException bothGone(Renaming renaming, StoreException failure) {
+    private static StoreException bothGone(Renaming renaming, StoreException failure) {
         return new StoreException(Errno.EIO, bothGone(renaming) + ": " + failure.getMessage(), failure);
     }
 
@@ -39,5 +40,13 @@ final class RenameFailures {
                 + " is in the under file system any more: another client removed them, or Alluxio's master was killed"
                 + " in between. Data that this mount wrote is still in its spool, and the next fsync or close uploads"
                 + " it again; write all other data again";
+    }
+
+    /** What is told of one that did not end in place. */
+    static StoreException of(Renaming renaming, Outcome found, StoreException failure) {
+        if (found == Outcome.BOTH_GONE) {
+            return bothGone(renaming, failure);
+        }
+        return found == Outcome.TARGET_STAYS ? asBefore(renaming, failure) : failure;
     }
 }

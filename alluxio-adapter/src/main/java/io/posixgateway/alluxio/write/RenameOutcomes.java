@@ -12,12 +12,16 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds out what became of the rename of a file whose answer was lost, and has Alluxio know what the store has. EIO while Alluxio does
  * not answer. Any thread; waits.
  */
 final class RenameOutcomes {
+    private static final Logger LOG = LoggerFactory.getLogger(RenameOutcomes.class);
+
     private final Store store;
     private final Clock clock;
     private final InodeTable table;
@@ -95,6 +99,46 @@ final class RenameOutcomes {
         }
         giveBackAttributes(renaming, there, replaced);
         return Outcome.TARGET_STAYS;
+    }
+
+    /** Of one over a file, in one step: one look; null: Alluxio does not answer. */
+    @Nullable
+    Outcome ofOneStep(Renaming renaming, @Nullable Facts replaced) {
+        try {
+            String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+            if (!renaming.from().equals(at)) {
+                return renaming.to().equals(at) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+            }
+            FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+            if (there == null) {
+                return Outcome.TARGET_MISSING;
+            }
+            if (replaced != null && there.lengthBytes() == replaced.lengthBytes()) {
+                giveBackAttributes(renaming, there, replaced);
+            }
+            return Outcome.TARGET_STAYS;
+        } catch (StoreException e) {
+            LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
+            return null;
+        }
+    }
+
+    /**
+     * After a copy in parts, or one that the master does not know of, Alluxio may have it as another file, with another id and without
+     * its attributes, which it gets back.
+     */
+    long idAfterCopy(Renaming renaming, @Nullable Facts renamed) {
+        try {
+            FileStatus now = store.status(renaming.to());
+            boolean anew = now.id() != renaming.fileId() && now.xattrs().isEmpty() && !now.directory();
+            if (anew && now.complete() && renamed != null && now.lengthBytes() == renamed.lengthBytes()) {
+                lost.restore(renaming.to(), now, renamed);
+            }
+            return now.id();
+        } catch (StoreException e) {
+            LOG.debug("The current id of {} is unknown: {}", renaming.to(), e.getMessage());
+            return renaming.fileId();
+        }
     }
 
     /** Of a file that Alluxio dropped, and has loaded anew. */

@@ -33,7 +33,6 @@ import org.slf4j.LoggerFactory;
 public final class SpoolFolder {
     private static final Logger LOG = LoggerFactory.getLogger(SpoolFolder.class);
     private static final String PREFIX = "spool-";
-    private static final String RECORD = ".draft";
     /** So many of the kept files a message names. */
     private static final int MOST_NAMED = 3;
 
@@ -106,7 +105,7 @@ public final class SpoolFolder {
         if (!records) {
             return DraftRecord.unstored(content);
         }
-        return DraftRecord.make(spool.file().resolveSibling(spool.file().getFileName() + RECORD), content);
+        return DraftRecord.make(spool.file().resolveSibling(spool.file().getFileName() + DraftRecord.SUFFIX), content);
     }
 
     /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */
@@ -125,7 +124,9 @@ public final class SpoolFolder {
                 }
             }
             aside.items().forEach(item -> count(item.content(), item.bytes()));
-            return all.stream().filter(file -> file.toString().endsWith(RECORD)).toList();
+            return all.stream()
+                    .filter(file -> file.toString().endsWith(DraftRecord.SUFFIX))
+                    .toList();
         } catch (IOException e) {
             throw failure("No list of " + folder, e);
         }
@@ -133,12 +134,12 @@ public final class SpoolFolder {
 
     /** Removes what never counted, and counts what was kept without a record. */
     private void inherit(Path file, Set<Path> all) throws IOException {
-        if (file.toString().endsWith(RECORD + DraftRecord.FRESH) || isLeftOrigin(file, all)) {
+        if (file.toString().endsWith(DraftRecord.SUFFIX + DraftRecord.FRESH) || isLeftOrigin(file, all)) {
             Files.deleteIfExists(file);
             return;
         }
         boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
-        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + RECORD))) {
+        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + DraftRecord.SUFFIX))) {
             return;
         }
         long bytes = heldBytes(file);
@@ -151,7 +152,8 @@ public final class SpoolFolder {
     private static boolean isLeftOrigin(Path file, Set<Path> all) {
         String name = file.toString();
         return name.endsWith(Origin.SUFFIX)
-                && !all.contains(Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + RECORD));
+                && !all.contains(
+                        Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + DraftRecord.SUFFIX));
     }
 
     /** False: it was counted before. */
@@ -196,7 +198,7 @@ public final class SpoolFolder {
 
     /** As the other, of a spool file that this process made and closed. */
     void setAside(Spool spool, String path, String why) throws StoreException {
-        setAside(spool.file().resolveSibling(spool.file().getFileName() + RECORD), path, why);
+        setAside(spool.file().resolveSibling(spool.file().getFileName() + DraftRecord.SUFFIX), path, why);
     }
 
     /** Removes a record and what belongs to it. */
@@ -220,7 +222,7 @@ public final class SpoolFolder {
     /** The spool file that a record belongs to. */
     static Path spoolOf(Path record) {
         String name = record.getFileName().toString();
-        return record.resolveSibling(name.substring(0, name.length() - RECORD.length()));
+        return record.resolveSibling(name.substring(0, name.length() - DraftRecord.SUFFIX.length()));
     }
 
     /** The spool file of an earlier process; what it takes counts, however little room there is. */

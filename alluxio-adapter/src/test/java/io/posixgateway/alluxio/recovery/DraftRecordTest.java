@@ -7,6 +7,8 @@ import io.posixgateway.alluxio.client.StoreException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -23,8 +25,12 @@ class DraftRecordTest {
 
     private DraftRecord made() throws Exception {
         Files.deleteIfExists(file);
-        FileStatus status = new FileStatus(0, "", false, true, 0, 4096, 0644, "o", "g", 0, 0, Map.of());
-        return DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a", status));
+        return DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)));
+    }
+
+    private static FileStatus status(int mode) {
+        return new FileStatus(
+                0, "b", false, true, 0, 64, mode, "someone", "some", 1, 2, Map.of("user.colour", new byte[] {1, 2}));
     }
 
     private int stored() throws Exception {
@@ -85,5 +91,54 @@ class DraftRecordTest {
         assertRead(Phase.SPOOLED, true);
         record.mark(Phase.COMMITTED);
         assertThat(stored()).isEqualTo(COUNTS);
+    }
+
+    @Test
+    void a_record_counts_once_a_state_was_put_and_says_what_was_stored_last() throws Exception {
+        DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(0, 0, "/a/b", status(0644)));
+        assertThat(DraftRecord.read(file)).isNull();
+        record.mark(Phase.PENDING);
+        record.identify(9, 7);
+        record.mark(Phase.SPOOLED);
+        record.change(status(0600), false);
+        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        assertThat(read.content().node()).isEqualTo(9);
+        assertThat(read.content().fileId()).isEqualTo(7);
+        assertThat(read.content().path()).isEqualTo("/a/b");
+        assertThat(read.content().status().mode()).isEqualTo(0600);
+        assertThat(read.content().status().owner()).isEqualTo("someone");
+        assertThat(read.content().status().xattrs()).containsOnlyKeys("user.colour");
+        assertThat(read.isMarked(Phase.SPOOLED)).isTrue();
+        assertThat(read.hasAttributes()).isTrue();
+        assertThat(read.isMarked(Phase.PENDING)).isFalse();
+        read.delete();
+        assertThat(file).doesNotExist();
+    }
+
+    /** A gateway that is rolled back deletes the record of another version: what is new has to stand in files beside it. */
+    @Test
+    void a_record_has_the_form_that_every_version_reads() throws Exception {
+        made().mark(Phase.SPOOLED);
+        String form = "00000001 40000001 0000000000000009 0000000000000007" // version, state, node, file id
+                + " 00000004 2f612f62 0000000000000040 000001a4" // path, bytes of a block, mode
+                + " 00000007 736f6d656f6e65 00000004 736f6d65" // owner, group
+                + " 0000000000000001 0000000000000002" // modified, accessed
+                + " 00000001 0000000b 757365722e636f6c6f7572 00000002 0102"; // extended attributes
+        assertThat(HexFormat.of().formatHex(Files.readAllBytes(file))).isEqualTo(form.replace(" ", ""));
+    }
+
+    @Test
+    void what_is_in_doubt_says_where_and_since_when() throws Exception {
+        DraftRecord record = made();
+        record.mark(Phase.SPOOLED);
+        record.doubt(9, 8, "/a/c");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
+        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        assertThat(read.isDoubtful()).isTrue();
+        assertThat(read.content().fileId()).isEqualTo(8);
+        assertThat(read.content().path()).isEqualTo("/a/c");
+        assertThat(read.storedMillis()).isEqualTo(1_000);
+        read.mark(Phase.SPOOLED);
+        assertThat(read.isDoubtful()).isFalse();
     }
 }

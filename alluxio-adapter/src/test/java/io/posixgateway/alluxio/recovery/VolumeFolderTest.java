@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.fuse.jni.Native;
@@ -17,12 +16,9 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -251,59 +247,6 @@ class VolumeFolderTest {
         }
     }
 
-    @Test
-    void a_record_counts_once_a_state_was_put_and_says_what_was_stored_last(@TempDir Path root) throws Exception {
-        Path file = root.resolve("spool-1.draft");
-        DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(0, 0, "/a/b", status(0644)));
-        assertThat(DraftRecord.read(file)).isNull();
-        record.mark(Phase.PENDING);
-        record.identify(9, 7);
-        record.mark(Phase.SPOOLED);
-        record.change(status(0600), false);
-        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
-        assertThat(read.content().node()).isEqualTo(9);
-        assertThat(read.content().fileId()).isEqualTo(7);
-        assertThat(read.content().path()).isEqualTo("/a/b");
-        assertThat(read.content().status().mode()).isEqualTo(0600);
-        assertThat(read.content().status().owner()).isEqualTo("someone");
-        assertThat(read.content().status().xattrs()).containsOnlyKeys("user.colour");
-        assertThat(read.isMarked(Phase.SPOOLED)).isTrue();
-        assertThat(read.hasAttributes()).isTrue();
-        assertThat(read.isMarked(Phase.PENDING)).isFalse();
-        read.delete();
-        assertThat(file).doesNotExist();
-    }
-
-    /** A gateway that is rolled back deletes the record of another version: what is new has to stand in files beside it. */
-    @Test
-    void a_record_has_the_form_that_every_version_reads(@TempDir Path root) throws Exception {
-        Path file = root.resolve("spool-1.draft");
-        DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)))
-                .mark(Phase.SPOOLED);
-        String form = "00000001 40000001 0000000000000009 0000000000000007" // version, state, node, file id
-                + " 00000004 2f612f62 0000000000000040 000001a4" // path, bytes of a block, mode
-                + " 00000007 736f6d656f6e65 00000004 736f6d65" // owner, group
-                + " 0000000000000001 0000000000000002" // modified, accessed
-                + " 00000001 0000000b 757365722e636f6c6f7572 00000002 0102"; // extended attributes
-        assertThat(HexFormat.of().formatHex(Files.readAllBytes(file))).isEqualTo(form.replace(" ", ""));
-    }
-
-    @Test
-    void what_is_in_doubt_says_where_and_since_when(@TempDir Path root) throws Exception {
-        Path file = root.resolve("spool-1.draft");
-        DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)));
-        record.mark(Phase.SPOOLED);
-        record.doubt(9, 8, "/a/c");
-        Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
-        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
-        assertThat(read.isDoubtful()).isTrue();
-        assertThat(read.content().fileId()).isEqualTo(8);
-        assertThat(read.content().path()).isEqualTo("/a/c");
-        assertThat(read.storedMillis()).isEqualTo(1_000);
-        read.mark(Phase.SPOOLED);
-        assertThat(read.isDoubtful()).isFalse();
-    }
-
     private static int run(String... words) throws Exception {
         return new ProcessBuilder(words).start().waitFor();
     }
@@ -401,10 +344,5 @@ class VolumeFolderTest {
         } finally {
             run("umount", "-l", disk.toString()); // the JVM has a file of it mapped
         }
-    }
-
-    private static FileStatus status(int mode) {
-        return new FileStatus(
-                0, "b", false, true, 0, 64, mode, "someone", "some", 1, 2, Map.of("user.colour", new byte[] {1, 2}));
     }
 }

@@ -464,7 +464,7 @@ class DirectoryRenameTest {
     }
 
     private static boolean waitsForFiles() {
-        return Stacks.threadsIn(DirectoryRename.class, "awaitEnd") > 0;
+        return Stacks.threadsIn(FileMoves.class, "awaitEnd") > 0;
     }
 
     private static void rename(MemoryStore client, String from, String to) {

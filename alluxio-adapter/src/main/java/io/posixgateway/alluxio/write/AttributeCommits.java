@@ -1,0 +1,68 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.AttributeEdit;
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.write.Draft.Unsent;
+import java.time.Instant;
+
+/** Brings attributes of a draft into Alluxio. Under its lock; waits. */
+final class AttributeCommits {
+    private final Store store;
+    private final Metadata metadata;
+    private final InodeTable table;
+    private final FactsReader reader;
+
+    AttributeCommits(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+        this.store = store;
+        this.metadata = metadata;
+        this.table = table;
+        this.reader = reader;
+    }
+
+    /**
+     * The time that is shown of the last write is what everyone is to see from now on. Alluxio's own is that of the completion, and
+     * nobody can set it.
+     */
+    void settleTime(Draft draft) {
+        Instant written = draft.writtenAt();
+        FileStatus before = draft.facts.raw();
+        FileStatus after = written == null ? before : AttributeEdit.written(before, written);
+        if (!after.equals(before)) {
+            draft.facts = reader.read(after, draft.facts.fetchedNanos());
+            draft.unsent = draft.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
+        }
+    }
+
+    /**
+     * A new file was made before it was written: it gets the time of its last write just before it is completed, so that nobody
+     * finds it with another one. Where its mode is to be changed, too, that is one call, afterwards: the under file system gets
+     * the mode then.
+     */
+    void sendTime(Draft draft, String path) throws StoreException {
+        settleTime(draft);
+        if (draft.unsent == Unsent.TIME) {
+            store.change(
+                    path, new Store.Change(null, null, null, draft.facts.raw().xattrs()));
+            draft.unsent = Unsent.NOTHING;
+        }
+    }
+
+    /** The content is there already. */
+    void send(Draft draft) throws StoreException {
+        settleTime(draft);
+        if (draft.unsent != Unsent.NOTHING) {
+            FileStatus raw = draft.facts.raw();
+            try {
+                store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
+            } finally {
+                draft.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
+            }
+            draft.unsent = Unsent.NOTHING;
+        }
+    }
+}

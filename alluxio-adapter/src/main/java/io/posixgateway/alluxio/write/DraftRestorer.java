@@ -1,0 +1,193 @@
+package io.posixgateway.alluxio.write;
+
+import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.client.Existing;
+import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.Origin;
+import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes one draft of an earlier process again, from its record, or what comes in its place. For {@link DraftRecovery}; waits. */
+final class DraftRestorer {
+    private static final Logger LOG = LoggerFactory.getLogger(DraftRestorer.class);
+
+    private final Store store;
+    private final Metadata metadata;
+    private final InodeTable table;
+    private final FactsReader reader;
+    private final SpoolFolder folder;
+    private final NodeLog nodes;
+    private final Returned returned;
+    /** The kernel still knows the nodes. */
+    boolean goesOn;
+
+    DraftRestorer(
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
+        this.store = store;
+        this.metadata = metadata;
+        this.table = table;
+        this.reader = reader;
+        this.folder = folder;
+        this.nodes = nodes;
+        this.returned = new Returned(store, metadata.clock(), nodes);
+    }
+
+    /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
+    boolean isOnlyDoubtful(DraftRecord record) {
+        return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
+    }
+
+    /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
+    @Nullable
+    Draft draft(Path file, Drafts drafts) throws StoreException {
+        DraftRecord record = DraftRecord.read(file);
+        Path spool = SpoolFolder.spoolOf(file);
+        checkIsThere(record, spool);
+        if (record == null || record.isMarked(Phase.PENDING) || !Files.exists(spool)) {
+            undo(record, spool);
+            folder.remove(file);
+            return null;
+        }
+        String why = goesOn ? null : returned.refusal(record, spool);
+        if (why != null) {
+            giveUp(record, file, why);
+            return null;
+        }
+        if (isOnlyDoubtful(record)) {
+            adopt(drafts, record, spool);
+            return null;
+        }
+        Inode inode = inode(record);
+        boolean gone = record.isDoubtful() && where(inode.fileId()) == null;
+        Spool content = folder.open(spool);
+        FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
+        Facts facts = reader.read(status, metadata.nowNanos());
+        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state(record, content, gone));
+        draft.restore();
+        return draft;
+    }
+
+    private static DirtyState state(DraftRecord record, Spool content, boolean gone) {
+        String path = record.content().path();
+        return switch (record.phase(content.lengthBytes() > 0)) {
+            case LOST -> new DirtyState.Lost(Streams.left(path));
+            case UNLINKED -> DirtyState.Plain.UNLINKED;
+            case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
+            case COMMITTED -> DirtyState.Plain.COMMITTED;
+            default -> DirtyState.Spooled.CHANGED;
+        };
+    }
+
+    /** Was there content that is nowhere else, and that its end does not remove before the record? */
+    private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (goesOn && record != null && record.phase(false) == Phase.SPOOLED && Files.notExists(spool)) {
+            throw new StoreException(Errno.ENODATA, "its spool file " + spool + " is gone", null);
+        }
+    }
+
+    private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
+        if (record != null && record.isMarked(Phase.PENDING)) {
+            DraftRecord.Content content = record.content();
+            Reservations.undo(store, content, Reservations.number(spool, content.path()));
+        }
+    }
+
+    /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
+    private void giveUp(DraftRecord record, Path file, String why) throws StoreException {
+        String path = record.content().path();
+        returned.removeIncomplete(record);
+        if (why.equals(Returned.NOTHING)) {
+            folder.remove(file);
+        } else if (SpoolFolder.hasContent(file)) {
+            folder.setAside(file, path, why);
+        } else {
+            LOG.warn("{} is unchanged in Alluxio, because {}; this host has nothing of its change", path, why);
+            folder.remove(file);
+        }
+    }
+
+    private void adopt(Drafts drafts, DraftRecord record, Path spool) throws StoreException {
+        if (goesOn) {
+            withdraw(record.content());
+        }
+        record.unopened();
+        drafts.doubtful().keep(folder.open(spool), record);
+    }
+
+    /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
+    private void withdraw(DraftRecord.Content published) throws StoreException {
+        Inode known = table.get(published.node());
+        if (known != null && known.fileId() != published.fileId()) {
+            String path = pathOf(published.fileId());
+            if (path != null && !HiddenNames.isOf(path)) {
+                table.replaced(known, published.fileId(), metadata.nowNanos());
+                nodes.moved(known.node(), known.fileId());
+            }
+        }
+    }
+
+    private Inode inode(DraftRecord record) throws StoreException {
+        DraftRecord.Content content = record.content();
+        // A publication since then made another file of it, of which the record does not know.
+        long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
+        Inode inode = table.restore(content.node(), fileId, false);
+        if (record.isMarked(Phase.UNLINKED)) {
+            inode.markUnlinked();
+            return inode;
+        }
+        String path = where(inode.fileId());
+        if (path == null && inode.fileId() != content.fileId()) {
+            path = where(content.fileId());
+            if (path != null) {
+                table.replaced(inode, content.fileId(), metadata.nowNanos());
+                nodes.moved(inode.node(), inode.fileId());
+            }
+        }
+        if (path == null) {
+            LOG.warn("{} is gone from Alluxio; its changed content will be uploaded there", content.path());
+            table.loose(inode, content.path());
+        } else {
+            checkSame(record.origin(), inode.fileId(), path);
+            metadata.locations().settle(inode, path);
+        }
+        return inode;
+    }
+
+    /** An id may be that of another file since Alluxio was restored from a backup. */
+    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
+        if (origin == null || origin.fileId() != fileId) {
+            return;
+        }
+        FileStatus now = returned.at(path);
+        if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
+            throw new StoreException(Errno.ESTALE, "another file, " + path + ", now has its id in Alluxio", null);
+        }
+    }
+
+    /**
+     * Where the file of this id is; null: nowhere, or at a hidden name: a publication left it that did not come to its end, and it
+     * is on the list of those that go; or another mount hides it, for those who have it open there.
+     */
+    private @Nullable String where(long fileId) throws StoreException {
+        String path = pathOf(fileId);
+        return path == null || HiddenNames.isOf(path) ? null : path;
+    }
+
+    private @Nullable String pathOf(long fileId) throws StoreException {
+        return Existing.orNull(() -> store.pathOf(fileId));
+    }
+}
