@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 final class Remains {
     private static final Pattern SPOOL = Pattern.compile("spool-\\d+");
-    private static final Pattern LIST = Pattern.compile("(hidden|renames|directories)-.*");
+    private static final Pattern LIST = Pattern.compile("(hidden|renames|moves|directories)-.*");
     /** So many a message names. */
     private static final int MOST_NAMED = 3;
 

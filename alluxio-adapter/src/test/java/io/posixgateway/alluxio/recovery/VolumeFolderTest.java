@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What one process leaves in a volume's folder, the next one reads. */
 class VolumeFolderTest {
@@ -49,7 +51,7 @@ class VolumeFolderTest {
         Path root = parent.resolve("volume");
         VolumeFolder folder = VolumeFolder.open(root);
         for (String name :
-                List.of("spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "nodes.new")) {
+                List.of("spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "moves-1-2.3-1", "nodes.new")) {
             Files.createFile(root.resolve(name));
         }
         Files.createDirectory(root.resolve("aside"));
@@ -82,15 +84,16 @@ class VolumeFolderTest {
     }
 
     /** Another Alluxio must not be changed by it. */
-    @Test
-    void what_is_left_to_do_keeps_the_name_of_its_alluxio(@TempDir Path parent) throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"hidden", "renames", "moves", "directories"})
+    void what_is_left_to_do_keeps_the_name_of_its_alluxio(String kind, @TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
         VolumeFolder folder = VolumeFolder.open(root);
         folder.identityIs(new VolumeIdentity("cluster", "master:19998", "/"));
-        Files.writeString(root.resolve("hidden-1-2.3-1"), "entry");
+        Files.writeString(root.resolve(kind + "-1-2.3-1"), "entry");
         folder.discard();
         assertThat(root.resolve("volume")).exists();
-        Files.delete(root.resolve("hidden-1-2.3-1"));
+        Files.delete(root.resolve(kind + "-1-2.3-1"));
         VolumeFolder.open(root).discard();
         assertThat(root).doesNotExist();
     }
