@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * ids it was given. Kept in a mapped file, which outlives a killed process without a system call at each open. Guarded by
  * its own monitor.
  */
-public final class PassthroughLog {
+public final class PassthroughLog implements AutoCloseable {
     private static final int SLOTS = 16_384;
     private static final int BYTES = (SLOTS + 1) * Long.BYTES;
 
-    private final LongBuffer slots;
+    private LongBuffer slots;
     private final int generation;
     private final Map<Long, Integer> used = new HashMap<>();
     private final Deque<Integer> free = new ArrayDeque<>();
@@ -142,6 +142,14 @@ public final class PassthroughLog {
         slots.put(slot, held);
         used.put(held, slot);
         return true;
+    }
+
+    /** Nothing is noted from now on: the file is the next process's. Its mapping goes with the buffer. */
+    @Override
+    public synchronized void close() {
+        slots = LongBuffer.allocate(SLOTS + 1);
+        used.clear();
+        free.clear();
     }
 
     /** It does no more. */

@@ -232,12 +232,14 @@ public final class VolumeFolder implements AutoCloseable {
     @Override
     public void close() {
         nodes.close();
+        passthrough.close();
         close(lock);
     }
 
     /** Lets go of it for good; content that is not in Alluxio stays, for an operator or the volume's next session, and is named. */
     public void discard() {
         nodes.close();
+        passthrough.close();
         try {
             String kept = remove();
             if (!kept.isEmpty()) {

@@ -165,6 +165,22 @@ class VolumeFolderTest {
         }
     }
 
+    /** A request may end when the folder is the next process's. */
+    @Test
+    void what_was_passed_through_is_the_next_processes_once_the_folder_is_closed(@TempDir Path root) throws Exception {
+        VolumeFolder before = VolumeFolder.open(root);
+        before.passthrough().add(1);
+        before.close();
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            before.passthrough().remove(1);
+            assertThat(before.passthrough().add(2)).isFalse();
+            assertThat(folder.passthrough().add(3)).isTrue();
+        }
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            assertThat(folder.passthrough().inherited()).isEqualTo(Set.of(1L, 3L));
+        }
+    }
+
     @Test
     void the_root_of_a_cluster_has_number_0_and_is_remembered(@TempDir Path root) throws Exception {
         try (VolumeFolder folder = VolumeFolder.open(root)) {
