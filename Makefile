@@ -29,7 +29,7 @@ list = $(subst $() ,$(comma),$(strip $(1)))
 -include csi/csi.mk charts/charts.mk docker/docker.mk e2e/e2e.mk
 
 .DEFAULT_GOAL := help
-.PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-fairness bench-memory
+.PHONY: native-fuzz java-fuzz help bench bench-all bench-check bench-compare bench-core bench-package bench-peers bench-requests bench-start docs-check long setup build bypass-test-long coherence test test-only check fmt demo docs fault stress-alluxio nothing-moves s3-test clean pre-pr java-build java-check java-test native-check style-check versions-check mutants setup-demo setup-cluster setup-s3 setup-train stress sanitized native-test jcstress jcstress-short core-test adapter-mounted-test adapter-test core-fault-test adapter-mounted-fault-test adapter-fault-test coverage flaky bench-fairness bench-memory
 
 help: ## Print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | sort | expand -t 20
@@ -292,7 +292,7 @@ bench-check:
 	@cd $(BENCH) && $(VENV)/python -m unittest -q test_bench test_delays && $(VENV)/python publish.py --check
 
 check: setup ## Run formatters, linters and static analysis; no findings allowed
-	@$(LANES) check java=java-check other=$(call list,$(CHECK_TARGETS))
+	@$(LANES) check java=java-check,versions-check other=$(call list,$(CHECK_TARGETS))
 
 java-check:
 	@echo "==> checking Java: Spotless, Checkstyle, Error Prone, NullAway"
@@ -306,6 +306,12 @@ target/strict: pom.xml fuse-core/pom.xml alluxio-adapter/pom.xml $(shell find fu
 	@rm -rf {fuse-core,alluxio-adapter}/target/{classes,test-classes}
 	@$(MVN) -DskipTests package
 	@mkdir -p $(@D) && touch $@
+
+# After java-check, which packages. A scanner that knows what was published today: make vuln, where the network has Go's database.
+versions-check:
+	@echo "==> comparing jars and Go modules with the least versions without advisories"
+	@cd .ci && python3 -B -m unittest -q least_versions_test
+	@python3 -B .ci/least_versions.py
 
 native-check:
 	@echo "==> checking C: clang-format, clang-tidy"

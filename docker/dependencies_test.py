@@ -43,6 +43,19 @@ class TheBillOfMaterials(unittest.TestCase):
         jar(self.jars, "packed-1.0.jar", ("a", "b", "1"), ("c", "d", "2"))
         self.assertEqual(self.names(), ["pkg:maven/a/b@1", "pkg:maven/c/d@2", "packed"])
 
+    def test_names_the_netty_that_grpc_packs(self):
+        jar(self.jars, "net-1.0.jar", ("io.net", "net", "1.0"))
+        with zipfile.ZipFile(self.jars / "net-1.0.jar", "a") as archive:
+            said = "#made by Maven\nnetty-common.version=4.1.124.Final\nnetty-common.repoStatus=clean\n"
+            archive.writestr("META-INF/io.grpc.netty.shaded.io.netty.versions.properties", said)
+        self.assertEqual(self.names(), ["pkg:maven/io.net/net@1.0", "pkg:maven/io.netty/netty-common@4.1.124.Final"])
+
+    def test_names_netty_itself_once(self):
+        jar(self.jars, "netty-common-4.1.jar", ("io.netty", "netty-common", "4.1"))
+        with zipfile.ZipFile(self.jars / "netty-common-4.1.jar", "a") as archive:
+            archive.writestr("META-INF/io.netty.versions.properties", "netty-common.version=4.1\n")
+        self.assertEqual(self.names(), ["pkg:maven/io.netty/netty-common@4.1"])
+
     def test_finds_the_group_of_a_silent_jar_in_the_repository(self):
         jar(self.jars, "rpc-api-1.76.0.jar")
         jar(sbom.REPOSITORY / "io/rpc/rpc-api/1.76.0", "rpc-api-1.76.0.jar")

@@ -38,11 +38,24 @@ def jar_components(path):
         group, name, version = said["groupId"], said["artifactId"], said["version"]
         itself = itself or path.stem == f"{name}-{version}"
         yield java_component(group, name, version)
+    yield from netty_components(path, texts)
     if not itself and len(texts) != 1:
         name, version = (
             re.fullmatch(r"(.+?)-(\d.*)", path.stem).groups() if re.search(r"-\d", path.stem) else (path.stem, "")
         )
         yield java_component(group_of(name, version), name, version)
+
+
+def netty_components(path, pages):
+    """The Netty that gRPC packs: without Maven's pages, but with the page in which Netty itself says its version."""
+    with zipfile.ZipFile(path) as jar:
+        said = [
+            name for name in jar.namelist() if re.fullmatch(r"META-INF/(\S+\.)?io\.netty\.versions\.properties", name)
+        ]
+        texts = [jar.read(name).decode() for name in said]
+    for name, version in re.findall(r"^(netty-[\w-]+)\.version=(\S+)", "\n".join(texts), re.M):
+        if not any(re.search(rf"^artifactId={name}\s", page, re.M) for page in pages):
+            yield java_component("io.netty", name, version)
 
 
 def java_runtime(root):
