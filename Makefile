@@ -53,8 +53,13 @@ setup-s3: setup
 build: ## Build everything: bin/posix-gateway, csi/bin/*
 	@$(LANES) build java=java-build go=$(call list,$(BUILD_TARGETS))
 
+# Alluxio's client in one jar, which a change of its pom makes again; jars that are no longer packaged would stay on the class path.
+CLIENT := alluxio-adapter/alluxio-client
+FRESH_JARS = [ $(CLIENT)/target/alluxio-client.jar -nt $(CLIENT)/pom.xml ] || rm -f $(CLIENT)/target/alluxio-client.jar; rm -f $(DIST)/lib/*.jar
+
 java-build:
 	@echo "==> building the Java parts and the native library"
+	@$(FRESH_JARS)
 	@$(MVN) -Dquick -DskipTests package
 	@ln -sfn $(DIST)/bin bin
 
@@ -302,8 +307,9 @@ java-check:
 
 # The strict compiler makes all classes anew, once for these sources, and packages them: a build then has nothing to compile.
 # Not beside tests.
-target/strict: pom.xml fuse-core/pom.xml alluxio-adapter/pom.xml $(shell find fuse-core/src alluxio-adapter/src -name '*.java' -o -name '*.proto')
+target/strict: pom.xml fuse-core/pom.xml alluxio-adapter/pom.xml $(CLIENT)/pom.xml $(shell find fuse-core/src alluxio-adapter/src -name '*.java' -o -name '*.proto')
 	@rm -rf {fuse-core,alluxio-adapter}/target/{classes,test-classes}
+	@$(FRESH_JARS)
 	@$(MVN) -DskipTests package
 	@mkdir -p $(@D) && touch $@
 

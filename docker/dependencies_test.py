@@ -56,6 +56,19 @@ class TheBillOfMaterials(unittest.TestCase):
             archive.writestr("META-INF/io.netty.versions.properties", "netty-common.version=4.1\n")
         self.assertEqual(self.names(), ["pkg:maven/io.netty/netty-common@4.1"])
 
+    def test_names_what_maven_packed_into_our_jar(self):
+        jar(self.jars, "client-renamed.jar", ("org.client", "client", "2.9"))
+        with zipfile.ZipFile(self.jars / "client-renamed.jar", "a") as archive:
+            lines = [
+                "io.rpc:rpc-core:jar:1.82.4:runtime -- module io.rpc",
+                "io.net:net:jar:linux-x86_64:4.1.Final:compile",
+            ]
+            archive.writestr("META-INF/packed", "\nThe following files:\n" + "".join(f"   {line}\n" for line in lines))
+        self.assertEqual(
+            self.names(),
+            ["pkg:maven/org.client/client@2.9", "pkg:maven/io.rpc/rpc-core@1.82.4", "pkg:maven/io.net/net@4.1.Final"],
+        )
+
     def test_finds_the_group_of_a_silent_jar_in_the_repository(self):
         jar(self.jars, "rpc-api-1.76.0.jar")
         jar(sbom.REPOSITORY / "io/rpc/rpc-api/1.76.0", "rpc-api-1.76.0.jar")
@@ -77,20 +90,50 @@ class TheBillOfMaterials(unittest.TestCase):
         self.assertIn("nothing is found", subprocess.run(program, capture_output=True, text=True).stderr)
 
 
+class TheJarOfAlluxiosClient(unittest.TestCase):
+    def setUp(self):
+        (self.jar,) = (ROOT / "alluxio-adapter/target/dist/lib").glob("alluxio-client-*.jar")
+
+    def test_says_what_is_packed_into_it(self):
+        pom = (ROOT / "alluxio-adapter/alluxio-client/pom.xml").read_text()
+        names = {one.get("purl") for one in sbom.jar_components(self.jar)}
+        for library, version in ("io.grpc/grpc-netty", "grpc"), ("io.netty/netty-codec-http2", "netty"):
+            self.assertIn(f"pkg:maven/{library}@{re.search(f'<{version}.version>(.+)<', pom)[1]}", names)
+
+    def test_is_at_most_40_mb(self):
+        self.assertLessEqual(self.jar.stat().st_size, 40_000_000)
+
+
 class ThePageOfDependencies(unittest.TestCase):
     def test_has_the_versions_of_the_build(self):
         page = (ROOT / "docs/dependencies.md").read_text()
-        for row in page.splitlines():
-            for name in re.findall(r"`pom\.xml`, `(\w+\.version)`", row):
-                self.assertIn(f"{self.said('pom.xml', f'<{name}>')} ", row, name)
-        self.assertIn(
-            f"| Gson | 2.8.9 | {self.said('alluxio-adapter/pom.xml', '<artifactId>gson</artifactId>')} |", page
+        client, own = "alluxio-adapter/alluxio-client/pom.xml", "pom.xml"
+        self.assertIn(f"| library | Alluxio {self.said(client, '<alluxio.client.version>')} | its client here |", page)
+        for library, name in (
+            ("gRPC", "grpc"),
+            ("Netty", "netty"),
+            ("Protocol Buffers", "protobuf"),
+            ("Jackson", "jackson"),
+        ):
+            row = self.row(page, library)
+            self.assertEqual(self.said(client, f"<{name}.version>"), row[2], library)
+        for library, name in ("gRPC", "grpc"), ("Protocol Buffers", "protobuf"), ("SLF4J", "slf4j"):
+            self.assertEqual(self.said(own, f"<{name}.version>"), self.row(page, library)[3], library)
+        gson = self.said("alluxio-adapter/pom.xml", "<artifactId>gson</artifactId>")
+        self.assertEqual(gson, self.row(page, "Gson")[3])
+        zookeeper = self.said(client, "<artifactId>zookeeper</artifactId>")
+        self.assertEqual(zookeeper, self.row(page, "ZooKeeper")[2])
+
+    def row(self, page, library):
+        return next(
+            [cell.strip() for cell in line.split("|")[1:]]
+            for line in page.splitlines()
+            if line.startswith(f"| {library} |")
         )
-        self.assertIn(f"| library | Alluxio {self.said('pom.xml', '<alluxio.version>')} | here |", page)
 
     def said(self, file, after):
         """The first version in a file after a text."""
-        return re.search(re.escape(after) + r"(?:\s*<version>)?([\d.]+)", (ROOT / file).read_text())[1]
+        return re.search(re.escape(after) + r"(?:\s*<version>)?([\d.]*\d)", (ROOT / file).read_text())[1]
 
 
 if __name__ == "__main__":

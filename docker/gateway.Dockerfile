@@ -63,10 +63,7 @@ COPY --from=native . /native/
 COPY --from=docker launch.c own.c supervise.c supervise.h /programs/
 RUN [ -z "$CROSS" ] || { make -C /native CC="$CPU-linux-gnu-gcc" OUT="/cross/native/linux-$CPU" \
     && zip -q -d /dist/lib/fuse-core-*.jar 'native/*' && jar --update --file /dist/lib/fuse-core-*.jar -C /cross native; }
-# RocksDB is for masters, and libraries for other systems and processors are for nobody here.
-RUN zip -q -d /dist/lib/alluxio-shaded-client-*.jar 'librocksdbjni*' 'META-INF/native/*.dll' 'META-INF/native/*.jnilib' \
-        'META-INF/native/*osx*' \
-    && rm -f /dist/lib/posix-gateway.jsa \
+RUN rm -f /dist/lib/posix-gateway.jsa \
     && mkdir -p /root-files/opt/posix-gateway \
     && cp -a /dist/. /root-files/opt/posix-gateway/ \
     && cp -a /jre /root-files/opt/jre \

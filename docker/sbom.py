@@ -12,6 +12,8 @@ import sys
 import zipfile
 
 REPOSITORY = pathlib.Path.home() / ".m2/repository"
+# In a jar of ours, what Maven packed into it: not all libraries bring pages of Maven's along.
+PACKED = "META-INF/packed"
 
 
 def java_component(group, name, version):
@@ -29,7 +31,8 @@ def jar_components(path):
     """The jar, and what was packed into it, by what it says of itself; else by its file's name."""
     with zipfile.ZipFile(path) as jar:
         pages = [name for name in jar.namelist() if re.fullmatch(r"META-INF/maven/[^/]+/[^/]+/pom\.properties", name)]
-        texts = [jar.read(page).decode() for page in pages]
+        texts = [jar.read(name).decode() for name in pages]
+        packed = jar.read(PACKED).decode() if PACKED in jar.namelist() else ""
     itself = False
     for text in texts:
         said = dict(
@@ -39,7 +42,9 @@ def jar_components(path):
         itself = itself or path.stem == f"{name}-{version}"
         yield java_component(group, name, version)
     yield from netty_components(path, texts)
-    if not itself and len(texts) != 1:
+    for group, name, version in re.findall(r"^ +([\w.-]+):([\w.-]+):jar:(?:[\w-]+:)?([^:\s]+):", packed, re.M):
+        yield java_component(group, name, version)
+    if not itself and not packed and len(texts) != 1:
         name, version = (
             re.fullmatch(r"(.+?)-(\d.*)", path.stem).groups() if re.search(r"-\d", path.stem) else (path.stem, "")
         )

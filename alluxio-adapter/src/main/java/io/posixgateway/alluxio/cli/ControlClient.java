@@ -6,8 +6,9 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.posixgateway.alluxio.control.ControlGrpc;
 import java.nio.file.Files;
@@ -33,11 +34,14 @@ final class ControlClient implements AutoCloseable {
             throw new CommandException(
                     "the control socket " + socket + " is another user's; run this as that user or as root");
         }
-        loop = new EpollEventLoopGroup(1, task -> {
-            Thread thread = new Thread(task, "control-client");
-            thread.setDaemon(true);
-            return thread;
-        });
+        loop = new MultiThreadIoEventLoopGroup(
+                1,
+                task -> {
+                    Thread thread = new Thread(task, "control-client");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                EpollIoHandler.newFactory());
         channel = NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toString()))
                 .eventLoopGroup(loop)
                 .channelType(EpollDomainSocketChannel.class)

@@ -4,8 +4,9 @@ import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
-import io.grpc.netty.shaded.io.netty.channel.epoll.EpollEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.posixgateway.alluxio.service.Directories;
@@ -52,7 +53,7 @@ public final class ControlServer implements AutoCloseable {
                 new ArrayBlockingQueue<>(CALL_QUEUE),
                 ControlServer::thread);
         calls.allowCoreThreadTimeOut(true);
-        this.loop = new EpollEventLoopGroup(1, ControlServer::thread);
+        this.loop = new MultiThreadIoEventLoopGroup(1, ControlServer::thread, EpollIoHandler.newFactory());
         this.server = NettyServerBuilder.forAddress(new DomainSocketAddress(unbound.toString()))
                 .channelFactory(ControlServer::listener)
                 .bossEventLoopGroup(loop)
