@@ -101,11 +101,12 @@ final class Returned {
                 || Math.abs(origin.createdSeconds() - now.createdSeconds()) <= SAME_SECONDS;
     }
 
-    /** The file that a new one was to be, which is in everyone's way. */
-    void removeIncomplete(DraftRecord record) {
-        DraftRecord.Content content = record.content();
-        if (record.isMarked(Phase.SPOOLED) && content.fileId() != 0) {
-            incomplete.remove(content.path(), content.fileId());
+    /** The file that a new one was to be, which is in everyone's way, wherever its directory is by now. */
+    void removeIncomplete(DraftRecord record) throws StoreException {
+        long fileId = record.content().fileId();
+        String path = record.isMarked(Phase.SPOOLED) && fileId != 0 ? where(fileId) : null;
+        if (path != null) {
+            incomplete.remove(path, fileId);
         }
     }
 

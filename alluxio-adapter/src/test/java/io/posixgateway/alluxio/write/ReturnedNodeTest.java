@@ -117,6 +117,17 @@ class ReturnedNodeTest {
     }
 
     @Test
+    void newFile_thatNobodyClosed_isRemovedWhereItsDirectoryIsByNow() throws Exception {
+        dead.mkdir("/before");
+        dead.create("/before/file").write("half of it");
+        dead.rename("/before", "/after");
+        try (MemoryMount back = back()) {
+            assertThat(other.list("/after")).isEmpty();
+            assertThat(aside()).containsExactly("half of it");
+        }
+    }
+
+    @Test
     void deletedFile_thatWasOpen_leavesNothingBehind() throws Exception {
         OpenFile file = dead.create("/file").write("text");
         file.fsync();
