@@ -50,8 +50,8 @@ class VolumeFolderTest {
     void what_holds_no_content_goes_with_the_volume(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
         VolumeFolder folder = VolumeFolder.open(root);
-        for (String name :
-                List.of("spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "moves-1-2.3-1", "nodes.new")) {
+        for (String name : List.of(
+                "spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "moves-1-2.3-1", "nodes.new")) {
             Files.createFile(root.resolve(name));
         }
         Files.createDirectory(root.resolve("aside"));
