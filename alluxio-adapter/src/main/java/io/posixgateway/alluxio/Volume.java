@@ -91,7 +91,7 @@ final class Volume implements AutoCloseable {
     private final KnownAlluxio alluxio;
     final ClusterChange change;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
-            1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
+            0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
     private volatile boolean takenOver;
     /** Does nobody change files through this mount? */
     private volatile boolean unchanging;
@@ -107,12 +107,11 @@ final class Volume implements AutoCloseable {
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
     Volume(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeFolder kept) {
-        Store store = place.store;
         this.clock = shared.clock();
         this.notices = new KernelNotices(clock);
         this.retries = new RetryQueue(clock);
         this.options = options;
-        this.store = store;
+        this.store = place.store;
         this.identities = Identities.ofHost(clock);
         CacheBytes bytes = new CacheBytes(options.cacheBytes(), shared.cache());
         this.table =
@@ -146,7 +145,6 @@ final class Volume implements AutoCloseable {
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
         replacer.whenResolved(this::askAgain);
-        later.allowCoreThreadTimeOut(true);
     }
 
     private static FileReaders readers(Store store, AdapterOptions options, Clock clock) {

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames files to free names, and looks after such renames, by a copy, that earlier processes were killed in. If Alluxio's master was killed meanwhile, too, the
- * store may have the file under its new name, and Alluxio, in its journal, under the old one: then Alluxio gets it under the new one,
- * with its attributes. Nothing of these is renamed: one that was not done stays undone. Any thread; waits.
+ * Renames files to free names, and looks after such renames, by a copy, that earlier processes were killed in. If Alluxio's master was
+ * killed meanwhile, too, the store may have the file under its new name, and Alluxio, in its journal, under the old one: then Alluxio
+ * gets it under the new one, with its attributes. Nothing of these is renamed: one that was not done stays undone. Any thread; waits.
  */
 final class FreeRenames {
     private static final Logger LOG = LoggerFactory.getLogger(FreeRenames.class);
