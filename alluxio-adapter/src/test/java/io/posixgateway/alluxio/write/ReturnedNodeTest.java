@@ -122,6 +122,7 @@ class ReturnedNodeTest {
         dead.create("/before/file").write("half of it");
         dead.rename("/before", "/after");
         try (MemoryMount back = back()) {
+            assertThat(back.list("/after")).isEmpty();
             assertThat(other.list("/after")).isEmpty();
             assertThat(aside()).containsExactly("half of it");
         }
