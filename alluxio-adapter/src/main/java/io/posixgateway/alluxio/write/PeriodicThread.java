@@ -3,9 +3,13 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.fuse.time.Clock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A thread of its own that does something again and again while there is something to do. Any thread. */
 final class PeriodicThread {
+    private static final Logger LOG = LoggerFactory.getLogger(PeriodicThread.class);
+
     private final Clock clock;
     private final String name;
     private final long pauseNanos;
@@ -48,10 +52,18 @@ final class PeriodicThread {
 
     private void run() {
         while (goesOn()) {
-            work.run();
+            runSafely();
         }
         if (closed) {
             last.run();
+        }
+    }
+
+    private void runSafely() {
+        try {
+            work.run();
+        } catch (RuntimeException e) {
+            LOG.error("{} failed unexpectedly; it will be run again", name, e);
         }
     }
 

@@ -65,8 +65,8 @@ public final class RetryQueue {
             queued.again = true;
         } else if (!closed) {
             Entry entry = new Entry(name, task, pauseNanos);
-            entries.put(name, entry);
             new FreeThread(clock.background(entry::run), name).start();
+            entries.put(name, entry); // it cannot end before, and is not there if the process gets no more threads
         }
     }
 
