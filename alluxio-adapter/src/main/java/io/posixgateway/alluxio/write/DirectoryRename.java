@@ -101,8 +101,7 @@ public final class DirectoryRename {
         checkIsOneUfs(from, to);
         RenameProgress progress = new RenameProgress(metadata.clock(), from, to);
         Moving moving = new Moving(from, to);
-        notes.renames.add(moving);
-        running.add(from);
+        begin(moving);
         try {
             move(from, to, store.status(from), progress);
             progress.end("done");
@@ -115,6 +114,13 @@ public final class DirectoryRename {
             throw e;
         } finally {
             running.remove(from);
+        }
+    }
+
+    private void begin(Moving moving) {
+        synchronized (running) {
+            running.add(moving.from());
+            notes.renames.add(moving);
         }
     }
 
@@ -132,7 +138,12 @@ public final class DirectoryRename {
                 resolve(moving);
                 left.remove(moving);
             } catch (StoreException e) {
-                failure = e;
+                if (e.isOutcomeUnknown()) {
+                    failure = e;
+                } else {
+                    LOG.warn("{} (how far it is cannot be determined: {})", advice(moving), e.getMessage());
+                    left.remove(moving);
+                }
             } catch (RuntimeException e) {
                 LOG.error("{} (how far it is cannot be determined)", advice(moving), e);
                 left.remove(moving);
@@ -148,10 +159,16 @@ public final class DirectoryRename {
         if (running.contains(moving.from())) {
             return; // the same rename continues it, or has another end for it
         }
-        if (isHalfDone(moving)) {
-            LOG.warn("{}", advice(moving));
-        } else {
-            notes.renames.remove(moving);
+        boolean isHalfDone = isHalfDone(moving);
+        synchronized (running) {
+            if (running.contains(moving.from())) {
+                return; // since then
+            }
+            if (isHalfDone) {
+                LOG.warn("{}", advice(moving));
+            } else {
+                notes.renames.remove(moving);
+            }
         }
     }
 
