@@ -282,7 +282,7 @@ public final class Dentries {
             all = new HashMap<>(2);
             unsure = all;
         }
-        all.put(name.copy(), untilNanos);
+        all.merge(name.copy(), untilNanos, (before, now) -> now - before > 0 ? now : before);
         dropMissing(name);
     }
 
