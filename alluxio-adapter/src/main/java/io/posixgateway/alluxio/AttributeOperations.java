@@ -101,7 +101,7 @@ final class AttributeOperations {
             throws StoreException {
         volume.startWriting(inode);
         try {
-            volume.drafts.truncate(inode, changes.sizeBytes);
+            volume.drafts.truncate(inode, changes.sizeBytes, !volume.mayBeOpenUnseen(inode));
             Facts drafted = volume.drafts.facts(inode);
             if (drafted != null) {
                 privileges.accept(drafted);

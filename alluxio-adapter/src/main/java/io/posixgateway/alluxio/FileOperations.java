@@ -75,7 +75,7 @@ final class FileOperations {
             if (lost != 0) {
                 drop(handle);
             } else if (cut) {
-                volume.drafts.truncate(inode, 0);
+                volume.drafts.truncate(inode, 0, false);
                 volume.privileges.changed(request, inode);
             }
             return lost;

@@ -361,15 +361,20 @@ final class Volume implements AutoCloseable {
     /** One less who changes the file, without a handle of an earlier process. Waits. */
     void stopWriting(Inode inode) throws StoreException {
         inode.closed(true);
-        if (inode.writers() == 0 && !drafts.isInherited(inode)) {
+        if (isLastWriter(inode)) {
             lastWriterClosed(inode);
         }
+    }
+
+    /** What programs of an earlier process wrote is uploaded at the end of their handles; what failed to be, by whoever comes next. */
+    private boolean isLastWriter(Inode inode) {
+        return inode.writers() == 0 && (!drafts.isInherited(inode) || drafts.hasFailed(inode));
     }
 
     /** As {@link #stopWriting}, after what the writer, or who replaces the file, wanted has failed with this, which is told. */
     void lastWriterFailed(Inode inode, StoreException failure) {
         try {
-            if (inode.writers() == 0 && !drafts.isInherited(inode)) {
+            if (isLastWriter(inode)) {
                 lastWriterClosed(inode);
             }
         } catch (StoreException e) {
@@ -464,7 +469,7 @@ final class Volume implements AutoCloseable {
         later.shutdown();
         Recovering recovery = recovering;
         try {
-            boolean ended = retries.close(FINISH.toNanos());
+            boolean ended = retries.close(left && recovery == null ? 0 : FINISH.toNanos());
             if (recovery != null && !(ended && recovery.gate.isOpen())) {
                 LOG.warn("The next process will continue to recover changed files");
                 recovering = null;

@@ -176,6 +176,11 @@ public final class DraftRecord {
                 });
     }
 
+    /** The content changes through a handle: the file is {@link Phase#SPOOLED}, and somebody has it open. */
+    public void written() throws StoreException {
+        put(DIRTY, RESERVING | TIMED | UNOPENED);
+    }
+
     /** As {@link #mark} of the first phase, in one step with whether somebody will have the file open. */
     public void pending(boolean opened) throws StoreException {
         put(RESERVING | (opened ? 0 : UNOPENED), 0);

@@ -210,9 +210,16 @@ final class Draft {
     /** The content is about to change. */
     void touch() throws StoreException {
         noteOrigin();
-        record.mark(Phase.SPOOLED);
+        record.written();
         become(state.written());
         changed = clock.instant();
+    }
+
+    /** Where one alone changes it, without a handle, the next process uploads it: no handle is left whose end would. */
+    void noteUnopened() throws StoreException {
+        if (inode.writers() == 1 && !inherited) {
+            record.unopened();
+        }
     }
 
     /** The same, where the spool file may keep the time of an earlier change. */

@@ -210,14 +210,18 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         return completed(inode, mayWait, done);
     }
 
-    /** Cuts, or lengthens by a hole, and begins to change the file where nobody does. Waits. */
-    public void truncate(Inode inode, long bytes) throws StoreException {
+    /**
+     * Cuts, or lengthens by a hole, and begins to change the file where nobody does. Waits.
+     *
+     * @param unopened no handle but the ones that are counted can change it: where the caller alone counts, nobody has it open
+     */
+    public void truncate(Inode inode, long bytes, boolean unopened) throws StoreException {
         if (bytes == 0) {
             with(inode, true, this::forgive);
         }
         do {
             begin(inode, bytes);
-        } while (truncateDraft(inode, bytes) == NO_DRAFT);
+        } while (truncateDraft(inode, bytes, unopened) == NO_DRAFT);
     }
 
     /** As fallocate(2), in a file that is being changed: 0 or NO_DRAFT. Waits. */
@@ -226,12 +230,15 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     }
 
     /** 0; or NO_DRAFT, where one that there was has ended meanwhile. */
-    private int truncateDraft(Inode inode, long bytes) throws StoreException {
+    private int truncateDraft(Inode inode, long bytes, boolean unopened) throws StoreException {
         return inSpool(inode, true, draft -> {
             if (draft.spool.lengthBytes() != bytes) {
                 draft.spool.truncate(bytes);
             }
             draft.touchAlone(); // to the same length, too: its times move
+            if (unopened) {
+                draft.noteUnopened();
+            }
             return 0;
         });
     }

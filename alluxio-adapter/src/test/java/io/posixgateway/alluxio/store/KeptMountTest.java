@@ -74,6 +74,42 @@ class KeptMountTest {
         }
     }
 
+    /** Nobody has the file open, so that no close uploads it. */
+    @Test
+    void truncation_whoseProcessIsKilled_isUploadedWhenItIsSentAgain() {
+        int calls = 0;
+        while (isKilledInTruncation(++calls)) {
+            assertThat(calls).isLessThan(50);
+        }
+        assertThat(calls).isGreaterThan(2);
+    }
+
+    private boolean isKilledInTruncation(int calls) {
+        MemoryCluster alluxio = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+        Path first = folder.resolve("first-" + calls);
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(first, null)) {
+            killed.write("/file", "text");
+            killed.killAfter(calls, false, folder.resolve("left-" + calls));
+            try {
+                killed.truncate("/file", 2);
+            } catch (FuseFailure e) {
+                assertThat(killed.isDead()).isTrue();
+            }
+            if (!killed.isKilled()) {
+                return false;
+            }
+            Path second = folder.resolve("next-" + calls);
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(second, killed)) {
+                next.truncate("/file", 2);
+                assertThat(alluxio.ufs().read("/file"))
+                        .as("killed after %s calls", calls)
+                        .asString()
+                        .isEqualTo("te");
+            }
+            return true;
+        }
+    }
+
     /** The next asks Alluxio for what the kernel knows; by then the kernel may have forgotten it, and says so only once. */
     @Test
     void deletedFile_forgottenWhileTheNextAsksForIt_isNotLeftHidden() throws Exception {

@@ -154,9 +154,12 @@ enum Change {
             mount.requests().flush(open().opened());
         }
 
+        /** The gateway may be killed in what it does behind the answer: that is not asked for again. */
         private void close() {
-            open().close();
-            open = null;
+            if (open != null) {
+                open.close();
+                open = null;
+            }
         }
 
         private void unlink(String path) {
