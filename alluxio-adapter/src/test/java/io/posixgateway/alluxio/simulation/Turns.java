@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.simulation;
 
 import io.posixgateway.alluxio.store.ManualClock;
+import io.posixgateway.fuse.conformance.Stacks;
 import io.posixgateway.fuse.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Turns implements Clock {
     private static final long LIMIT_MILLIS = 60_000;
+    /** A thread pool starts what it was given within so long, unless its threads wait, or it dropped it: then it gets a turn later. */
+    private static final long START_MILLIS = 5_000;
+
+    private static final long AGAIN_MILLIS = 50;
+    private static final long LATER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ManualClock time;
     private final List<Task> tasks = new ArrayList<>();
@@ -39,6 +45,8 @@ final class Turns implements Clock {
 
         private boolean waits;
         private boolean hasTurn;
+        private boolean started;
+        private boolean late;
         private @Nullable Object monitor;
     }
 
@@ -61,6 +69,8 @@ final class Turns implements Clock {
     }
 
     private synchronized void awaitFirstTurn(Task task) {
+        task.started = true;
+        notifyAll();
         try {
             while (!task.hasTurn && !released) {
                 wait();
@@ -111,10 +121,13 @@ final class Turns implements Clock {
         wake(monitor);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS);
         synchronized (this) {
+            if (!isStarted(task)) {
+                return;
+            }
             while (task.hasTurn) {
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (left <= 0) {
-                    throw new AssertionError("a background thread neither ends nor waits");
+                    throw new AssertionError("a background thread neither ends nor waits: " + Stacks.all());
                 }
                 try {
                     wait(left);
@@ -124,6 +137,27 @@ final class Turns implements Clock {
                 }
             }
         }
+    }
+
+    /** False: it has no thread yet, and its turn is over. */
+    private synchronized boolean isStarted(Task task) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(task.late ? AGAIN_MILLIS : START_MILLIS);
+        long left = deadline - System.nanoTime();
+        try {
+            for (; !task.started && left > 0; left = deadline - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+        if (!task.started) {
+            task.late = true;
+            task.hasTurn = false;
+            task.waits = true;
+            task.untilNanos = time.nanos() + LATER_NANOS;
+        }
+        return task.started;
     }
 
     @SuppressWarnings("NakedNotify") // what it waits for is its turn

@@ -1,5 +1,7 @@
 package io.posixgateway.fuse.conformance;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.stream.Stream;
 
 /**
@@ -14,6 +16,16 @@ public final class Stacks {
         return Thread.getAllStackTraces().values().stream()
                 .filter(frames -> has(frames, type, method))
                 .count();
+    }
+
+    /** What each thread does, for the text of a failure. */
+    public static String all() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .map(thread -> thread.getKey() + " " + thread.getKey().getState() + "\n  "
+                        + Stream.of(thread.getValue())
+                                .map(StackTraceElement::toString)
+                                .collect(joining("\n  ")))
+                .collect(joining("\n"));
     }
 
     /** Is this thread there? */
