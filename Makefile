@@ -67,7 +67,7 @@ demo: setup-demo java-build ## Start a real Alluxio with a sample dataset, and m
 	@bin/posix-gateway demo $(ARGS)
 
 test: setup build ## Run every test in its short form, in parallel lanes; list the slowest and how many passed
-	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,$(TEST_TARGETS) jcstress-short native-test) \
+	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,jcstress-short $(TEST_TARGETS) native-test) \
 	  --last faults=$(call list,$(FAULT_TARGETS)) service=$(call list,$(SERVICE_FAULT_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
