@@ -100,8 +100,11 @@ final class Streams {
 
     private void lose(Draft draft, StreamingUpload upload, StoreException failure) {
         LOG.error("{} was lost while it was being written: {}", draft.path(), failure.getMessage());
-        cancel(draft, upload);
-        draft.become(new DirtyState.Lost(failure));
+        try {
+            cancel(draft, upload);
+        } finally {
+            draft.become(new DirtyState.Lost(failure));
+        }
     }
 
     private void cancel(Draft draft, StreamingUpload upload) {
@@ -127,18 +130,15 @@ final class Streams {
     /** Everyone finds the file, which the caller closes. */
     void complete(Draft draft, StreamingUpload upload, Last last) throws StoreException {
         draft.become(new DirtyState.Committing(upload));
-        boolean isKnown = false;
         try {
             complete(metadata.pathOf(draft.inode), upload, last);
-            isKnown = true;
         } catch (StoreException e) {
             lose(draft, upload, e);
-            isKnown = true;
             throw e;
-        } finally {
-            if (!isKnown) {
-                draft.become(upload);
-            }
+        } catch (RuntimeException | Error e) {
+            // Another attempt would find the stream closed, and take that for success.
+            lose(draft, upload, new StoreException(Errno.EIO, "its upload failed unexpectedly: " + e, e));
+            throw e;
         }
     }
 

@@ -97,6 +97,17 @@ class StreamedWriteTest {
         assertThat(mount.stat("/f").mode() & 0777).isEqualTo(0600);
     }
 
+    /** Another attempt would find the stream closed, and take that for success. */
+    @Test
+    void stream_whoseUploadFailsUnexpectedly_isLost() {
+        OpenFile file = streaming("/file");
+        mount.faults().on(StoreCall.COMPLETE).nth(1).before(() -> {
+            throw new IllegalStateException("nobody expects this");
+        });
+        failsWithEio(() -> mount.requests().flush(file.opened()));
+        failsWithEio(() -> mount.requests().flush(file.opened()));
+    }
+
     /** What the sink has by then must not come before the content once more. */
     @Test
     void stream_thatFailsUnexpectedlyAsItBegins_leavesTheContentInTheSpool() {
