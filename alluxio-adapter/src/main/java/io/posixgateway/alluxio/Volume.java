@@ -267,7 +267,10 @@ final class Volume implements AutoCloseable {
             }
             return recovered;
         } catch (RuntimeException | Error e) {
-            broke.set(true);
+            if (!broke.getAndSet(true)) {
+                LOG.error(
+                        "Until changed files of an earlier process are recovered, calls that need them fail with EIO");
+            }
             throw e;
         }
     }

@@ -26,7 +26,7 @@ public final class KnownAlluxio {
     }
 
     /**
-     * Null: it is, as far as can be told; else why not, in half a sentence that follows "as".
+     * Null: it is, as far as can be told; else why not, in half a sentence that follows "because".
      *
      * @throws StoreException Alluxio does not answer
      */

@@ -44,7 +44,7 @@ public final class SetAside {
      * Moves a spool file, and what stands beside it.
      *
      * @param path where the file is, or was, in Alluxio; empty: not known
-     * @param why in half a sentence that follows "as"
+     * @param why in half a sentence that follows "because"
      * @return where the content is now
      * @throws IOException it could not be moved, and stays where it is, or partly so; nothing is deleted
      */

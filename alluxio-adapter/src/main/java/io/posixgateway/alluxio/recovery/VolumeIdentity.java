@@ -45,7 +45,7 @@ public record VolumeIdentity(String clusterId, String masters, String root) {
         Files.writeString(file, text.toString());
     }
 
-    /** Null: what was recorded as this is of that, too; else why not, in half a sentence that follows "as". */
+    /** Null: what was recorded as this is of that, too; else why not, in half a sentence that follows "because". */
     public @Nullable String difference(VolumeIdentity now) {
         if (!clusterId.isEmpty() && !now.clusterId.isEmpty() && !clusterId.equals(now.clusterId)) {
             return "it belongs to another Alluxio cluster, or to this one before it was formatted (" + masters + ","

@@ -215,17 +215,17 @@ final class Draft {
         changed = clock.instant();
     }
 
+    /** As {@link #touch}, where the spool file may keep the time of an earlier change. */
+    void touchAlone() throws StoreException {
+        touch();
+        tellSpool();
+    }
+
     /** Where one alone changes it, without a handle, the next process uploads it: no handle is left whose end would. */
     void noteUnopened() throws StoreException {
         if (inode.writers() == 1 && !inherited) {
             record.unopened();
         }
-    }
-
-    /** The same, where the spool file may keep the time of an earlier change. */
-    void touchAlone() throws StoreException {
-        touch();
-        tellSpool();
     }
 
     /** The next process takes the time from there. */

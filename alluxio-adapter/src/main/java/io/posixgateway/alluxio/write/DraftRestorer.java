@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -132,7 +131,7 @@ final class DraftRestorer {
     private void withdraw(DraftRecord.Content published) throws StoreException {
         Inode known = table.get(published.node());
         if (known != null && known.fileId() != published.fileId()) {
-            String path = pathOf(published.fileId());
+            String path = returned.where(published.fileId());
             if (path != null && !HiddenNames.isOf(path)) {
                 table.replaced(known, published.fileId(), metadata.nowNanos());
                 nodes.moved(known.node(), known.fileId());
@@ -183,11 +182,7 @@ final class DraftRestorer {
      * is on the list of those that go; or another mount hides it, for those who have it open there.
      */
     private @Nullable String where(long fileId) throws StoreException {
-        String path = pathOf(fileId);
+        String path = returned.where(fileId);
         return path == null || HiddenNames.isOf(path) ? null : path;
-    }
-
-    private @Nullable String pathOf(long fileId) throws StoreException {
-        return Existing.orNull(() -> store.pathOf(fileId));
     }
 }

@@ -338,7 +338,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     /**
      * Sets the content of files of another Alluxio aside, where that has, or had, not all of it. Waits.
      *
-     * @param why in half a sentence that follows "as"
+     * @param why in half a sentence that follows "because"
      */
     public void setForeignAside(NodeIds ids, String why) {
         commits.setForeignAside(ids, why);

@@ -141,7 +141,7 @@ public final class RetryQueue {
                 failed = true;
             } catch (RuntimeException | Error e) {
                 if (!broke) {
-                    LOG.error("Retrying {}, which failed unexpectedly", name, e);
+                    LOG.error("{} failed unexpectedly, and is retried until it succeeds", name, e);
                 }
                 broke = true;
             }

@@ -39,7 +39,7 @@ final class Returned {
         this.nodes = nodes;
     }
 
-    /** Null: it counts; else why not, in half a sentence that follows "as". */
+    /** Null: it counts; else why not, in half a sentence that follows "because". */
     @Nullable
     String refusal(DraftRecord record, Path spool) throws StoreException {
         if (record.isMarked(Phase.UNLINKED)) {
@@ -110,7 +110,9 @@ final class Returned {
         }
     }
 
-    private @Nullable String where(long fileId) throws StoreException {
+    /** Where Alluxio has the file of this id; null: nowhere. */
+    @Nullable
+    String where(long fileId) throws StoreException {
         return Existing.orNull(() -> store.pathOf(fileId));
     }
 

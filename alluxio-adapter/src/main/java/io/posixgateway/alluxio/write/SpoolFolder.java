@@ -183,7 +183,7 @@ public final class SpoolFolder {
      * Moves a record and its content to what was set aside.
      *
      * @param path where the file is, or was, in Alluxio; empty: not known
-     * @param why in half a sentence that follows "as"
+     * @param why in half a sentence that follows "because"
      * @throws StoreException it could not be moved, and stays where it is
      */
     void setAside(Path record, String path, String why) throws StoreException {
