@@ -14,19 +14,25 @@ import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A file system mounted for a test, in a temporary folder of its own. It is unmounted by {@link #close}, and at the latest
  * after a few minutes: a test that hangs in a system call then fails instead.
  */
 public final class MountedFileSystem implements AutoCloseable {
+    private static final long MOUNT_SECONDS = 5;
     private static final long LONGEST_MILLIS = 300_000 + 1_000L * Integer.getInteger("pgw.stress.seconds", 0);
 
     /** None may outlive a run of tests that is ended: nobody would serve it. */
     private static final Set<MountedFileSystem> OPEN = ConcurrentHashMap.newKeySet();
 
+    /** Held while one is mounted; for good once this JVM ends, as tests go on meanwhile. */
+    private static final ReentrantLock MOUNTING = new ReentrantLock();
+
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> OPEN.forEach(one -> one.session.close())));
+        Runtime.getRuntime().addShutdownHook(new Thread(MountedFileSystem::abortAll));
     }
 
     private final Path folder;
@@ -60,12 +66,22 @@ public final class MountedFileSystem implements AutoCloseable {
         }
         Path folder = Files.createTempDirectory("posix-gateway-mount");
         try {
-            MountedFileSystem mounted = new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
+            MountedFileSystem mounted = open(fileSystem, folder, options);
             mounted.requireTransport(options.transport());
             return mounted;
         } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(folder);
             throw e;
+        }
+    }
+
+    private static MountedFileSystem open(FileSystem fileSystem, Path folder, SessionOptions options)
+            throws IOException {
+        MOUNTING.lock();
+        try {
+            return new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
+        } finally {
+            MOUNTING.unlock();
         }
     }
 
@@ -105,6 +121,34 @@ public final class MountedFileSystem implements AutoCloseable {
 
     public FuseSession session() {
         return session;
+    }
+
+    private static void abortAll() {
+        try {
+            if (!MOUNTING.tryLock(MOUNT_SECONDS, TimeUnit.SECONDS)) {
+                System.err.println("a test has been mounting for " + MOUNT_SECONDS + " s");
+            }
+            OPEN.forEach(MountedFileSystem::abort);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Ends the kernel's connection before the session: a thread of this JVM that waits for an answer of this very mount would keep the
+     * connection open, and thereby itself, also after SIGKILL.
+     */
+    private void abort() {
+        try {
+            new ProcessBuilder("umount", "-f", "-l", folder.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+            close();
+        } catch (IOException | InterruptedException e) {
+            System.err.println(folder + " may still be mounted: " + e);
+        }
     }
 
     @Override
