@@ -20,8 +20,7 @@ BUILT ?= java-build
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check docs-check
 TEST_TARGETS :=
-FAULT_TARGETS := adapter-mounted-fault-test
-SERVICE_FAULT_TARGETS := adapter-fault-test core-fault-test
+FAULT_TARGETS := adapter-mounted-fault-test core-fault-test
 LANES := .ci/lanes.py
 comma := ,
 list = $(subst $() ,$(comma),$(strip $(1)))
@@ -68,7 +67,7 @@ demo: setup-demo java-build ## Start a real Alluxio with a sample dataset, and m
 
 test: setup build ## Run every test in its short form, in parallel lanes; list the slowest and how many passed
 	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,jcstress-short $(TEST_TARGETS) native-test) \
-	  --last faults=$(call list,$(FAULT_TARGETS)) service=$(call list,$(SERVICE_FAULT_TARGETS))
+	  --last faults=$(call list,$(FAULT_TARGETS)) service=adapter-fault-test
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
 FAULT_TESTS := **/*FaultTest.java

@@ -11,8 +11,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 BUILD_TARGETS += csi-build
 CHECK_TARGETS += csi-check
 TEST_TARGETS += csi-short-test csi-test
-FAULT_TARGETS += csi-fault-test
-SERVICE_FAULT_TARGETS += csi-hung-test
+FAULT_TARGETS += csi-fault-test csi-hung-test
 
 # How often keeper and gateway are killed in the same instant.
 ROUNDS ?= 30

@@ -1,7 +1,7 @@
 # Targets of the images; the Makefile of the repository includes this file.
 CHECK_TARGETS += docker-check
 TEST_TARGETS += docker-test
-SERVICE_FAULT_TARGETS += launch-test
+FAULT_TARGETS += launch-test
 
 .PHONY: docker-check docker-test launch-test images-test images images-current images-arm64
 
