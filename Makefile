@@ -15,12 +15,12 @@ BUILT ?= java-build
 
 # Lanes run side by side, each target of a lane after the other. The adapter's tests take the longest: those on mounts in this JVM
 # are in one lane, the others, with gateways of their own, in the other; the lane that ends first takes the targets they share. Tests of
-# faults, of takeovers and of time come last: they wait more than they compute, so that two lanes of them leave each other room. The
+# faults, of takeovers and of time come last, likewise: they wait more than they compute, so that two lanes leave each other room. The
 # parts add theirs in the fragments included below.
 BUILD_TARGETS :=
 CHECK_TARGETS := native-check style-check bench-check docs-check
 TEST_TARGETS :=
-FAULT_TARGETS := adapter-mounted-fault-test core-fault-test
+FAULT_TARGETS := core-fault-test
 LANES := .ci/lanes.py
 comma := ,
 list = $(subst $() ,$(comma),$(strip $(1)))
@@ -67,7 +67,7 @@ demo: setup-demo java-build ## Start a real Alluxio with a sample dataset, and m
 
 test: setup build ## Run every test in its short form, in parallel lanes; list the slowest and how many passed
 	@$(LANES) --tests test java=core-test,adapter-mounted-test other=adapter-test --shared $(call list,jcstress-short $(TEST_TARGETS) native-test) \
-	  --last faults=$(call list,$(FAULT_TARGETS)) service=adapter-fault-test
+	  --last faults=adapter-mounted-fault-test service=adapter-fault-test --last-shared $(call list,$(FAULT_TARGETS))
 
 # Maven's tests on what is built, without packaging it again; Surefire says what it ran.
 FAULT_TESTS := **/*FaultTest.java

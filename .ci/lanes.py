@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs lanes of make targets side by side, then others, and says at the end what passed and what failed.
 
-    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--shared TARGET,...] [--last LANE=TARGET,... [LANE=...]]
+    lanes.py [--tests] NAME LANE=TARGET,TARGET... [LANE=...] [--shared TARGET,...]
+             [--last LANE=TARGET,... [LANE=...] [--last-shared TARGET,...]]
 
 The targets of a lane run one after another, each to its end, whatever failed before. A lane that has ended its own
 takes the next of the shared targets. The lanes after --last begin when all others have ended. What a target prints goes
@@ -221,12 +222,13 @@ def main():
     parser.add_argument("lanes", nargs="+")
     parser.add_argument("--shared", default="", metavar="TARGET,...")
     parser.add_argument("--last", nargs="+", default=[], metavar="lane")
+    parser.add_argument("--last-shared", default="", metavar="TARGET,...")
     options = parser.parse_args()
     signals = queue.Queue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: signals.put(number))
     run = Run(options.name, options.tests)
-    for stage, shared in ((options.lanes, split(options.shared)), (options.last, [])):
+    for stage, shared in ((options.lanes, split(options.shared)), (options.last, split(options.last_shared))):
         rest = collections.deque(shared)
         lanes = [lane.split("=", 1) for lane in stage]
         threads = [run.lane(lane, split(names), rest) for lane, names in lanes]

@@ -63,11 +63,12 @@ class Lanes(unittest.TestCase):
         # The long one ends when the others have run, so the other lane has to take them.
         makefile = (
             "long:\n\t@until [ -e s1.runs -a -e s2.runs ]; do sleep 0.01; done\nshort:\n\t@:\n"
-            "s1 s2 last:\n\t@echo x >>$@.runs\n"
+            "s1 s2 s3 last:\n\t@echo x >>$@.runs\n"
         )
-        status, output = self.lanes(makefile, "x", "one=long", "two=short", "--shared", "s1,s2", "--last", "one=last")
+        shared = ("--shared", "s1,s2", "--last", "one=last", "--last-shared", "s3")
+        status, output = self.lanes(makefile, "x", "one=long", "two=short", *shared)
         self.assertEqual(status, 0, output)
-        for name in ("s1", "s2", "last"):
+        for name in ("s1", "s2", "s3", "last"):
             self.assertEqual((self.root / f"{name}.runs").read_text(), "x\n")
 
     def test_a_failure_hides_nothing(self):
