@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
@@ -15,14 +16,17 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.ConformanceSuite;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Timer;
 import java.util.TimerTask;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
@@ -37,6 +41,7 @@ import org.opentest4j.TestAbortedException;
 class MemoryStoreConformanceIT {
     private static final long TICK_MILLIS = 5;
     private static final Duration STEP = Duration.ofMillis(1);
+    private static final Duration LEAST = Duration.of(1, ChronoUnit.MICROS);
     /** Each takes a millisecond, as at a real master: two changes are not of the same time. */
     private static final List<StoreCall> CHANGES =
             List.of(StoreCall.CREATE, StoreCall.MAKE_DIRECTORY, StoreCall.DELETE, StoreCall.RENAME, StoreCall.CHANGE);
@@ -51,7 +56,7 @@ class MemoryStoreConformanceIT {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
         TimePasses passes = new TimePasses(cluster);
         try (passes;
-                MountedFileSystem mounted = MountedFileSystem.mount(open(cluster, spool), transport)) {
+                MountedFileSystem mounted = MountedFileSystem.mount(open(cluster, passes, spool), transport)) {
             return ConformanceSuite.run(mounted.root(), AlluxioConformanceIT.exceptions());
         } catch (TestAbortedException missing) {
             return List.of(dynamicTest("available", () -> {
@@ -65,25 +70,27 @@ class MemoryStoreConformanceIT {
         }
     }
 
-    private static AlluxioFileSystem open(MemoryCluster cluster, Path spool) throws StoreException {
+    private static AlluxioFileSystem open(MemoryCluster cluster, Clock clock, Path spool) throws StoreException {
         AdapterOptions options = AdapterOptions.of(AdapterOptions.TABLE.read(Map.of("spool", spool.toString())));
         MemoryStore store = cluster.connect();
         for (StoreCall change : CHANGES) {
             store.faults().on(change).always().delay(Duration.ofMillis(1));
         }
-        return AlluxioMount.open(StoreParts.metered(store, cluster.clock()), "/", options, cluster.clock());
+        return AlluxioMount.open(StoreParts.metered(store, clock), "/", options, clock);
     }
 
     /**
      * Keeps the cluster's clock at the time of the machine, by which the kernel and the programs go. What the changes take has it run
-     * ahead; it goes slower then, and never stands still.
+     * ahead; it goes slower then. The time of the day that it tells goes on with each look, as that of a machine does, also where the
+     * thread that advances it has no turn for a while.
      */
-    private static final class TimePasses implements AutoCloseable {
-        private final MemoryCluster cluster;
+    private static final class TimePasses implements Clock, AutoCloseable {
+        private final ManualClock clock;
         private final Timer timer = new Timer("time-passes", true);
+        private Instant last = Instant.MIN;
 
         TimePasses(MemoryCluster cluster) {
-            this.cluster = cluster;
+            clock = cluster.clock();
             tick();
             timer.schedule(
                     new TimerTask() {
@@ -97,8 +104,38 @@ class MemoryStoreConformanceIT {
         }
 
         private void tick() {
-            Duration behind = Duration.between(cluster.clock().instant(), Instant.now());
-            cluster.clock().advance(behind.compareTo(STEP) < 0 ? STEP : behind);
+            Duration behind = Duration.between(clock.instant(), Instant.now());
+            clock.advance(behind.compareTo(STEP) < 0 ? STEP : behind);
+        }
+
+        @Override
+        public synchronized Instant instant() {
+            last = latest(last.plus(LEAST), latest(clock.instant(), Instant.now()));
+            return last;
+        }
+
+        private static Instant latest(Instant one, Instant other) {
+            return one.isAfter(other) ? one : other;
+        }
+
+        @Override
+        public long nanos() {
+            return clock.nanos();
+        }
+
+        @Override
+        public void waitOn(Object monitor, long nanos) throws InterruptedException {
+            clock.waitOn(monitor, nanos);
+        }
+
+        @Override
+        public boolean await(CountDownLatch latch, long nanos) throws InterruptedException {
+            return clock.await(latch, nanos);
+        }
+
+        @Override
+        public void sleep(long nanos) throws InterruptedException {
+            clock.sleep(nanos);
         }
 
         @Override
