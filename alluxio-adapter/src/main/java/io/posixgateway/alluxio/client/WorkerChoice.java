@@ -114,7 +114,7 @@ final class WorkerChoice implements BlockLocationPolicy {
         current.leave(call);
         givenUp |= call.end();
         if (answered) {
-            current.answered();
+            current.mayHaveAnswered(began);
         } else {
             current.ended(began);
         }

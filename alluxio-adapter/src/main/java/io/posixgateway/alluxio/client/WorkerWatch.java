@@ -15,7 +15,8 @@ import java.util.concurrent.ConcurrentMap;
  * for a connection it holds locks that others need for theirs. So no more than {@value #MOST_UNANSWERED} calls go to a worker
  * that has not answered since the first of them began. Who comes later waits for the next answer, for a moment, and then reads
  * elsewhere if that is possible. A worker that was silent for long is asked by one reader now and then; any answer of it, to
- * whomever, makes it one like the others again.
+ * whomever, makes it one like the others again. What a stream had fetched before is no answer, though it ends a call: while nobody
+ * knows whether the worker lives, only what it sends counts.
  *
  * <p>Who already waits is looked after, too: when a call lasts, the worker is asked something that it can answer at once. One
  * that does not is lost: the calls that have another way are given up, and it is asked again, ever more rarely, until it
@@ -101,8 +102,14 @@ final class WorkerWatch {
         private boolean silent;
         /** Since the first call after the last answer; only when it is silent. */
         private long silentSince;
-        /** How often it has answered. */
+        /** How often it has answered, as it seemed. */
         private long answers;
+        /** How often something surely came from it. */
+        private long arrivals;
+        /** How often it has answered a question that was asked as it was in doubt. */
+        private long proofs;
+        /** The next look is sooner than planned, since a call ended. */
+        private boolean hurried;
 
         private long nextTry;
         private long tryAfter;
@@ -131,8 +138,30 @@ final class WorkerWatch {
             }
         }
 
-        /** A call was answered. */
+        /** Something came from it. */
         synchronized void answered() {
+            arrivals++;
+            renew();
+        }
+
+        /**
+         * A call ended well, perhaps with what had been fetched before.
+         *
+         * @param began what {@link #begin} said
+         */
+        synchronized void mayHaveAnswered(long began) {
+            if (!lost && !suspected) {
+                renew();
+                return;
+            }
+            ended(began);
+            if (lost && nextLook - nanoClock.nanos() > SILENT_NANOS) {
+                hurried = true;
+                lookIn(SILENT_NANOS);
+            }
+        }
+
+        private void renew() {
             answers++;
             unanswered = 0;
             silent = false;
@@ -140,9 +169,13 @@ final class WorkerWatch {
             notifyAll();
         }
 
-        /** How often it has answered. */
-        synchronized long answers() {
-            return answers;
+        private synchronized long arrivals() {
+            return arrivals;
+        }
+
+        /** How often it was in doubt and is no more: one that is noted with {@link #suspect} is over when this is higher. */
+        synchronized long proofs() {
+            return proofs;
         }
 
         /** It may be that it did not answer somebody: it is asked at once. */
@@ -188,27 +221,45 @@ final class WorkerWatch {
                 return;
             }
             boolean doubted = takeDoubt();
-            long before = answers();
-            boolean beats = !(doubted || isAnyOverdue()) || pulse.beats(address) || answers() != before;
+            long before = arrivals();
+            boolean asked = doubted || isAnyOverdue();
+            boolean answers = asked && pulse.beats(address);
             List<WorkerCall> stuck = List.of();
             boolean gone;
             synchronized (this) {
                 looking = false;
+                boolean beats = !asked || answers || arrivals != before;
                 if (!beats) {
                     beLost();
-                    pulses++;
+                    pulses += hurried ? 0 : 1;
                     stuck = List.copyOf(calls.keySet());
                 }
-                if ((doubted && beats) || (lost && pulses == MOST_PULSES)) {
-                    answered();
-                }
+                hurried = false;
+                settle(doubted && beats, answers);
                 gone = lost && silentNanos() >= GONE_NANOS;
                 planNext(beats);
             }
             stuck.forEach(call -> call.giveUp(gone));
         }
 
+        /** @param cleared it was in doubt, and something came; which may have been on its way, unless it was the answer */
+        private void settle(boolean cleared, boolean answers) {
+            boolean forgotten = lost && pulses == MOST_PULSES;
+            if (cleared || forgotten) {
+                renew();
+            }
+            if (forgotten || (cleared && answers)) {
+                proofs++;
+            } else if (cleared) {
+                suspected = true;
+                lookIn(SILENT_NANOS);
+            }
+        }
+
         private void planNext(boolean beats) {
+            if (looking) {
+                return;
+            }
             if (suspected && beats) {
                 lookIn(0);
             } else if (lost) {

@@ -23,7 +23,7 @@ final class WriteChoice implements BlockLocationPolicy {
     private final WorkerWatch watch;
     private final BlockLocationPolicy policy;
     private final Set<WorkerWatch.Worker> used = new LinkedHashSet<>(2);
-    /** And how often they had answered. */
+    /** And their proofs until then. */
     private final Map<WorkerWatch.Worker, Long> suspects = new ConcurrentHashMap<>(2);
 
     private final WorkerCall call = new WorkerCall();
@@ -58,14 +58,14 @@ final class WriteChoice implements BlockLocationPolicy {
     /** One of the workers did not answer, or could not be reached. */
     void suspect() {
         used.forEach(worker -> {
-            suspects.put(worker, worker.answers());
+            suspects.put(worker, worker.proofs());
             worker.suspect();
         });
     }
 
-    /** Have all of them answered since? Any thread. */
+    /** Have all of them answered a question since? Any thread. */
     boolean haveAnswered() {
-        return suspects.entrySet().stream().allMatch(one -> one.getKey().answers() > one.getValue());
+        return suspects.entrySet().stream().allMatch(one -> one.getKey().proofs() > one.getValue());
     }
 
     @Override

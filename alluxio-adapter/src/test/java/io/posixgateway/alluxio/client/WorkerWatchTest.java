@@ -203,12 +203,12 @@ class WorkerWatchTest {
         call.begin(true);
         worker.enter(call);
         meanwhile = () -> {
-            meanwhile = () -> assertThat(worker.answers()).isZero();
+            meanwhile = () -> assertThat(worker.proofs()).isZero();
             worker.suspect();
         };
         live(WorkerWatch.SILENT_NANOS);
         assertThat(pulses).hasValue(2);
-        assertThat(worker.answers()).isEqualTo(1);
+        assertThat(worker.proofs()).isEqualTo(1);
         worker.leave(call);
     }
 
@@ -219,7 +219,43 @@ class WorkerWatchTest {
         live(0);
         assertThat(pulses).hasValue(1);
         assertThat(worker.hangs()).isFalse();
+        assertThat(worker.proofs()).as("it may have been on its way").isZero();
+        meanwhile = () -> {};
+        beats.set(true);
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(worker.proofs()).isEqualTo(1);
         assertThat(planned).isEmpty();
+    }
+
+    /** A program that reads slowly goes on for long with what its stream has fetched. */
+    @Test
+    void whatWasFetchedBeforeIsNoAnswer() {
+        meanwhile = () -> worker.mayHaveAnswered(worker.begin());
+        worker.suspect();
+        live(0);
+        assertThat(worker.hangs()).isTrue();
+        for (int i = 0; i < 1_000; i++) {
+            worker.mayHaveAnswered(worker.begin());
+            assertThat(worker.hangs()).isTrue();
+            live(WorkerWatch.SILENT_NANOS / 100);
+        }
+        assertThat(worker.proofs()).isZero();
+        assertThat(pulses).hasValueBetween(8, 20);
+        beats.set(true);
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(worker.hangs()).as("it is asked soon, since it may be back").isFalse();
+        assertThat(worker.proofs()).isEqualTo(1);
+    }
+
+    @Test
+    void whatWasFetchedBeforeDoesNotAnswerForAWriter() {
+        WorkerCall movable = new WorkerCall();
+        movable.begin(true);
+        worker.enter(movable);
+        meanwhile = () -> worker.mayHaveAnswered(worker.begin());
+        live(WorkerWatch.SILENT_NANOS);
+        assertThat(movable.end()).isTrue();
+        worker.leave(movable);
     }
 
     @Test
