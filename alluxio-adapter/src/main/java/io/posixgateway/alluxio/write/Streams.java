@@ -63,7 +63,15 @@ final class Streams {
         } catch (StoreException e) {
             lose(draft, upload, e);
             throw e;
+        } catch (RuntimeException | Error e) {
+            // What the stream has of this piece would come before it once more.
+            lose(draft, upload, unexpected("a write into its upload", e));
+            throw e;
         }
+    }
+
+    private static StoreException unexpected(String what, Throwable cause) {
+        return new StoreException(Errno.EIO, what + " failed unexpectedly: " + cause, cause);
     }
 
     /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
@@ -137,7 +145,7 @@ final class Streams {
             throw e;
         } catch (RuntimeException | Error e) {
             // Another attempt would find the stream closed, and take that for success.
-            lose(draft, upload, new StoreException(Errno.EIO, "its upload failed unexpectedly: " + e, e));
+            lose(draft, upload, unexpected("its upload", e));
             throw e;
         }
     }

@@ -108,6 +108,18 @@ class StreamedWriteTest {
         failsWithEio(() -> mount.requests().flush(file.opened()));
     }
 
+    /** It has a part of what was to be written, which would come before it once more. */
+    @Test
+    void stream_whoseWriteFailsUnexpectedly_isLost() {
+        OpenFile file = streaming("/file");
+        mount.faults().on(StoreCall.WRITE).after(() -> {
+            throw new IllegalStateException("nobody expects this");
+        });
+        failsWithEio(() -> write(file, 3, 4));
+        failsWithEio(() -> write(file, 3, 4));
+        failsWithEio(() -> mount.requests().flush(file.opened()));
+    }
+
     /** What the sink has by then must not come before the content once more. */
     @Test
     void stream_thatFailsUnexpectedlyAsItBegins_leavesTheContentInTheSpool() {
