@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ThreadsIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int READERS = 64;
-    private static final int FILES_EACH = 40;
+    private static final int FILES_EACH = 20;
     private static final int BYTES = 19_000;
     private static final int MOST_THREADS = 64;
     /** Of one session, without those in the place of others. */
@@ -108,7 +108,7 @@ class ThreadsIT {
                 while (!reading.stream().allMatch(Future::isDone)) {
                     Map<String, Integer> now = threads(gateway.pid());
                     most = sum(now) > sum(most) ? now : most;
-                    TimeUnit.MILLISECONDS.sleep(2);
+                    TimeUnit.MILLISECONDS.sleep(5);
                 }
                 checkAll(reading);
             } finally {
