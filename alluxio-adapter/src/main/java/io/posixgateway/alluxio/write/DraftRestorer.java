@@ -144,10 +144,6 @@ final class DraftRestorer {
         // A publication since then made another file of it, of which the record does not know.
         long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
         Inode inode = table.restore(content.node(), fileId, false);
-        if (record.isMarked(Phase.UNLINKED)) {
-            inode.markUnlinked();
-            return inode;
-        }
         String path = where(inode.fileId());
         if (path == null && inode.fileId() != content.fileId()) {
             path = where(content.fileId());
@@ -156,25 +152,43 @@ final class DraftRestorer {
                 nodes.moved(inode.node(), inode.fileId());
             }
         }
-        if (path == null) {
+        if (record.isMarked(Phase.UNLINKED) && (path == null || isAnother(record.origin(), inode.fileId(), path))) {
+            inode.markUnlinked();
+        } else if (path == null) {
             LOG.warn("{} is gone from Alluxio; its changed content will be uploaded there", content.path());
             table.loose(inode, content.path());
         } else {
             checkSame(record.origin(), inode.fileId(), path);
+            keepName(record, path);
             metadata.locations().settle(inode, path);
         }
         return inode;
     }
 
-    /** An id may be that of another file since Alluxio was restored from a backup. */
-    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
-        if (origin == null || origin.fileId() != fileId) {
-            return;
+    /**
+     * That its name is taken away is noted before Alluxio is asked for that. Where the process ended in between, the file has its name,
+     * and keeps it unless the kernel sends that request again: older kernels do not, and this time it may fail.
+     */
+    private static void keepName(DraftRecord record, String path) throws StoreException {
+        if (record.isMarked(Phase.UNLINKED)) {
+            LOG.info("{} was about to lose its name when an earlier process ended, and still has it", path);
+            record.unmark(Phase.UNLINKED);
         }
-        FileStatus now = returned.at(path);
-        if (now != null && now.id() == fileId && !Returned.isSame(origin, now)) {
+    }
+
+    private void checkSame(@Nullable Origin origin, long fileId, String path) throws StoreException {
+        if (isAnother(origin, fileId, path)) {
             throw new StoreException(Errno.ESTALE, "another file, " + path + ", now has its id in Alluxio", null);
         }
+    }
+
+    /** An id may be that of another file since Alluxio was restored from a backup. */
+    private boolean isAnother(@Nullable Origin origin, long fileId, String path) throws StoreException {
+        if (origin == null || origin.fileId() != fileId) {
+            return false;
+        }
+        FileStatus now = returned.at(path);
+        return now != null && now.id() == fileId && !Returned.isSame(origin, now);
     }
 
     /**

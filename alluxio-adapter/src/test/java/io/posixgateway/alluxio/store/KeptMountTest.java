@@ -74,6 +74,65 @@ class KeptMountTest {
         }
     }
 
+    /** Kernels before Linux 6.9 do not send it again, and its program learns that it failed: what it writes then is not to be lost. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void deletion_beforeWhichTheProcessIsKilled_leavesAFileThatIsUploaded(MemoryUfs.Kind ufs) throws Exception {
+        MemoryCluster alluxio = new MemoryCluster(ufs);
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+            killed.write("/file", "before");
+            OpenFile file = killed.openToWrite("/file").write("written");
+            isKilledBefore(StoreCall.DELETE, killed, () -> killed.unlink("/file"));
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+                OpenFile same = next.inherited(file);
+                assertThat(same.readText()).isEqualTo("written");
+                same.write("WRITTEN").fsync();
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("WRITTEN");
+                same.write("at last");
+                same.close();
+                assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("at last");
+                assertThat(next.read("/file")).isEqualTo("at last");
+            }
+        }
+    }
+
+    @Test
+    void deletion_beforeWhichTheProcessIsKilled_isDoneWhenItIsSentAgain() {
+        try (MemoryMount killed = first()) {
+            OpenFile file = killed.create("/file").write("text");
+            isKilledBefore(StoreCall.DELETE, killed, () -> killed.unlink("/file"));
+            try (MemoryMount next = next(killed)) {
+                next.unlink("/file");
+                try (OpenFile same = next.inherited(file)) {
+                    assertThat(same.write("TEXT").readText()).isEqualTo("TEXT");
+                }
+                assertThat(next.list("/")).isEmpty();
+                assertThat(cluster.ufs().list("/")).isEmpty();
+            }
+        }
+    }
+
+    /** The same of a file that another one is to replace. */
+    @Test
+    void rename_beforeWhichTheProcessIsKilled_leavesATargetThatIsUploaded() {
+        try (MemoryMount killed = first()) {
+            killed.write("/other", "other");
+            OpenFile file = killed.create("/file").write("text");
+            isKilledBefore(StoreCall.RENAME, killed, () -> killed.rename("/other", "/file"));
+            try (MemoryMount next = next(killed)) {
+                next.inherited(file).close();
+                assertThat(cluster.ufs().read("/file")).asString().isEqualTo("text");
+                assertThat(next.read("/other")).isEqualTo("other");
+            }
+        }
+    }
+
+    private void isKilledBefore(StoreCall call, MemoryMount killed, Runnable change) {
+        killed.faults().on(call).before(() -> killed.killAfter(0, true, folder.resolve("left")));
+        assertThatThrownBy(change::run).isInstanceOf(FuseFailure.class);
+        assertThat(killed.isKilled()).isTrue();
+    }
+
     /** Nobody has the file open, so that no close uploads it. */
     @Test
     void truncation_whoseProcessIsKilled_isUploadedWhenItIsSentAgain() {
