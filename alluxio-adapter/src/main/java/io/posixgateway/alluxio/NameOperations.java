@@ -256,6 +256,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
+        volume.replacer.settle(volume.metadata.pathOf(directory, name));
         Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
@@ -263,7 +264,6 @@ final class NameOperations {
         if (child.isDirectory()) {
             return -Errno.EISDIR;
         }
-        volume.replacer.settle(volume.metadata.pathOf(directory, name));
         return take(child, new Place(directory, name), path -> {
             volume.drafts.completeStream(child);
             if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
@@ -288,7 +288,9 @@ final class NameOperations {
                 int names;
                 child.startGoing();
                 try {
-                    names = taking.from(volume.metadata.pathOf(place.directory, place.name));
+                    String path = volume.metadata.pathOf(place.directory, place.name);
+                    volume.replacer.settle(path); // what was in flight until now may have come to no end
+                    names = taking.from(path);
                 } finally {
                     child.endGoing();
                 }
@@ -340,6 +342,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
+        volume.replacer.settle(volume.metadata.pathOf(directory, name));
         Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
@@ -362,7 +365,7 @@ final class NameOperations {
         if (refused != 0 || (flags & ~Stat.RENAME_NOREPLACE) != 0) {
             return refused != 0 ? refused : -Errno.EINVAL;
         }
-        volume.replacer.settleFree(volume.metadata.pathOf(from.directory, from.name));
+        settle(from, to);
         Inode child = child(from.directory, from.name);
         if (child == null) {
             return -Errno.ENOENT;
@@ -381,6 +384,13 @@ final class NameOperations {
             volume.notices.askAgain(child);
         }
         return 0;
+    }
+
+    /** Before a rename: what earlier ones, whose outcome is not known, have yet to do to what is renamed, or below it. */
+    private void settle(Place from, Place to) throws StoreException {
+        String path = volume.metadata.pathOf(from.directory, from.name);
+        volume.replacer.settleFree(path);
+        volume.replacer.settle(path, volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** And the times of both directories with it. */
@@ -484,6 +494,7 @@ final class NameOperations {
     private void move(Inode child, Place from, Place to, @Nullable Inode target) throws StoreException {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
+        volume.replacer.settle(path, newPath); // as in take
         if (target != null && target.isDirectory() != child.isDirectory()) {
             int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;
             throw new StoreException(errno, newPath + " is of another kind", null);

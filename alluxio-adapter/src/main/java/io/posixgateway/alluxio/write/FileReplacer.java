@@ -324,22 +324,43 @@ public final class FileReplacer implements AutoCloseable {
     }
 
     /**
-     * Before the file of this path is deleted, which may be the only one that can take the name of what it replaces. Waits.
+     * Before what has this path is removed or renamed: it may be the only one that can take the name of what it replaces, be about to be
+     * replaced, or be a directory with either below it, where neither would be found any more. Waits.
      *
      * @throws StoreException EIO: that is not known
      */
-    public void settle(String from) throws StoreException {
-        if (isUnfinished(from)) {
+    public void settle(String path) throws StoreException {
+        settle(path, "");
+    }
+
+    /** The same; but the rename from the one path to the other is the caller's own, again. */
+    public void settle(String path, String again) throws StoreException {
+        if (unfinishedAt(path, again) != null) {
             settle();
         }
-        if (isUnfinished(from)) {
+        Renaming left = unfinishedAt(path, again);
+        if (left != null) {
             throw new StoreException(
                     Errno.EIO,
-                    from
-                            + " is not removed: it may be the only copy of the file that it was to replace, and"
-                            + " Alluxio does not answer; remove it when Alluxio answers",
+                    path + " is not removed or renamed: " + left.from()
+                            + " may be the only copy of the file that it was to" + " replace, " + left.to()
+                            + ", and Alluxio does not answer; retry when Alluxio answers",
                     null);
         }
+    }
+
+    private @Nullable Renaming unfinishedAt(String path, String again) {
+        for (Renaming renaming : unfinished.values()) {
+            boolean isSame = renaming.from().equals(path) && renaming.to().equals(again);
+            if (!isSame && (isAtOrBelow(renaming.from(), path) || isAtOrBelow(renaming.to(), path))) {
+                return renaming;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isAtOrBelow(String inner, String outer) {
+        return inner.startsWith(outer) && (inner.length() == outer.length() || inner.charAt(outer.length()) == '/');
     }
 
     /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits; as in a call to Alluxio, a signal ends that. */

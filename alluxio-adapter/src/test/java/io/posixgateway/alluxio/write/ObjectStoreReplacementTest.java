@@ -376,6 +376,70 @@ class ObjectStoreReplacementTest {
         assertThat(cluster.ufs().read("/dir/file")).asString().isEqualTo(NEW);
     }
 
+    /** It may be done at any time, and nobody would find what is in the directory by then. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void directoryRename_whileAFileBelowIsToTakeALostName_letsItTakeIt(Way way) throws Exception {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> way.replace(mount));
+        cluster.startMaster();
+        mount.rename("/dir", "/moved");
+        awaitRetries();
+        assertThat(cluster.ufs().list("/moved")).containsExactly("file");
+        assertThat(mount.list("/moved")).containsExactly("file");
+        assertThat(mount.read("/moved/file")).isEqualTo(NEW);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void directoryRemoval_whileAFileInItIsToTakeALostName_isRefused(Way way) throws Exception {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> way.replace(mount));
+        cluster.startMaster();
+        fails(Errno.ENOTEMPTY, () -> mount.rmdir("/dir"));
+        assertHolds(NEW);
+    }
+
+    /** The new content is not to come back, under a name that was taken away after it. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void unlink_ofFileThatMayYetBeReplaced_isForGood(Way way) throws Exception {
+        isLeftUnsent(way);
+        mount.unlink("/dir/file");
+        awaitRetries();
+        assertThat(mount.exists("/dir/file")).isFalse();
+        assertThat(cluster.ufs().exists("/dir/file")).isFalse();
+        assertThat(hidden()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void rename_ofFileThatMayYetBeReplaced_isForGood(Way way) throws Exception {
+        isLeftUnsent(way);
+        mount.rename("/dir/file", "/dir/elsewhere");
+        awaitRetries();
+        assertThat(mount.exists("/dir/file")).isFalse();
+        assertThat(mount.read("/dir/elsewhere")).isEqualTo(OLD);
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** Nothing of it is done, which nobody knows until the master is back. */
+    private void isLeftUnsent(Way way) {
+        mount.faults().on(StoreCall.RENAME).before(cluster::stopMaster).loseRequest();
+        fails(Errno.EIO, () -> way.replace(mount));
+        cluster.startMaster();
+    }
+
+    private void awaitRetries() throws Exception {
+        Eventually.holds("nothing is retried any more", () -> {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            return Thread.getAllStackTraces().keySet().stream()
+                    .noneMatch(thread -> thread.getName().equals("unfinished-renames"));
+        });
+        mount.dropCaches();
+        cluster.clock().advance(Duration.ofMinutes(1));
+    }
+
     /** It waits for another thread, which asks Alluxio what became of it, and Alluxio hangs: the program can be killed all the same. */
     @Test
     @Timeout(LIMIT_SECONDS)
