@@ -136,8 +136,22 @@ final class NameOperations {
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
         directory.dentries().named(made, null, name, true);
-        volume.drafts.created(made, sink, volume.factsReader.read(status, volume.freshness.nowNanos()), taken.draft);
+        try {
+            Facts facts = volume.factsReader.read(status, volume.freshness.nowNanos());
+            volume.drafts.created(made, sink, facts, taken.draft);
+        } catch (StoreException e) {
+            giveBack(new Place(directory, name), taken);
+            throw e;
+        }
         return made;
+    }
+
+    /** A file that the spool's disk has no room for, or that cannot be recorded there: nobody is to find it. */
+    private void giveBack(Place place, Taken taken) {
+        takenAway(place);
+        taken.sink.cancel();
+        volume.drafts.reservations().giveBack(taken.draft);
+        settleReservations();
     }
 
     /**
@@ -193,18 +207,22 @@ final class NameOperations {
     }
 
     private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {
-        Reservations reservations = volume.drafts.reservations();
         try {
-            return reservations.take(draft);
+            return volume.drafts.reservations().take(draft);
         } catch (StoreException e) {
             if (e.errno() == Errno.EEXIST) {
                 volume.metadata.look(directory, name);
             }
             throw e;
         } finally {
-            if (reservations.isToSettle()) {
-                volume.later(reservations::settle);
-            }
+            settleReservations();
+        }
+    }
+
+    private void settleReservations() {
+        Reservations reservations = volume.drafts.reservations();
+        if (reservations.isToSettle()) {
+            volume.later(reservations::settle);
         }
     }
 

@@ -61,6 +61,20 @@ public final class Reservations {
         }
     }
 
+    /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The draft ends. */
+    public void giveBack(NewDraft draft) {
+        DraftRecord.Content content = draft.content();
+        try {
+            undo(store, content, draft.number());
+        } catch (StoreException e) {
+            LOG.debug("{} is not given back yet: {}", content.path(), e.getMessage());
+            if (unsure.putIfAbsent(content.path(), draft) == null) {
+                return;
+            }
+        }
+        draft.abandon();
+    }
+
     private static FileSink create(Store store, DraftRecord.Content content, UUID number) throws StoreException {
         FileStatus planned = content.status();
         return store.create(content.path(), planned.mode(), planned.xattrs(), number);
