@@ -134,17 +134,20 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         } while (surely(inode, draft -> 0) == NO_DRAFT);
     }
 
-    /** Takes over the content; from then on the record counts. */
+    /** Takes over the content; from then on the record counts. A draft with a part of it would be taken for the file. */
     private void copy(Draft draft, long bytes) throws StoreException {
+        boolean isWhole = false;
         try {
             originals.copy(draft, bytes);
-        } catch (StoreException e) {
-            Facts facts = draft.facts;
-            commits.end(draft, false);
-            if (draft.inode.unlinked()) {
-                draft.inode.see(facts); // nobody else knows them
+            isWhole = true;
+        } finally {
+            if (!isWhole) {
+                Facts facts = draft.facts;
+                commits.end(draft, false);
+                if (draft.inode.unlinked()) {
+                    draft.inode.see(facts); // nobody else knows them
+                }
             }
-            throw e;
         }
     }
 

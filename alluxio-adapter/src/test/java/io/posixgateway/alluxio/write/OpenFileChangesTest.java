@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is done to a file, or to its name, while somebody has it open. */
 class OpenFileChangesTest {
@@ -44,6 +46,28 @@ class OpenFileChangesTest {
     private void assertHolds(String path, String content) {
         assertThat(cluster.ufs().read(path)).asString().isEqualTo(content);
         assertThat(mount.read(path)).isEqualTo(content);
+    }
+
+    /** What was copied by then is a part of the file, and is not to be taken for all of it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_whoseCopyFailsUnexpectedly_leavesTheFileWhole(boolean isError) {
+        String content = "0123456789".repeat(300_000);
+        mount.write("/file", content);
+        try (OpenFile file = mount.openToWrite("/file")) {
+            mount.faults().on(StoreCall.READ).nth(2).before(() -> {
+                if (isError) {
+                    throw new LinkageError("nobody expects this");
+                }
+                throw new IllegalStateException("nobody expects this");
+            });
+            assertThatThrownBy(() -> file.write("ab")).isInstanceOf(FuseFailure.class);
+            assertThat(file.lengthBytes()).isEqualTo(content.length());
+            assertThat(file.readText()).isEqualTo(content);
+            file.write("AB");
+        }
+        assertHolds("/file", "AB" + content.substring(2));
+        assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
     }
 
     /** Alluxio has it no more. */
