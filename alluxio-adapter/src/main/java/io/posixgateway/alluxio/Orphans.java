@@ -207,7 +207,7 @@ final class Orphans implements AutoCloseable {
             volume.drafts.take(one.inode);
             release(one.inode);
             volume.buryIfClosed(one.inode); // it may have been forgotten meanwhile
-        } catch (StoreException e) {
+        } catch (StoreException | RuntimeException | Error e) { // one that fails, in whatever way, stops no other
             if (held.get(one.inode.node()) == null) {
                 return; // it was
             }
@@ -216,7 +216,7 @@ final class Orphans implements AutoCloseable {
                     "A deleted file of {} bytes, which a bind mount or descriptor still references, is lost when this"
                             + " process ends: {}",
                     one.inode.facts() == null ? 0 : one.inode.facts().lengthBytes(),
-                    e.getMessage());
+                    e instanceof StoreException ? e.getMessage() : e.toString());
         }
     }
 

@@ -17,8 +17,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -227,6 +229,32 @@ class OrphanTest {
                 }
                 awaitNothingLeft(next);
             }
+        }
+    }
+
+    /** One that fails in a way that nobody expects stops no other, and not the thread that copies them. */
+    @Test
+    void boundFiles_ofWhichOneFailsUnexpectedly_areCopiedButForThat() throws InterruptedException {
+        try (MemoryMount mount = first()) {
+            Volume volume = mount.fileSystem().volume;
+            AtomicInteger copies = new AtomicInteger();
+            volume.drafts.readFrom(inode -> {
+                if (copies.incrementAndGet() == 1) {
+                    throw new LinkageError("nobody expects this");
+                }
+                return volume.orphans.open(inode);
+            });
+            List<Bound> bound = new ArrayList<>();
+            for (String path : List.of("/one", "/two", "/three")) {
+                mount.write(path, "text");
+                bound.add(mount.bind(path));
+                mount.unlink(path);
+            }
+            Eventually.holds("the others are in the spool", () -> {
+                cluster.clock().advance(Duration.ofSeconds(1));
+                return mount.fileSystem().counts().changedFiles() == 2;
+            });
+            bound.forEach(Bound::close);
         }
     }
 

@@ -126,8 +126,22 @@ final class Doubtful implements AutoCloseable {
     }
 
     private void look() {
-        all.removeIf(this::isDone);
+        all.removeIf(this::isDoneOrKept);
         lookForRevived();
+    }
+
+    /** One that fails in a way that nobody expects stops no other. */
+    private boolean isDoneOrKept(Kept kept) {
+        try {
+            return isDone(kept);
+        } catch (RuntimeException | Error e) {
+            LOG.error(
+                    "Whether {} is safe cannot be determined yet",
+                    kept.record.content().path(),
+                    e);
+            kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
+            return false;
+        }
     }
 
     private void lookForRevived() {

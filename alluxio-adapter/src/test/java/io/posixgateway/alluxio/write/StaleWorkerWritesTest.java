@@ -110,6 +110,32 @@ class StaleWorkerWritesTest {
         }
     }
 
+    /** Whatever befalls one of them, and the thread that looks at all. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_pastStoppedWorker_isPublishedAgainThoughAnotherFailsUnexpectedly(boolean isError) throws Exception {
+        cluster.lateWritesRemove(true);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.rename("/file", "/broken");
+            mount.write("/file", "second");
+            assertThat(spooled(mount.folder())).as("kept").hasSize(2);
+            mount.faults().on(StoreCall.STATUS).at("/broken").always().before(() -> {
+                if (isError) {
+                    throw new LinkageError("nobody expects this");
+                }
+                throw new IllegalStateException("nobody expects this");
+            });
+            near.resume();
+            assertThat(published("/file")).as("the worker undid it").isEmpty();
+            Eventually.holds("it is published again", () -> {
+                clock.advance(LOOK);
+                return published("/file").equals("second");
+            });
+        }
+    }
+
     @Test
     void write_pastStoppedWorker_staysInSpoolWhileTheWorkerIsStopped() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
