@@ -52,7 +52,9 @@ final class LastUploads {
                 try {
                     upload.run(draft);
                     uploaded();
-                } catch (StoreException e) {
+                } catch (StoreException
+                        | RuntimeException
+                        | Error e) { // one that fails, in whatever way, stops no other
                     kept.add(kept(draft, e));
                 }
             }
@@ -64,13 +66,15 @@ final class LastUploads {
     }
 
     /** Counts it, too, for the exit code of the command that serves the mount. Returns what to log of it. */
-    private String kept(Draft draft, StoreException failure) {
+    private String kept(Draft draft, Throwable failure) {
         Path content = draft.spool.file();
         boolean stays = !draft.is(Phase.LOST) && Files.exists(content);
         folder.failedAtEnd(draft.path(), stays ? content : null);
-        String why = draft.path() + " could not be uploaded at the end: " + failure.getMessage();
+        String why = draft.path() + " could not be uploaded at the end: "
+                + (failure instanceof StoreException ? failure.getMessage() : failure);
         return stays
-                ? why + ". Its content stays in " + content + " (" + draft.spool.lengthBytes()
+                ? why + ". Its content stays in " + content + " ("
+                        + draft.spool.lengthBytes()
                         + " bytes): once Alluxio answers, mount it again, copy that file to its path, and delete it"
                 : why;
     }

@@ -243,4 +243,24 @@ class OpenFileChangesTest {
             return files.findAny().orElseThrow();
         }
     }
+
+    /** One that fails in a way that nobody expects stops no other, and is named. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unmount_whoseUploadFailsUnexpectedly_uploadsTheOthers(boolean isError) {
+        mount.create("/one").write("content");
+        mount.create("/other").write("content");
+        mount.create("/third").write("content");
+        mount.faults().on(StoreCall.COMPLETE).nth(1).before(() -> {
+            if (isError) {
+                throw new LinkageError("nobody expects this");
+            }
+            throw new IllegalStateException("nobody expects this");
+        });
+        mount.close();
+        assertThat(cluster.ufs().list("/"))
+                .filteredOn(name -> !name.startsWith("."))
+                .hasSize(2);
+        assertThat(mount.fileSystem().failedAtEnd()).hasSize(1);
+    }
 }
