@@ -100,7 +100,8 @@ class ShutdownTest {
             assertThat(log.with("could not be uploaded at the end"))
                     .hasSize(FILES)
                     .allSatisfy(line -> assertThat(line)
-                            .contains("Its content stays in " + folder, "copy that file to its path, and delete it"));
+                            .contains("Its content stays in " + folder, "copy that file to its path, and delete it")
+                            .containsPattern("\\(1[78] bytes\\)"));
         }
         for (int i = 0; i < FILES; i++) {
             assertThat(kept()).contains(content(i));

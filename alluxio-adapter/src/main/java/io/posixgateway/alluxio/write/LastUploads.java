@@ -74,7 +74,7 @@ final class LastUploads {
                 + (failure instanceof StoreException ? failure.getMessage() : failure);
         return stays
                 ? why + ". Its content stays in " + content + " ("
-                        + draft.spool.lengthBytes()
+                        + content.toFile().length()
                         + " bytes): once Alluxio answers, mount it again, copy that file to its path, and delete it"
                 : why;
     }
