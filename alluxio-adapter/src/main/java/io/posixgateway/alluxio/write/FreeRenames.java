@@ -108,7 +108,10 @@ final class FreeRenames {
 
     /** The same of the one from this path, if there is one. */
     void settle(String from) {
-        inherited.computeIfPresent(from, (key, renaming) -> isSettled(renaming) ? null : renaming);
+        Renaming renaming = inherited.get(from);
+        if (renaming != null && isSettled(renaming)) { // under no lock of the map: renames of other files meet it
+            inherited.remove(from, renaming);
+        }
     }
 
     private boolean isSettled(Renaming renaming) {

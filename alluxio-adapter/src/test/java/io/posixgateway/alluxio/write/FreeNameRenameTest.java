@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -13,13 +14,16 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A file is renamed to a name that nobody has, where that is a copy, and the master is lost meanwhile: it has one name then. */
 class FreeNameRenameTest {
@@ -150,5 +154,33 @@ class FreeNameRenameTest {
         cluster.ufs().write("/dir/free", "of another client".getBytes(UTF_8));
         mount.rename("/dir/file", "/dir/free");
         assertHasOnly("free");
+    }
+
+    /** The hashes of their paths are the same. */
+    @Test
+    void rename_besideOneOfAnEarlierProcessForWhichAlluxioHangs_doesNotWait(@TempDir Path folder) throws Exception {
+        assertThat("/dir/Aa".hashCode()).isEqualTo("/dir/BB".hashCode());
+        MemoryStore client = cluster.connect();
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null)) {
+            killed.write("/dir/Aa", "one");
+            killed.write("/dir/BB", "other");
+            killed.faults().on(StoreCall.RENAME).before(() -> killed.killAfter(0, true, folder.resolve("left")));
+            assertThatThrownBy(() -> killed.rename("/dir/Aa", "/dir/free")).isInstanceOf(FuseFailure.class);
+            assertThat(killed.isKilled()).isTrue();
+            StoreFaults.Held hangs =
+                    client.faults().on(StoreCall.STATUS).at("/dir/Aa").hold();
+            try (MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("next"), killed)) {
+                AsyncCall waits = AsyncCall.start(() -> next.rename("/dir/Aa", "/dir/free"));
+                hangs.await();
+                AsyncCall passes = AsyncCall.start(() -> next.rename("/dir/BB", "/dir/moved"));
+                Eventually.holds("it is renamed", () -> cluster.ufs().exists("/dir/moved"));
+                hangs.open();
+                passes.await();
+                waits.await();
+                assertThat(next.read("/dir/free")).isEqualTo("one");
+            } finally {
+                hangs.open();
+            }
+        }
     }
 }
