@@ -7,11 +7,13 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +60,9 @@ final class HiddenCleanup {
         private final KnownAlluxio alluxio;
         private final boolean mayBeOpen;
         private final long beganNanos = volume.clock.nanos();
+        /** Held while Alluxio is asked, for as long as that takes. Guards what follows. */
+        private final ReentrantLock looking = new ReentrantLock();
+
         private boolean known;
         private List<HiddenFiles.Hidden> left = List.of();
 
@@ -66,7 +71,30 @@ final class HiddenCleanup {
             this.mayBeOpen = mayBeOpen;
         }
 
-        private synchronized boolean isDone() throws StoreException {
+        private boolean isDone() throws StoreException {
+            lock();
+            try {
+                return isDoneNow();
+            } finally {
+                looking.unlock();
+            }
+        }
+
+        /** Another thread may be looking, and Alluxio hang: as in a call to it, a signal ends that. */
+        private void lock() throws StoreException {
+            RemoteCalls remote = RemoteCalls.ofThread();
+            remote.begin();
+            try {
+                looking.lockInterruptibly();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StoreException(Errno.EINTR, "Interrupted while hidden files are looked at", e);
+            } finally {
+                remote.end();
+            }
+        }
+
+        private boolean isDoneNow() throws StoreException {
             if (!known) {
                 alluxio.record(false);
                 if (alluxio.difference() != null) {

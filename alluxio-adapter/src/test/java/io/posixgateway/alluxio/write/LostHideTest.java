@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -11,8 +12,11 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.wire.Opcode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -105,5 +109,47 @@ class LostHideTest {
         }
         assertThat(file.opened()).isNotNull();
         killed.close();
+    }
+
+    /** It waits for the thread that removes what an earlier process hid, while Alluxio hangs: its program can be killed all the same. */
+    @Test
+    void unlink_whileHiddenFilesAreRemoved_endsWhenItsProgramIsKilled() throws Exception {
+        MemoryMount killed = first();
+        killed.write("/dir/other", "other");
+        OpenFile file = killed.open("/dir/file");
+        killed.unlink("/dir/file");
+        killed.kill();
+        killed.leaveTo(folder.resolve("next"));
+        MemoryStore client = cluster.connect();
+        StoreFaults.Held hangs = client.faults().on(StoreCall.DELETE).hold();
+        try (MemoryMount next =
+                MemoryMount.of(client).in(folder.resolve("next")).open()) {
+            hangs.await();
+            OpenFile other = next.open("/dir/other");
+            client.faults()
+                    .on(StoreCall.RENAME)
+                    .before(() -> cluster.ufs().delete("/dir/other"))
+                    .loseRequest();
+            AsyncCall unlinking = AsyncCall.start(() -> next.unlink("/dir/other"));
+            Eventually.holds(
+                    "it waits", () -> next.requests().underWay(0).stream().anyMatch(LostHideTest::waits));
+            next.requests().interrupt(unlinking.thread());
+            assertThat(unlinking.awaitErrno()).isIn(Errno.EIO, Errno.EINTR);
+            hangs.open();
+            other.close();
+        } finally {
+            hangs.open();
+        }
+        assertThat(file.opened()).isNotNull();
+        killed.close();
+    }
+
+    private static boolean waits(RequestUnderWay request) {
+        Thread thread = request.thread();
+        return request.opcode() == Opcode.UNLINK
+                && thread != null
+                && (thread.getState() == Thread.State.BLOCKED || thread.getState() == Thread.State.WAITING)
+                && Stream.of(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals("hiddenBefore"));
     }
 }
