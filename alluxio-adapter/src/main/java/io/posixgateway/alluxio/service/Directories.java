@@ -16,9 +16,11 @@ public final class Directories {
     private static final int DEFAULT_MODE = 0755;
 
     private final AlluxioVolumes source;
+    private final FoldersInUse inUse;
 
     public Directories(AlluxioVolumes source) {
         this.source = source;
+        this.inUse = new FoldersInUse(source.clock());
     }
 
     /** An entry of a folder. */
@@ -32,7 +34,7 @@ public final class Directories {
      */
     public boolean make(Cluster cluster, String path, int mode, String volume) throws ServiceException {
         int bits = mode == 0 ? DEFAULT_MODE : mode & 07777;
-        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).make(path, bits, volume));
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store, inUse).make(path, bits, volume));
     }
 
     /**
@@ -41,7 +43,7 @@ public final class Directories {
      * @param volume whose folder alone it may be; empty: anybody's
      */
     public boolean remove(Cluster cluster, String path, boolean recursive, String volume) throws ServiceException {
-        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).remove(path, recursive, volume));
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store, inUse).remove(path, recursive, volume));
     }
 
     /**
@@ -50,7 +52,7 @@ public final class Directories {
      * @param volume whose folder alone it may be; empty: anybody's
      */
     public boolean rename(Cluster cluster, String path, String newPath, String volume) throws ServiceException {
-        return with(cluster, (tree, store) -> new VolumeFolders(tree, store).rename(path, newPath, volume));
+        return with(cluster, (tree, store) -> new VolumeFolders(tree, store, inUse).rename(path, newPath, volume));
     }
 
     public List<Entry> list(Cluster cluster, String path) throws ServiceException {

@@ -29,19 +29,33 @@ final class VolumeFolders {
 
     private final FileTree tree;
     private final Store store;
+    private final FoldersInUse inUse;
 
-    VolumeFolders(FileTree tree, Store store) {
+    /** @param inUse of all calls of this process */
+    VolumeFolders(FileTree tree, Store store, FoldersInUse inUse) {
         this.tree = tree;
         this.store = store;
+        this.inUse = inUse;
+    }
+
+    /** Others may make, or take, a folder that is nobody's at the same time. */
+    private boolean alone(String path, String volume, FoldersInUse.Work work) throws IOException {
+        List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
+        return volume.isEmpty() ? work.run() : inUse.alone(store.cluster() + stored(names, names.size()), work);
     }
 
     /**
      * Makes a folder and those above it; false: it was there.
      *
      * @param volume whose folder alone it is to be; empty: nobody's
-     * @throws TreeException EEXIST: the folder, or one above it, goes with another volume, or is there and nobody's
+     * @throws TreeException EEXIST: the folder, or one above it, goes with another volume, or is there and nobody's; EBUSY: another call
+     *     is at it
      */
     boolean make(String path, int mode, String volume) throws IOException {
+        return alone(path, volume, () -> makeAlone(path, mode, volume));
+    }
+
+    private boolean makeAlone(String path, int mode, String volume) throws IOException {
         refuseOthers(path, volume);
         boolean changed = volume.isEmpty() ? tree.makeDirectory(path, mode) : makeMarked(path, mode, volume);
         try { // again: of two that are made at the same time, one above the other, one sees the other
@@ -89,14 +103,22 @@ final class VolumeFolders {
         return false; // whose it is was looked at before, and will be again
     }
 
-    /** Removes a volume's own folder; false: there is none. */
+    /**
+     * Removes a volume's own folder; false: there is none.
+     *
+     * @throws TreeException EBUSY: another call is at it
+     */
     boolean remove(String path, boolean recursive, String volume) throws IOException {
-        return !isAnothers(path, volume) && tree.removeDirectory(path, recursive);
+        return alone(path, volume, () -> !isAnothers(path, volume) && tree.removeDirectory(path, recursive));
     }
 
-    /** Renames a volume's own folder; false: done before. */
+    /**
+     * Renames a volume's own folder; false: done before.
+     *
+     * @throws TreeException EBUSY: another call is at it
+     */
     boolean rename(String path, String newPath, String volume) throws IOException {
-        return !isAnothers(path, volume) && tree.rename(path, newPath);
+        return alone(path, volume, () -> !isAnothers(path, volume) && tree.rename(path, newPath));
     }
 
     /**

@@ -5,14 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class VolumeFoldersTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final MemoryStore store = cluster.connect();
+    private final FoldersInUse inUse = new FoldersInUse(cluster.clock());
 
     private interface Work<T> {
         T on(VolumeFolders folders) throws IOException;
@@ -30,7 +34,7 @@ class VolumeFoldersTest {
     /** As the service does: a file system for each call. */
     private <T> T with(MemoryStore client, Work<T> work) throws IOException {
         try (MemoryMount mount = MemoryMount.of(client).open()) {
-            return work.on(new VolumeFolders(new FileTree(mount.fileSystem(), NameCodec.ESCAPED), client));
+            return work.on(new VolumeFolders(new FileTree(mount.fileSystem(), NameCodec.ESCAPED), client, inUse));
         }
     }
 
@@ -137,5 +141,47 @@ class VolumeFoldersTest {
         fails(Errno.EEXIST, "belongs to the volume id-1", () -> make("/a/b", "id-2"));
         assertThat(exists("/a/b")).isFalse();
         assertThat(remove("/a", "id-1")).isTrue();
+    }
+
+    /**
+     * Whoever waited for the first has given up, and calls again. Were the folder removed by that, its name could be the next volume's
+     * before the first goes on, which would remove what that has.
+     */
+    @Test
+    void remove_whileAnotherCallRemovesTheFolder_isRefused() throws Exception {
+        make("/k/one", "id-1");
+        file("/k/one/a");
+        file("/k/one/b");
+        MemoryStore slow = cluster.connect();
+        StoreFaults.Held hangs = slow.faults().on(StoreCall.DELETE).hold();
+        AsyncCall first = AsyncCall.start(() -> with(slow, folders -> folders.remove("/k/one", true, "id-1")));
+        hangs.await();
+        try {
+            fails(Errno.EBUSY, "is in progress; retry when", () -> remove("/k//one/", "id-1"));
+            fails(Errno.EBUSY, "is in progress; retry when", () -> archive("/k/one", "id-1"));
+            fails(Errno.EBUSY, "is in progress; retry when", () -> make("/k/one", "id-2"));
+        } finally {
+            hangs.open();
+        }
+        first.await();
+        assertThat(make("/k/one", "id-2")).isTrue();
+        file("/k/one/b");
+        assertThat(remove("/k/one", "id-1")).isFalse();
+        assertThat(exists("/k/one/b")).isTrue();
+    }
+
+    @Test
+    void remove_thatAlluxioNeverAnswers_isEndedByTheNext() throws Exception {
+        make("/k/one", "id-1");
+        file("/k/one/a");
+        MemoryStore slow = cluster.connect();
+        StoreFaults.Held hangs = slow.faults().on(StoreCall.DELETE).hold();
+        AsyncCall first = AsyncCall.start(() -> with(slow, folders -> folders.remove("/k/one", true, "id-1")));
+        hangs.await();
+        cluster.clock().advance(Duration.ofMinutes(2));
+        fails(Errno.EBUSY, "is in progress; retry when", () -> remove("/k/one", "id-1"));
+        assertThatThrownBy(first::await).isInstanceOf(TreeException.class);
+        assertThat(remove("/k/one", "id-1")).isTrue();
+        assertThat(exists("/k/one")).isFalse();
     }
 }
