@@ -67,7 +67,7 @@ func Parse(text string) (Table, error) {
 // parseLine reads "ID PARENT MAJ:MIN ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPEROPTIONS".
 func parseLine(line string) (Mount, error) {
 	own, super, found := strings.Cut(line, " - ")
-	fields, superFields := strings.Fields(own), strings.Split(super, " ")
+	fields, superFields := strings.Split(own, " "), strings.Split(super, " ")
 	if !found || len(fields) < 6 || len(superFields) < 2 {
 		return Mount{}, fmt.Errorf("mountinfo: line %q is not valid", line)
 	}

@@ -35,6 +35,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The kernel escapes space, tab, newline and backslash alone. Whoever makes a folder in a volume names it as he likes, and a subPath of a
+// pod shows that name as the root of a mount.
+func TestParseTakesNoNameApart(t *testing.T) {
+	for _, odd := range []string{"\v", "\f", "\r", "\u0085", "\u00a0", "\u2003"} {
+		table, err := Parse("40 27 0:60 / /pods/victim rw - fuse.posix-gateway pv rw\n" +
+			"41 27 0:61 /a" + odd + "/pods/victim /pods/other ro - fuse.posix-gateway vol rw\n" +
+			"42 27 0:62 / /b" + odd + "ro rw - tmpfs tmpfs rw\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if victim, _ := table.At("/pods/victim"); victim.ID != 40 {
+			t.Errorf("a name with %q says where another mount is: got %+v", odd, victim)
+		}
+		if other, found := table.At("/pods/other"); !found || other.Root != "/a"+odd+"/pods/victim" || !other.ReadOnly() {
+			t.Errorf("the mount of a name with %q: got %+v, %v", odd, other, found)
+		}
+		if mount, found := table.At("/b" + odd + "ro"); !found || mount.ReadOnly() {
+			t.Errorf("the mount at a name with %q: got %+v, %v", odd, mount, found)
+		}
+	}
+}
+
 func TestParseRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	for _, line := range []string{"", "1 2 3", "x 27 0:20 / /sys rw - sysfs sysfs rw", "1 y 0:20 / /sys rw - sysfs sysfs rw"} {
 		if _, err := Parse(line + "\n"); err == nil || !strings.Contains(err.Error(), "mountinfo") {
