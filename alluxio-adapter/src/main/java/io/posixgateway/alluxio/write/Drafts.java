@@ -249,8 +249,9 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
     public int change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
         return with(inode, true, draft -> {
-            draft.facts = reader.read(edit.of(draft.facts), draft.facts.fetchedNanos());
-            draft.change(draft.facts.raw(), givesTime);
+            Facts changed = reader.read(edit.of(draft.facts), draft.facts.fetchedNanos());
+            draft.change(changed.raw(), givesTime); // where that cannot be recorded, nothing is changed
+            draft.facts = changed;
             return 0;
         });
     }

@@ -21,12 +21,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The spool's disk takes the spool file of a new file, but not what is recorded once its name is taken in Alluxio: the name is free again. */
-class UnrecordedCreationTest {
+/** The disk of the spool takes no record of a change: nothing is changed, and a name that was taken in Alluxio is free again. */
+class UnrecordedChangeTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final Path volume;
 
-    UnrecordedCreationTest(@TempDir Path folder) {
+    UnrecordedChangeTest(@TempDir Path folder) {
         this.volume = folder.resolve("volume");
     }
 
@@ -98,6 +98,24 @@ class UnrecordedCreationTest {
                     .isInstanceOf(FuseFailure.class);
             Eventually.holds("nothing is left", () -> files(".*").isEmpty());
             assertNothingIsLeft(mount);
+        }
+    }
+
+    /** Of a file that is being written: with its content, what was refused would go to Alluxio. */
+    @Test
+    void chmod_thatCannotBeRecorded_changesNothing() throws Exception {
+        try (MemoryMount mount = mount()) {
+            mount.create("/file").write("text").close();
+            long node = mount.lookup("/file").id();
+            MemoryMount.OpenFile file = mount.openToWrite("/file").write("TEXT");
+            for (Path record : files("\\.draft")) {
+                Files.createDirectory(Path.of(record + ".new"));
+                Files.createFile(Path.of(record + ".new", "in-the-way"));
+            }
+            assertThatThrownBy(() -> mount.requests().chmod(node, 0666)).isInstanceOf(FuseFailure.class);
+            assertThat(mount.stat("/file").mode() & 0777).isEqualTo(0644);
+            file.close();
+            assertThat(cluster.connect().status("/file").mode()).isEqualTo(0644);
         }
     }
 }
