@@ -20,6 +20,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/keylock"
+	"posixgateway.io/csi/internal/mountinfo"
 	"posixgateway.io/csi/internal/orphans"
 )
 
@@ -69,6 +70,13 @@ func (s *session) close() {
 	keeperapi.CloseAll([]*os.File{s.fuse, s.memory})
 }
 
+// isBelow: its mount is where it was made, whatever was mounted over it since.
+func (s *session) isBelow(table mountinfo.Table) bool {
+	return slices.ContainsFunc(table.OfDevice(s.device, keeperapi.FSType), func(mount mountinfo.Mount) bool {
+		return mount.MountPoint == s.mountPoint
+	})
+}
+
 // New makes a keeper without sessions. generation names it and its successors.
 func New(generation string) *Keeper {
 	return &Keeper{
@@ -92,7 +100,8 @@ func (k *Keeper) find(id string) *session {
 	return k.sessions[id]
 }
 
-// mount makes a session, or finds it made. A session whose mount somebody else removed is made anew.
+// mount makes a session, or finds it made. A session whose mount somebody else removed is made anew; one whose mount is covered stays, as
+// programs may use it.
 func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 	if err := request.Check(); err != nil {
 		return false, err
@@ -107,8 +116,13 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 		if err != nil {
 			return false, failed(err)
 		}
-		if top, found := table.At(old.mountPoint); found && top.Device == old.device {
+		top, found := table.At(old.mountPoint)
+		switch {
+		case found && top.Device == old.device:
 			return true, nil
+		case found && old.isBelow(table):
+			return false, keeperapi.Errorf(keeperapi.Failed,
+				"a mount of type %s covers session %s at %s: unmount that first", top.FSType, old.id, old.target)
 		}
 		k.forget(old)
 	}

@@ -105,6 +105,28 @@ func TestAMountThatSomebodyElseRemovedIsMadeAnew(t *testing.T) {
 	}
 }
 
+func TestAMountThatIsCoveredKeepsItsSession(t *testing.T) {
+	system := &fakeSystem{}
+	k := system.keeper()
+	if _, err := k.mount(request("a")); err != nil {
+		t.Fatal(err)
+	}
+	before := k.find("a")
+	system.table = append(system.table, mountinfo.Mount{ID: 99, Parent: 1, Device: "0:tmpfs", MountPoint: "/mnt/a", FSType: "tmpfs"})
+	_, err := k.mount(request("a"))
+	wantCode(t, err, keeperapi.Failed)
+	if !strings.Contains(err.Error(), "tmpfs") {
+		t.Errorf("it does not say what is in the way: %v", err)
+	}
+	if k.find("a") != before {
+		t.Fatal("programs that use the mount lose it with their gateway")
+	}
+	system.table = system.table[:1]
+	if existing, err := k.mount(request("a")); !existing || err != nil {
+		t.Fatal(existing, err)
+	}
+}
+
 func TestAFailedMountLeavesNothing(t *testing.T) {
 	for _, step := range []string{"fuse", "memory", "mount"} {
 		k := (&fakeSystem{fail: map[string]error{step: syscall.EPERM}}).keeper()
