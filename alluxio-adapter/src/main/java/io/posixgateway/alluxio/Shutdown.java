@@ -25,7 +25,7 @@ final class Shutdown {
         volume.drafts.close();
         volume.metadata.times().close();
         volume.hiddenCleanup.removeAll(alluxio);
-        closeLists();
+        volume.journal.close();
         closeCaches();
         try {
             closeClient().join(GOODBYE_MILLIS);
@@ -42,18 +42,12 @@ final class Shutdown {
         volume.orphans.leave();
         volume.drafts.leave();
         volume.metadata.times().leave();
-        closeLists();
+        volume.journal.close();
         if (kept != null) {
             kept.close();
         }
         closeCaches();
         closeClient();
-    }
-
-    private void closeLists() {
-        volume.hidden.close();
-        volume.replacer.close();
-        volume.unfinished.renames().close();
     }
 
     private void closeCaches() {

@@ -27,6 +27,7 @@ import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DraftRecovery;
 import io.posixgateway.alluxio.write.Drafts;
@@ -81,6 +82,7 @@ final class Volume implements AutoCloseable {
     final Privileges privileges = new Privileges(this);
     final Drafts drafts;
     final SpoolFolder spool;
+    final VolumeJournal journal;
     final HiddenFiles hidden;
     final DirectoryRename.Notes unfinished;
     final FileReplacer replacer;
@@ -132,15 +134,15 @@ final class Volume implements AutoCloseable {
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
         this.spool = new SpoolFolder(lists, options.spoolBytes(), options.spoolFreeBytes(), kept != null, clock);
-        this.hidden = new HiddenFiles(lists, store.cluster(), kept != null);
-        RenameLog renames = new RenameLog(lists, store.cluster(), kept != null);
+        this.journal = kept == null ? VolumeJournal.shared(lists, store.cluster()) : kept.journal();
+        this.hidden = new HiddenFiles(journal);
+        RenameLog renames = new RenameLog(journal);
         this.replacer = new FileReplacer(store, clock, retries, table, factsReader, renames, hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer);
         this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
-        this.unfinished =
-                new DirectoryRename.Notes(nodes, new DirectoryRenameLog(lists, store.cluster(), kept != null));
+        this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
@@ -175,6 +177,7 @@ final class Volume implements AutoCloseable {
         DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
         boolean unfinished = replacer.inherit();
         boolean waits = recovery.begin(goesOn, drafts) || unfinished;
+        drafts.withheld().add(journal, table);
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {

@@ -1,15 +1,13 @@
 package io.posixgateway.alluxio.recovery;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.nio.file.Path;
+import io.posixgateway.alluxio.recovery.JournalFrame.Subject;
+import java.util.List;
 
 /**
- * Renames of directories, file by file, that began and did not end: this process's, and those that earlier ones left. Each is written
- * into a {@link ProcessList} before anything is made, and taken off when the old name is gone. Any thread.
+ * Renames of directories, file by file, that began and did not end: this process's, and those that earlier ones left. Each is recorded
+ * before anything is made, and taken off when the old name is gone. Any thread.
  */
-public final class DirectoryRenameLog extends ProcessList<DirectoryRenameLog.Moving> {
+public final class DirectoryRenameLog extends JournalList<DirectoryRenameLog.Moving> {
     /**
      * One rename of a directory.
      *
@@ -18,25 +16,22 @@ public final class DirectoryRenameLog extends ProcessList<DirectoryRenameLog.Mov
      */
     public record Moving(String from, String to) {}
 
-    /** Makes nothing yet. The parameters are those of {@link ProcessList}. */
-    public DirectoryRenameLog(Path folder, String cluster, boolean own) {
-        super(folder, "directories", cluster, own);
+    public DirectoryRenameLog(VolumeJournal journal) {
+        super(journal, Journal.Kind.DIRECTORY_RENAME);
     }
 
     @Override
-    String key(Moving moving) {
-        return moving.from();
+    Subject subject(Moving moving) {
+        return Subject.NONE;
     }
 
     @Override
-    void write(Moving moving, DataOutputStream out) throws IOException {
-        out.writeUTF(moving.from());
-        out.writeUTF(moving.to());
+    List<String> texts(Moving moving) {
+        return List.of(moving.from(), moving.to());
     }
 
     @Override
-    Moving read(DataInputStream in) throws IOException {
-        String from = in.readUTF();
-        return new Moving(from, in.readUTF());
+    Moving entry(Subject subject, List<String> texts) {
+        return new Moving(texts.get(0), texts.get(1));
     }
 }

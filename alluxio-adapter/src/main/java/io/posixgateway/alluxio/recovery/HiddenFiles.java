@@ -1,17 +1,15 @@
 package io.posixgateway.alluxio.recovery;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.nio.file.Path;
+import io.posixgateway.alluxio.recovery.JournalFrame.Subject;
+import java.util.List;
 
 /**
  * The hidden files that this process has in Alluxio: open files that were deleted, and content on its way to a name.
  *
- * <p>Each is written into a {@link ProcessList} before it is made, and taken off when it is gone. The next process that uses the folder
- * removes what stands in the list. So a hidden file of another node, or of a living process, is never touched. Any thread.
+ * <p>Each is recorded before it is made, and taken off when it is gone. The next process of the volume removes what stands in the list. So
+ * a hidden file of another node, or of a living process, is never touched. Any thread.
  */
-public final class HiddenFiles extends ProcessList<HiddenFiles.Hidden> {
+public final class HiddenFiles extends JournalList<HiddenFiles.Hidden> {
     /**
      * One hidden file.
      *
@@ -21,28 +19,23 @@ public final class HiddenFiles extends ProcessList<HiddenFiles.Hidden> {
      */
     public record Hidden(String path, long fileId, long node) {}
 
-    /** Makes nothing yet. The parameters are those of {@link ProcessList}. */
-    public HiddenFiles(Path folder, String cluster, boolean own) {
-        super(folder, "hidden", cluster, own);
+    public HiddenFiles(VolumeJournal journal) {
+        super(journal, Journal.Kind.HIDDEN);
     }
 
     @Override
-    String key(Hidden hidden) {
-        return hidden.path();
+    Subject subject(Hidden hidden) {
+        return new Subject(hidden.node(), hidden.fileId());
     }
 
     @Override
-    void write(Hidden hidden, DataOutputStream out) throws IOException {
-        out.writeLong(hidden.fileId());
-        out.writeLong(hidden.node());
-        out.writeUTF(hidden.path());
+    List<String> texts(Hidden hidden) {
+        return List.of(hidden.path());
     }
 
     @Override
-    Hidden read(DataInputStream in) throws IOException {
-        long fileId = in.readLong();
-        long node = in.readLong();
-        return new Hidden(in.readUTF(), fileId, node);
+    Hidden entry(Subject subject, List<String> texts) {
+        return new Hidden(texts.get(0), subject.fileId(), subject.node());
     }
 
     /** The deleted file of this node is gone, wherever it was. */

@@ -195,11 +195,17 @@ public final class NodeLog {
         pair.clear().putLong(node).putLong(fileId).flip();
         long before = open.position();
         try {
-            reserve.write(open, pair);
+            reserve.write(() -> writeAll(open, pair));
             told = false;
         } catch (IOException e) {
             open.truncate(before);
             throw e;
+        }
+    }
+
+    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
         }
     }
 

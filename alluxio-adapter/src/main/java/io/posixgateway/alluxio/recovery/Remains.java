@@ -17,7 +17,6 @@ import java.util.stream.Stream;
  */
 final class Remains {
     private static final Pattern SPOOL = Pattern.compile("spool-\\d+");
-    private static final Pattern LIST = Pattern.compile("(hidden|renames|moves|directories)-.*");
     /** So many a message names. */
     private static final int MOST_NAMED = 3;
 
@@ -32,8 +31,7 @@ final class Remains {
 
     /** Does the next session act by this file? It is of one Alluxio alone, then. */
     static boolean isRecord(Path file) {
-        String name = file.getFileName().toString();
-        return name.endsWith(DraftRecord.SUFFIX) || LIST.matcher(name).matches();
+        return file.toString().endsWith(DraftRecord.SUFFIX) || VolumeJournal.isOne(file);
     }
 
     /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
@@ -80,7 +78,7 @@ final class Remains {
         if (SPOOL.matcher(name).matches()) {
             return Files.size(file) == 0 && !isThere(name + DraftRecord.SUFFIX);
         }
-        return LIST.matcher(name).matches() && Files.size(file) == 0;
+        return VolumeJournal.isOne(file) && Files.size(file) == 0;
     }
 
     private boolean isThere(String name) {

@@ -1,19 +1,18 @@
 package io.posixgateway.alluxio.recovery;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.nio.file.Path;
+import io.posixgateway.alluxio.recovery.Journal.Kind;
+import io.posixgateway.alluxio.recovery.JournalFrame.Subject;
+import java.util.List;
 
 /**
- * Renames of files that this process has in flight where a rename is a copy. Each is written into a {@link ProcessList} before it is
- * asked for, and taken off when its outcome is known. Any thread.
+ * Renames of files that this process has in flight where a rename is a copy. Each is recorded before it is requested, and taken off when
+ * its outcome is known. Any thread.
  */
-public final class RenameLog implements AutoCloseable {
+public final class RenameLog {
     /** Those over files: nothing has the name while Alluxio makes one, and after its master was killed in it. The next process finishes them. */
-    public final ProcessList<Renaming> over;
+    public final JournalList<Renaming> over;
     /** Those to free names. The next process has Alluxio know what was done of them. */
-    public final ProcessList<Renaming> free;
+    public final JournalList<Renaming> free;
 
     /**
      * One rename of a file.
@@ -24,41 +23,29 @@ public final class RenameLog implements AutoCloseable {
      */
     public record Renaming(String from, long fileId, String to) {}
 
-    /** Makes nothing yet. The parameters are those of {@link ProcessList}. */
-    public RenameLog(Path folder, String cluster, boolean own) {
-        this.over = new Renames(folder, "renames", cluster, own);
-        this.free = new Renames(folder, "moves", cluster, own);
+    public RenameLog(VolumeJournal journal) {
+        this.over = new Renames(journal, Kind.RENAME_OVER);
+        this.free = new Renames(journal, Kind.RENAME_FREE);
     }
 
-    /** Releases the lists, which are removed if nothing stands in them. */
-    @Override
-    public void close() {
-        over.close();
-        free.close();
-    }
-
-    private static final class Renames extends ProcessList<Renaming> {
-        Renames(Path folder, String kind, String cluster, boolean own) {
-            super(folder, kind, cluster, own);
+    private static final class Renames extends JournalList<Renaming> {
+        Renames(VolumeJournal journal, Kind kind) {
+            super(journal, kind);
         }
 
         @Override
-        String key(Renaming renaming) {
-            return renaming.from();
+        Subject subject(Renaming renaming) {
+            return new Subject(0, renaming.fileId());
         }
 
         @Override
-        void write(Renaming renaming, DataOutputStream out) throws IOException {
-            out.writeLong(renaming.fileId());
-            out.writeUTF(renaming.from());
-            out.writeUTF(renaming.to());
+        List<String> texts(Renaming renaming) {
+            return List.of(renaming.from(), renaming.to());
         }
 
         @Override
-        Renaming read(DataInputStream in) throws IOException {
-            long fileId = in.readLong();
-            String from = in.readUTF();
-            return new Renaming(from, fileId, in.readUTF());
+        Renaming entry(Subject subject, List<String> texts) {
+            return new Renaming(texts.get(0), subject.fileId(), texts.get(1));
         }
     }
 }

@@ -1,8 +1,6 @@
 package io.posixgateway.alluxio.recovery;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -39,16 +37,21 @@ final class Reserve {
         }
     }
 
-    /** Writes all of it where the channel is; a disk that is full is tried once more without the reserve. */
-    synchronized void write(FileChannel channel, ByteBuffer bytes) throws IOException {
+    /** What is to be written, which can be begun again. */
+    interface Write {
+        void run() throws IOException;
+    }
+
+    /** Writes it; a disk that is full is tried once more without the reserve. */
+    synchronized void write(Write write) throws IOException {
         try {
-            writeAll(channel, bytes);
+            write.run();
         } catch (IOException e) {
             if (!DiskErrno.isFull(e) || !Files.deleteIfExists(file)) {
                 throw e;
             }
             missing = WRITES;
-            writeAll(channel, bytes);
+            write.run();
         }
         if (missing > 0 && --missing == 0) {
             refill();
@@ -66,12 +69,6 @@ final class Reserve {
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(Reserve.class)
                     .debug("Nothing says how full the disk is: {}", e.toString());
-        }
-    }
-
-    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
         }
     }
 }

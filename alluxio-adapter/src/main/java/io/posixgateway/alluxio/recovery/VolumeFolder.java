@@ -31,13 +31,15 @@ public final class VolumeFolder implements AutoCloseable {
     private final Path path;
     private final VolumeLock lock;
     private final NodeLog nodes;
+    private final VolumeJournal journal;
     private final PassthroughLog passthrough;
     private final PageLog pages;
 
-    private VolumeFolder(Path path, VolumeLock lock, NodeLog nodes, PassthroughLog passthrough) {
+    private VolumeFolder(Path path, VolumeLock lock, NodeLog nodes, VolumeJournal journal, PassthroughLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
+        this.journal = journal;
         this.passthrough = passthrough;
         this.pages = new PageLog(path.resolve(PAGES));
     }
@@ -56,9 +58,10 @@ public final class VolumeFolder implements AutoCloseable {
             lock = VolumeLock.take(path);
             Reserve reserve = new Reserve(path, RESERVE);
             NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
+            VolumeJournal journal = VolumeJournal.own(path, clusterId(path), reserve);
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();
-            return new VolumeFolder(path, lock, nodes, passthrough);
+            return new VolumeFolder(path, lock, nodes, journal, passthrough);
         } catch (StateFolder.NotTrusted e) {
             close(lock);
             throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
@@ -101,6 +104,10 @@ public final class VolumeFolder implements AutoCloseable {
         return nodes;
     }
 
+    public VolumeJournal journal() {
+        return journal;
+    }
+
     /** The file id of the volume's root as last seen; empty: never seen. A hint: the root is what is at its path. */
     public OptionalLong rootId() {
         try {
@@ -132,6 +139,7 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** Remembers it for the next process. */
     void identityIs(VolumeIdentity identity) {
+        journal.clusterIs(identity.clusterId());
         try {
             identity.write(path.resolve(VOLUME));
         } catch (IOException e) {
@@ -175,7 +183,11 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** The cluster id of the Alluxio that the records here are of; empty: not known. */
     public String clusterId() {
-        VolumeIdentity identity = identity();
+        return clusterId(path);
+    }
+
+    private static String clusterId(Path path) {
+        VolumeIdentity identity = VolumeIdentity.read(path.resolve(VOLUME));
         return identity == null ? "" : identity.clusterId();
     }
 
@@ -232,6 +244,7 @@ public final class VolumeFolder implements AutoCloseable {
     @Override
     public void close() {
         nodes.close();
+        journal.close();
         passthrough.close();
         close(lock);
     }
@@ -239,6 +252,7 @@ public final class VolumeFolder implements AutoCloseable {
     /** Lets go of it for good; content that is not in Alluxio stays, for an operator or the volume's next session, and is named. */
     public void discard() {
         nodes.close();
+        journal.close();
         passthrough.close();
         try {
             String kept = remove();
@@ -258,7 +272,9 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** What stays, in words. */
     private String remove() throws IOException {
-        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
+        String freshJournal = VolumeJournal.NAME + JournalFile.FRESH;
+        for (String own :
+                List.of(NODES, NODES + ".new", freshJournal, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
             Files.deleteIfExists(path.resolve(own));
         }
         String kept = new Remains(path, Set.of(VOLUME, VolumeLock.FILE)).clear();

@@ -1,7 +1,7 @@
 /**
  * What of a kept volume outlives the process that serves it, in a folder of the volume: spool files with a record beside
- * each, and the log of nodes whose file has another id by now. No other process may use the folder meanwhile: the lock of the
- * folder ends with the process that holds it.
+ * each, a journal of what is left to do in Alluxio, and the log of nodes whose file has another id by now. No other process may use the
+ * folder meanwhile: the lock of the folder ends with the process that holds it.
  *
  * <p>Everything is stored by plain writes before what depends on it is answered. A killed process leaves each of its writes
  * in the page cache, so nothing is synced to disk but content in doubt; a node that loses power loses its mounts anyway, and what was

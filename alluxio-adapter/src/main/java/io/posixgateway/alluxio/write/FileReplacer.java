@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * <p>Whoever asks Alluxio for the path of a file that is being renamed waits for that, so a copy in flight is not taken for one that
  * failed. Any thread.
  */
-public final class FileReplacer implements AutoCloseable {
+public final class FileReplacer {
     private static final Logger LOG = LoggerFactory.getLogger(FileReplacer.class);
     /** Shorter objects have one part: it is the least that a part may have but for the last one. */
     private static final long PARTS_FROM_BYTES = 5 << 20;
@@ -421,11 +421,5 @@ public final class FileReplacer implements AutoCloseable {
     /** From now on nobody waits for an Alluxio that is away. */
     void hurry() {
         pauses.hurry();
-    }
-
-    /** What is unfinished is left to the next process. */
-    @Override
-    public void close() {
-        log.close();
     }
 }

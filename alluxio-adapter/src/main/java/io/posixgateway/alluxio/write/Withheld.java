@@ -1,11 +1,16 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,8 +34,29 @@ public final class Withheld {
         this.folder = folder;
     }
 
-    /** @param why after a colon, or "as" */
-    private record Entry(Path record, String why) {}
+    /**
+     * What is withheld.
+     *
+     * @param record null: none of a changed file
+     * @param why after a colon, or "as"
+     */
+    private record Entry(@Nullable Path record, String why) {}
+
+    /** What newer versions recorded in the volume's journal, where it stays, and this one must not ignore. */
+    public void add(VolumeJournal journal, InodeTable table) {
+        String why =
+                journal.path() + " has a record of a newer version on this file, which this version must not ignore:"
+                        + " let a gateway of that version take over";
+        for (DraftRecord.Ids ids : journal.withheld()) {
+            Inode known = table.known(ids.fileId());
+            long node = ids.node() != 0
+                    ? ids.node()
+                    : known != null ? known.node() : table.ids().of(ids.fileId());
+            if (ids.node() != 0 || ids.fileId() != 0) {
+                byNode.putIfAbsent(node, new Entry(null, why));
+            }
+        }
+    }
 
     /** @param node 0: not known */
     void add(long node, Path record, String why) {
@@ -70,18 +96,19 @@ public final class Withheld {
             entry = ofUnknownNodes.stream().findAny().orElse(null);
         }
         if (entry != null) {
-            throw new StoreException(
-                    Errno.EIO,
-                    "The written content is in " + SpoolFolder.spoolOf(entry.record)
-                            + ", where this process cannot continue with" + " it: " + entry.why,
-                    null);
+            Path record = entry.record;
+            String where = record == null
+                    ? ""
+                    : "The written content is in " + SpoolFolder.spoolOf(record)
+                            + ", where this process cannot continue with it: ";
+            throw new StoreException(Errno.EIO, where + entry.why, null);
         }
     }
 
     /** The kernel has forgotten the node: nobody has it open. */
     public void forgotten(long node) {
-        Entry entry = byNode.remove(node);
-        if (entry != null) {
+        Entry entry = byNode.get(node);
+        if (entry != null && entry.record != null && byNode.remove(node, entry)) {
             setAside(entry);
         }
     }
@@ -95,10 +122,13 @@ public final class Withheld {
     }
 
     private void setAside(Entry entry) {
+        Path record = entry.record;
         try {
-            folder.setAside(entry.record, "", entry.why);
+            if (record != null) {
+                folder.setAside(record, "", entry.why);
+            }
         } catch (StoreException e) {
-            LOG.error("{} was not moved: {}", entry.record, e.getMessage());
+            LOG.error("{} was not moved: {}", record, e.getMessage());
         }
     }
 }

@@ -68,20 +68,32 @@ class RecordsFuzzTest {
                 new Kind("foreign-nodes", RecordsFuzzTest::openFolder),
                 new Kind("blocks", RecordsFuzzTest::openFolder),
                 new Kind("hidden-1-of.another-1", folder -> {
-                    try (HiddenFiles list = new HiddenFiles(folder, "c", true)) {
-                        list.inherit();
-                    }
+                    new HiddenFiles(own(folder)).inherit();
                 }),
                 new Kind("renames-1-of.another-1", folder -> {
-                    try (RenameLog list = new RenameLog(folder, "c", true)) {
-                        list.over.inherit();
-                    }
+                    new RenameLog(own(folder)).over.inherit();
                 }),
                 new Kind("directories-1-of.another-1", folder -> {
-                    try (DirectoryRenameLog list = new DirectoryRenameLog(folder, "c", true)) {
-                        list.inherit();
-                    }
-                }));
+                    new DirectoryRenameLog(own(folder)).inherit();
+                }),
+                new Kind("journal", RecordsFuzzTest::continueJournal));
+    }
+
+    private static VolumeJournal own(Path folder) throws IOException {
+        return VolumeJournal.own(folder, "c", new Reserve(folder, "reserve"));
+    }
+
+    /** What is read of it is taken off, and what cannot be read stays. */
+    private static void continueJournal(Path folder) throws IOException {
+        try (VolumeJournal journal = own(folder)) {
+            journal.withheld();
+            HiddenFiles hidden = new HiddenFiles(journal);
+            hidden.inherit().forEach(hidden::remove);
+            RenameLog renames = new RenameLog(journal);
+            renames.over.inherit().forEach(renames.over::remove);
+            renames.free.inherit();
+            new DirectoryRenameLog(journal).inherit();
+        }
     }
 
     /** What was set aside is listed, whatever is written beside it. */

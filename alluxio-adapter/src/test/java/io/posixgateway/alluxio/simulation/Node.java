@@ -182,8 +182,7 @@ final class Node {
         }
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())
-                    .filter(name ->
-                            Stream.of("spool-", "hidden-", "renames-", "moves-").anyMatch(name::startsWith))
+                    .filter(name -> Stream.of("spool-", "journal").anyMatch(name::startsWith))
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

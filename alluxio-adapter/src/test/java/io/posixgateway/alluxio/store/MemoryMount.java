@@ -538,26 +538,18 @@ public final class MemoryMount implements AutoCloseable {
         }
     }
 
-    /** Copies what it keeps, for the next process: lists that a process locks are of another one then. */
+    /** Copies what it keeps, for the next process: a journal that a process locks is of another one then. */
     public void leaveTo(Path target) {
         Path left = remains;
         copy(left == null ? folder : left, target);
         try (Stream<Path> files = Files.list(target)) {
-            for (Path list : files.filter(MemoryMount::isList).toList()) {
-                Files.move(
-                        list,
-                        list.resolveSibling(list.getFileName()
-                                .toString()
-                                .replaceFirst("^([a-z]+-[0-9a-f]+-(?:[0-9a-f]{64}-)?)", "$1killed.")));
+            for (Path journal : files.toList()) {
+                String name = journal.getFileName().toString();
+                Files.move(journal, journal.resolveSibling(name.replaceFirst("^journal-", "journal-killed.")));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private static boolean isList(Path file) {
-        String name = file.getFileName().toString();
-        return List.of("hidden-", "renames-", "moves-", "directories-").stream().anyMatch(name::startsWith);
     }
 
     private static void copy(Path from, Path to) {

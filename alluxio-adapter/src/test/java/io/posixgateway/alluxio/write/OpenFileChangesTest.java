@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -224,12 +225,11 @@ class OpenFileChangesTest {
                 FileSink sink = store.create(name, 0600, Map.of(), UUID.randomUUID());
                 sink.complete();
             }
-            HiddenFiles dead = new HiddenFiles(spool, store.cluster(), false);
-            dead.add(new HiddenFiles.Hidden("/.pgw~listed", 0, 0));
-            dead.close();
+            try (VolumeJournal dead = VolumeJournal.shared(spool, store.cluster())) {
+                new HiddenFiles(dead).add(new HiddenFiles.Hidden("/.pgw~listed", 0, 0));
+            }
         }
-        Path list = onlyFile(spool);
-        Files.move(list, list.resolveSibling(list.getFileName().toString().replaceAll("[^-]*-\\d+$", "dead-1")));
+        Files.move(onlyFile(spool), spool.resolve("journal-dead-1"));
         try (MemoryMount next = MemoryMount.of(cluster.connect()).in(spool).open()) {
             Eventually.holds("it is removed", () -> !cluster.ufs().exists("/.pgw~listed"));
             assertThat(next.list("/")).isEmpty();

@@ -5,21 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.harness.Walk;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
-import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.recovery.OldListFile;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,13 +38,6 @@ class OtherAlluxioTest {
     @AfterEach
     void end() {
         dead.close();
-    }
-
-    private static List<Path> files(Path folder, String pattern) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.getFileName().toString().matches(pattern))
-                    .toList();
-        }
     }
 
     private List<Path> aside() {
@@ -128,13 +118,8 @@ class OtherAlluxioTest {
     void hiddenFiles_ofAnotherAlluxio_stayAtTheMountAfterTheNext() throws Exception {
         String hidden = "/" + HiddenNames.make();
         dead.kill();
-        HiddenFiles list = new HiddenFiles(dead.folder(), "before", true);
-        list.add(new HiddenFiles.Hidden(hidden, 0, 0));
-        list.close();
         Path left = Files.createDirectory(folder.resolve("next"));
-        for (Path file : files(dead.folder(), "hidden-.*")) { // as an earlier process wrote it
-            Files.move(file, left.resolve("hidden-0-1.0-1"));
-        }
+        new OldListFile(left, "hidden-0-1.0-1").hidden(true, 0, 0, hidden);
         after.connect().create(hidden, 0644, Map.of(), UUID.randomUUID()).complete();
         try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(left, dead)) {
             next.write("/x", "x");
@@ -152,12 +137,7 @@ class OtherAlluxioTest {
         dead.write("/x", "x");
         long fileId = before.connect().status("/x").id();
         dead.kill();
-        RenameLog list = new RenameLog(dead.folder(), "before", true);
-        list.over.add(new RenameLog.Renaming("/x", fileId, "/y"));
-        list.close();
-        for (Path file : files(dead.folder(), "renames-.*")) { // as an earlier process wrote it
-            Files.move(file, file.resolveSibling("renames-0-1.0-1"));
-        }
+        new OldListFile(dead.folder(), "renames-0-1.0-1").rename(true, fileId, "/x", "/y");
         try (MemoryMount other = MemoryMount.of(after)) {
             other.write("/x", "a stranger's");
             try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(folder.resolve("next"), dead)) {

@@ -1,0 +1,282 @@
+package io.posixgateway.alluxio.recovery;
+
+import io.posixgateway.alluxio.recovery.JournalFrame.Subject;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a process leaves to the next one of its volume, as records in a file to which is only appended. Its first record names the format
+ * and the Alluxio cluster. A record counts until another one removes it.
+ *
+ * <p>What was cut short at the end, by a kill or a power loss, is the usual end. A damaged record in between is passed over, kept and
+ * reported, and so is one of a newer version that this one must not ignore: {@link #withheld}. Reading writes nothing, so it works on a
+ * disk that is full or read-only. Where more than half of the file counts no more, it is written anew; where nothing counts, it is emptied.
+ *
+ * <p>No call waits until the disk has a record: after a reboot nothing in it has a claim. All records are written in one place, {@link
+ * #write}, where calls that are to wait for the disk could wait for it together. Guarded by its own monitor.
+ */
+public final class Journal implements Closeable {
+    /** That this version writes, and the last one that it understands. */
+    static final int FORMAT = 1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+    /** A shorter file is not worth another one. */
+    private static final int LEAST_BYTES = 1 << 18;
+
+    private final JournalFile file;
+    private final Map<Long, JournalFrame> live = new LinkedHashMap<>();
+    private final List<ByteBuffer> damaged = new ArrayList<>();
+    /** Of earlier processes, and not taken by anybody here. */
+    private final Set<Long> inherited = new HashSet<>();
+
+    private String cluster;
+    /** As the last head in the file says; empty: none does. */
+    private String recorded = "";
+    /** Null: it is used; else why not, in half a sentence that follows "because". */
+    private @Nullable String unusable;
+
+    private long lastId;
+    private long usedBytes;
+
+    /** What a record is of. The number stands in the file. */
+    enum Kind {
+        HEAD(0),
+        REMOVAL(1),
+        HIDDEN(2),
+        RENAME_OVER(3),
+        RENAME_FREE(4),
+        DIRECTORY_RENAME(5);
+
+        final int number;
+
+        Kind(int number) {
+            this.number = number;
+        }
+    }
+
+    /**
+     * One record.
+     *
+     * @param id of no other record
+     * @param texts what it says of its subject
+     */
+    record Entry(long id, Subject subject, List<String> texts) {}
+
+    /**
+     * Reads what is there, and makes nothing.
+     *
+     * @param cluster names the Alluxio that its volume is of; empty: not known
+     */
+    static Journal open(Path path, String cluster, JournalFile.Disk disk) throws IOException {
+        byte[] bytes = Files.exists(path) ? Files.readAllBytes(path) : new byte[0];
+        return of(path, ByteBuffer.wrap(bytes), cluster, disk);
+    }
+
+    /** The same of what is there. */
+    static Journal of(Path path, ByteBuffer bytes, String cluster, JournalFile.Disk disk) {
+        Journal journal = new Journal(new JournalFile(path, disk), cluster);
+        journal.read(JournalFrame.scan(bytes));
+        return journal;
+    }
+
+    private Journal(JournalFile file, String cluster) {
+        this.file = file;
+        this.cluster = cluster;
+    }
+
+    private void read(JournalFrame.Scan found) {
+        found.frames().forEach(this::read);
+        if (unusable == null && !recorded.isEmpty() && !cluster.isEmpty() && !recorded.equals(cluster)) {
+            unusable = "they are of another Alluxio cluster (" + recorded + "; now it is " + cluster + ")";
+        }
+        if (unusable != null) {
+            LOG.error("{} is kept, but its records are not continued, because {}", file.path(), unusable);
+            live.clear();
+            usedBytes = 0;
+            return;
+        }
+        cluster = recorded.isEmpty() ? cluster : recorded;
+        file.endIs(found.endBytes());
+        keepDamaged(found.damaged());
+        inherited.addAll(live.keySet());
+        report();
+    }
+
+    private void read(JournalFrame frame) {
+        lastId = Math.max(lastId, frame.id());
+        JournalFrame removed = live.remove(frame.removes());
+        usedBytes -= removed == null ? 0 : removed.lengthBytes();
+        if (frame.kind() == Kind.HEAD.number) {
+            recorded = frame.texts().isEmpty() ? "" : frame.texts().get(0);
+            unusable = frame.least() > FORMAT ? "it has format " + frame.version() : null;
+        } else if (frame.kind() != Kind.REMOVAL.number) {
+            live.put(frame.id(), frame);
+            usedBytes += frame.lengthBytes();
+        }
+    }
+
+    private void keepDamaged(List<ByteBuffer> parts) {
+        damaged.addAll(parts);
+        parts.forEach(part -> usedBytes += part.remaining());
+    }
+
+    private void report() {
+        if (!damaged.isEmpty()) {
+            LOG.error(
+                    "{} is damaged in {} places: what was recorded there is not continued, all other records are; the"
+                            + " damaged bytes stay in it",
+                    file.path(),
+                    damaged.size());
+        }
+        withheld()
+                .forEach(subject -> LOG.error(
+                        "{} has a record of a newer version (node {}, file {}), which stays for a gateway of that version",
+                        file.path(),
+                        subject.node(),
+                        subject.fileId()));
+    }
+
+    /** Where it is kept. */
+    Path path() {
+        return file.path();
+    }
+
+    /** What the Alluxio is named that its records are of. */
+    synchronized String cluster() {
+        return cluster;
+    }
+
+    /** The same from now on. */
+    synchronized void clusterIs(String name) throws IOException {
+        cluster = name.isEmpty() ? cluster : name;
+        if (!cluster.equals(recorded) && file.endBytes() > 0) {
+            write(head());
+        }
+    }
+
+    private JournalFrame head() throws IOException {
+        return frame(Kind.HEAD, 0, Subject.NONE, JournalFrame.payload(List.of(cluster)));
+    }
+
+    private static JournalFrame frame(Kind kind, long removes, Subject subject, ByteBuffer payload) {
+        return new JournalFrame(kind.number, FORMAT, FORMAT, 0, removes, subject, payload);
+    }
+
+    /**
+     * Records something before it is begun.
+     *
+     * @return the id of the record
+     * @throws IOException it is not recorded
+     */
+    long add(Kind kind, Subject subject, List<String> texts) throws IOException {
+        return append(frame(kind, 0, subject, JournalFrame.payload(texts)));
+    }
+
+    /** As {@link #add}, of what an earlier process left in another form. */
+    synchronized void adopt(Kind kind, Subject subject, List<String> texts) throws IOException {
+        inherited.add(add(kind, subject, texts));
+    }
+
+    /** What another journal has, of whatever version. */
+    synchronized void adopt(Journal other) throws IOException {
+        for (JournalFrame frame : other.live.values()) {
+            inherited.add(append(frame));
+        }
+        for (ByteBuffer part : other.damaged) {
+            file.append(bytes(List.of(part), List.of()));
+        }
+        keepDamaged(other.damaged);
+    }
+
+    /** Under a new id. */
+    private synchronized long append(JournalFrame frame) throws IOException {
+        JournalFrame numbered = frame.numbered(lastId + 1);
+        write(numbered);
+        lastId++;
+        live.put(lastId, numbered);
+        usedBytes += numbered.lengthBytes();
+        return lastId;
+    }
+
+    /**
+     * It counts no more.
+     *
+     * @throws IOException to the next process it does
+     */
+    synchronized void remove(long id) throws IOException {
+        JournalFrame removed = live.remove(id);
+        if (removed != null) {
+            inherited.remove(id);
+            usedBytes -= removed.lengthBytes();
+            if (usedBytes > 0 || file.endBytes() < LEAST_BYTES || !file.isEmptied()) {
+                write(frame(Kind.REMOVAL, id, removed.subject(), ByteBuffer.allocate(0)));
+                compactIfDue();
+            }
+        }
+    }
+
+    /** What earlier processes left of a kind, once. */
+    synchronized List<Entry> take(Kind kind) {
+        return live.values().stream()
+                .filter(frame -> frame.kind() == kind.number && frame.version() <= FORMAT)
+                .filter(frame -> inherited.remove(frame.id()))
+                .map(frame -> new Entry(frame.id(), frame.subject(), frame.texts()))
+                .toList();
+    }
+
+    /** What the records of newer versions are about that this one must not ignore. */
+    synchronized List<Subject> withheld() {
+        return live.values().stream()
+                .filter(frame -> frame.least() > FORMAT)
+                .map(JournalFrame::subject)
+                .toList();
+    }
+
+    private void write(JournalFrame frame) throws IOException {
+        if (unusable != null) {
+            file.moveAway();
+            unusable = null;
+        }
+        List<JournalFrame> all =
+                file.endBytes() == 0 && frame.kind() != Kind.HEAD.number ? List.of(head(), frame) : List.of(frame);
+        file.append(bytes(List.of(), all));
+        recorded = all.get(0).kind() == Kind.HEAD.number ? cluster : recorded;
+    }
+
+    private static byte[] bytes(List<ByteBuffer> parts, List<JournalFrame> frames) {
+        int length = parts.stream().mapToInt(ByteBuffer::remaining).sum()
+                + frames.stream().mapToInt(JournalFrame::lengthBytes).sum();
+        ByteBuffer bytes = ByteBuffer.allocate(length);
+        frames.forEach(frame -> frame.putInto(bytes));
+        parts.forEach(part -> bytes.put(part.duplicate()));
+        return bytes.array();
+    }
+
+    private void compactIfDue() throws IOException {
+        long atMostBytes = Math.max(LEAST_BYTES, 2 * usedBytes);
+        if (usedBytes > 0 && file.endBytes() > atMostBytes && file.mayBeRewritten()) {
+            List<JournalFrame> all = new ArrayList<>();
+            all.add(head());
+            all.addAll(live.values());
+            file.rewrite(bytes(damaged, all));
+        }
+    }
+
+    /** Releases the file, which is removed if nothing in it counts. */
+    @Override
+    public synchronized void close() throws IOException {
+        file.close(unusable == null && usedBytes == 0);
+    }
+}

@@ -1,0 +1,123 @@
+package io.posixgateway.alluxio.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.posixgateway.alluxio.recovery.NewerRecord;
+import io.posixgateway.alluxio.recovery.OldListFile;
+import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
+import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a gateway of another version left in a volume's folder. */
+class JournalMountTest {
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+    private final Path folder;
+
+    JournalMountTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    private MemoryMount first() {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+    }
+
+    private MemoryMount next(MemoryMount killed) {
+        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+    }
+
+    private List<String> left(String name) throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve(name))) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void file_ofRecordOfNewerVersion_answersEio_andTheRecordStays() throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/named", "text");
+            killed.write("/ignored", "ignored");
+            killed.write("/other", "other");
+            killed.kill();
+            NewerRecord.append(folder.resolve("first"), 0, fileId("/named"), true);
+            NewerRecord.append(folder.resolve("first"), 0, fileId("/ignored"), false);
+            try (MemoryMount next = next(killed)) {
+                assertThatThrownBy(() -> next.read("/named"))
+                        .isInstanceOfSatisfying(
+                                FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+                assertThat(next.read("/ignored")).isEqualTo("ignored");
+                OpenFile open = next.open("/other");
+                next.unlink("/other");
+                open.close();
+            }
+            assertThat(left("next")).contains("journal");
+        }
+    }
+
+    private long fileId(String path) throws Exception {
+        return cluster.connect().status(path).id();
+    }
+
+    @Test
+    void renameThatAnEarlierVersionRecorded_isFinished_andItsListGoes() throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/x", "text");
+            killed.kill();
+            new OldListFile(folder.resolve("first"), "renames-1-1.1-1").rename(true, fileId("/x"), "/x", "/y");
+            try (MemoryMount next = next(killed)) {
+                Eventually.holds("it is renamed", () -> cluster.ufs().exists("/y"));
+                assertThat(next.list("/")).containsExactly("y");
+                Eventually.holds("its list goes", () -> !left("next").contains("renames-1-1.1-1"));
+            }
+            assertThat(folder.resolve("next")).doesNotExist();
+        }
+    }
+
+    /** So does a rollback find it. */
+    @Test
+    void renameThatAnEarlierVersionRecorded_staysInItsList_untilAlluxioAnswers() throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/x", "text");
+            killed.kill();
+            OldListFile list =
+                    new OldListFile(folder.resolve("first"), "renames-1-1.1-1").rename(true, fileId("/x"), "/x", "/y");
+            byte[] bytes = Files.readAllBytes(list.path());
+            MemoryStore store = cluster.connect();
+            store.faults().on(StoreCall.PATH_OF).always().fail(Errno.EIO);
+            try (MemoryMount away = MemoryMount.of(store).openKept(folder.resolve("away"), killed)) {
+                away.kill();
+                assertThat(folder.resolve("away/renames-1-1.1-1")).hasBinaryContent(bytes);
+                try (MemoryMount next = next(away)) {
+                    Eventually.holds("it is renamed", () -> cluster.ufs().exists("/y"));
+                    assertThat(next.list("/")).containsExactly("y");
+                }
+            }
+        }
+    }
+
+    /** It is the next process's to remove, whatever became of the first. */
+    @Test
+    void fileDeletedWhileOpen_isInTheJournal_untilItIsGone() throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "text");
+            OpenFile open = killed.open("/file");
+            killed.unlink("/file");
+            assertThat(left("first")).contains("journal").noneMatch(name -> name.startsWith("hidden"));
+            killed.kill();
+            try (MemoryMount next = next(killed)) {
+                OpenFile same = next.inherited(open);
+                assertThat(same.readText()).isEqualTo("text");
+                same.close();
+            }
+            assertThat(cluster.connect().list("/", "", 10).entries()).isEmpty();
+            assertThat(folder.resolve("next")).doesNotExist();
+        }
+    }
+}
