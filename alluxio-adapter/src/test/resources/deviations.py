@@ -4,6 +4,7 @@ import ctypes
 import errno
 import mmap
 import os
+import select
 import sys
 
 AT_FDCWD = -100
@@ -74,6 +75,33 @@ def time_given_while_mapped(path, sync):
     return "stays" if int(os.stat(path).st_mtime) == 1000 else "moves"
 
 
+def written_behind_the_end(path, sync):
+    """Grows a file after its last page was written through a mapping, there where the file had ended."""
+    write(path, b"a" * 100)
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 100) as mapped:
+        first = ctypes.c_char.from_buffer(mapped)
+        ctypes.memset(ctypes.addressof(first) + 200, 0x58, 1)
+        if sync:
+            mapped.flush()
+        os.ftruncate(file.fileno(), 300)
+        del first
+        return os.pread(file.fileno(), 1, 200)
+
+
+def poll_by_epoll(path):
+    with open(path, "rb") as file, select.epoll() as poll:
+        poll.register(file, select.EPOLLIN)
+        return len(poll.poll(0))
+
+
+def removal_moves_ctime(path):
+    write(path)
+    with open(path, "rb") as file:
+        before = os.fstat(file.fileno()).st_ctime_ns
+        os.unlink(path)
+        return os.fstat(file.fileno()).st_ctime_ns != before
+
+
 def change_time_moved(path, change, *arguments):
     before = os.stat(path).st_ctime_ns
     change(path, *arguments)
@@ -115,6 +143,10 @@ def main(d):
     attempt("chmod_moves_ctime", change_time_moved, f"{d}/b", os.chmod, 0o600)
     attempt("time_given_while_mapped", time_given_while_mapped, f"{d}/b", False)
     attempt("time_given_after_msync", time_given_while_mapped, f"{d}/b", True)
+    attempt("written_behind_the_end", written_behind_the_end, f"{d}/behind", False)
+    attempt("written_behind_the_end_and_synced", written_behind_the_end, f"{d}/behind", True)
+    attempt("epoll", poll_by_epoll, f"{d}/a")
+    attempt("removal_moves_ctime", removal_moves_ctime, f"{d}/removed")
     attempt("files_of_statfs", lambda: (os.statvfs(d).f_files, os.statvfs(d).f_ffree))
 
 

@@ -43,6 +43,10 @@ class DeviationsIT {
             chmod_moves_ctime True
             time_given_while_mapped moves
             time_given_after_msync stays
+            written_behind_the_end b'X'
+            written_behind_the_end_and_synced b'\\x00'
+            epoll 1
+            removal_moves_ctime False
             files_of_statfs (0, 0)
             """;
 
