@@ -49,6 +49,11 @@ setup-train:
 setup-s3: setup
 	@alluxio-adapter/s3-server/build
 
+# The same of HDFS: 95 MB of jars, once.
+.PHONY: setup-hdfs
+setup-hdfs: setup
+	@$(MVN) -f alluxio-adapter/hdfs-server/pom.xml process-resources
+
 build: ## Build everything: bin/posix-gateway, csi/bin/*
 	@$(LANES) build java=java-build go=$(call list,$(BUILD_TARGETS))
 
@@ -171,9 +176,9 @@ old-kernels: build
 	@$(MAKE) -s -C fuse-core/src/main/c tests
 	@fuse-core/src/test/kernels/old_kernels.py --kills $(or $(KILLS),5) $(KERNELS)
 
-LONG := fault versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+LONG := fault versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test hdfs-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
-long: ## Run one of the long tests: TEST=fault, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, csi-fuzz…
+long: ## Run one of the long tests: TEST=fault, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, hdfs-test…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 
@@ -201,17 +206,24 @@ stress-alluxio: build
 	  -Dpgw.stress.seconds=$(or $(SECONDS),600) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/stress.json"
 
-# Those of writing, renaming, recovery and takeover that find what they stored in a bucket, too. A change of the requests that operations
-# cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
-S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT \
-  WriteIT PublishingFaultTest HeldPublicationFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest OpenFilesFaultTest \
-  io.posixgateway.alluxio.service.TakeoverFaultTest
+# Those of writing, renaming, recovery and takeover that find what they stored in any under file system.
+STORE_TESTS := MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT WriteIT PublishingFaultTest \
+  HeldPublicationFaultTest MasterAndWorkerLossFaultTest KeptDraftsFaultTest OpenFilesFaultTest io.posixgateway.alluxio.service.TakeoverFaultTest
+# A change of the requests that operations cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
+S3_TESTS := S3IT S3CallsIT S3DiskFullIT $(STORE_TESTS)
+HDFS_TESTS := HdfsIT AlluxioStoreContractIT $(STORE_TESTS)
 
 # The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class; of make long:
 # CLASSES=; FILES=1000).
 s3-test: setup-s3 build
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=s3 \
 	  -Dpgw.s3.files=$(or $(FILES),1000) -Dtest='$(or $(CLASSES),$(TEST),$(call list,$(S3_TESTS)))' $(ARGS)
+
+# The same, and what Alluxio itself does, on a real HDFS (TEST=class,class; of make long: CLASSES=).
+.PHONY: hdfs-test
+hdfs-test: setup-hdfs build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.under.store=hdfs \
+	  -Dtest='$(or $(CLASSES),$(TEST),$(call list,$(HDFS_TESTS)))' $(ARGS)
 
 # What stat shows of trees of 2,000 files that cp, tar, git and pip made stays (FILES=2000 TRANSPORTS=libfuse,devfuse,uring).
 nothing-moves: build
@@ -349,4 +361,5 @@ docs: java-build ## Generate the tables and pages of docs/ that come from the so
 clean: ## Remove build results
 	@$(MVN) clean
 	@$(MVN) -f alluxio-adapter/stress/pom.xml clean
+	@$(MVN) -f alluxio-adapter/hdfs-server/pom.xml clean
 	@rm -rf bin csi/bin

@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
-import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.AlluxioVolumes;
 import io.posixgateway.alluxio.service.MountOptions;
@@ -41,14 +40,13 @@ final class Demo implements AutoCloseable {
         }
     }
 
-    /** Starts master and worker, and puts the sample files into the UFS; into a bucket as another client of it. */
+    /** Starts master and worker, and puts the sample files into the UFS; into what is no folder as another client of it. */
     EmbeddedAlluxio startAlluxio(UnderStore kind) throws IOException {
         EmbeddedAlluxio started = prepare(kind);
         started.startServers();
         SampleDataset.write(started.ufs());
-        S3Server s3 = started.s3();
-        if (s3 != null) {
-            s3.putAll(started.ufs());
+        if (!started.isOnFolder()) {
+            started.underStore().putAll(started.ufs());
         }
         return started;
     }

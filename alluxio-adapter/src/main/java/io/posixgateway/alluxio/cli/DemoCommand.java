@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  posix-gateway demo",
             "  posix-gateway demo --under-store s3",
+            "  posix-gateway demo --under-store hdfs",
             "  posix-gateway demo --check -o transport=libfuse"
         })
 final class DemoCommand implements Callable<Integer> {
@@ -45,12 +46,12 @@ final class DemoCommand implements Callable<Integer> {
 
     @Option(
             names = "--under-store",
-            paramLabel = "local|s3",
+            paramLabel = "local|s3|hdfs",
             defaultValue = "local",
             description =
-                    "Alluxio's under file system: a folder, or a bucket of a real S3 server on loopback (SeaweedFS,"
-                            + " which"
-                            + " make setup-s3 builds once). Default: ${DEFAULT-VALUE}.")
+                    "Alluxio's under file system: a folder, a bucket of a real S3 server on loopback (SeaweedFS, which"
+                            + " make setup-s3 builds once), or a real HDFS on loopback (which make setup-hdfs downloads"
+                            + " once). Default: ${DEFAULT-VALUE}.")
     private UnderStore underStore = UnderStore.LOCAL;
 
     @Mixin

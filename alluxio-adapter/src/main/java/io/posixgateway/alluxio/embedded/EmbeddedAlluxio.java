@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A running Alluxio: one master, some workers and, once they are asked for, job servers as child JVMs on free ports of the loopback interface,
- * with a local folder, or a bucket of an {@link S3Server}, as UFS.
+ * with a local folder, a bucket of an {@link S3Server}, or an {@link HdfsServer}, as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
  * and removes a temporary folder. Methods are for one thread at a time, but for {@link #close}.
@@ -36,7 +36,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final String classPath;
     private final Map<String, String> properties;
     private final List<String> jvmOptions;
-    private final @Nullable S3Server s3;
+    private final @Nullable UnderStoreServer store;
     private final ServerProcess master;
     private final List<ServerProcess> workers = new ArrayList<>();
     private final List<ServerProcess> jobServers = new ArrayList<>();
@@ -47,25 +47,38 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private EmbeddedAlluxio(EmbeddedOptions options, Path folder) throws IOException {
         this.folder = folder;
         this.temporary = options.folder() == null;
-        Path store = options.blockStore();
-        this.blockStore = store == null ? folder.resolve("blocks") : store;
-        this.classPath = ServerJars.ownClasses() + ":" + ServerJars.folder().toAbsolutePath() + "/*";
+        Path blocks = options.blockStore();
+        this.blockStore = blocks == null ? folder.resolve("blocks") : blocks;
+        this.classPath = classPath(options.underStore());
         for (String name : List.of("ufs", "journal", "logs", "conf")) {
             Files.createDirectories(folder.resolve(name));
         }
         this.ports = PortRange.take();
         int masterPort = ports.next();
         this.jvmOptions = options.jvmOptions();
-        this.s3 = options.underStore() == UnderStore.S3 ? new S3Server(folder.resolve("s3"), logs(), ports) : null;
+        this.store = storeServer(options.underStore());
         this.properties = commonProperties(masterPort);
-        if (s3 != null) {
-            this.properties.putAll(s3.alluxioProperties());
+        if (store != null) {
+            this.properties.putAll(store.alluxioProperties());
         }
         this.properties.putAll(options.properties());
         this.master = server("master", masterPort, properties);
         for (int i = 1; i <= options.workers(); i++) {
             workers.add(worker(i, options));
         }
+    }
+
+    private static String classPath(UnderStore kind) throws IOException {
+        String servers = ServerJars.ownClasses() + ":" + ServerJars.folder().toAbsolutePath() + "/*";
+        return kind == UnderStore.HDFS ? servers + ":" + HdfsServer.clientJars() : servers;
+    }
+
+    private @Nullable UnderStoreServer storeServer(UnderStore kind) throws IOException {
+        return switch (kind) {
+            case LOCAL -> null;
+            case S3 -> new S3Server(folder.resolve("s3"), logs(), ports);
+            case HDFS -> new HdfsServer(folder.resolve("hdfs"), logs(), ports);
+        };
     }
 
     /** Starts all of it and returns when files can be read and written. */
@@ -89,9 +102,9 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     /** Starts all of it and returns when files can be read and written; fails when it is closed meanwhile. Once. */
     public void startServers() throws IOException {
-        if (s3 != null) {
-            start(s3.process());
-            s3.awaitBucket(deadlineNanos());
+        if (store != null) {
+            start(store.process());
+            store.awaitReady(deadlineNanos());
         }
         for (ServerProcess server : servers()) {
             start(server);
@@ -142,14 +155,34 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         return "127.0.0.1:" + master.address().getPort();
     }
 
-    /** The folder that Alluxio's root shows; on S3 an empty one of the caller's. */
+    /** The folder that Alluxio's root shows; on another under file system an empty one of the caller's. */
     public Path ufs() {
         return folder.resolve("ufs");
     }
 
-    /** The server whose bucket Alluxio's root shows; null: it shows a folder. */
+    /** Whether Alluxio's root shows the folder {@link #ufs}. */
+    public boolean isOnFolder() {
+        return store == null;
+    }
+
+    /** Another client of what Alluxio's root shows. */
+    public UnderStoreClient underStore() {
+        return store == null ? new FolderClient(ufs()) : store;
+    }
+
+    /** The server that Alluxio's root stands on; null: it is a folder. */
+    public @Nullable ServerProcess underStoreProcess() {
+        return store == null ? null : store.process();
+    }
+
+    /** The server whose bucket Alluxio's root shows; null: it shows something else. */
     public @Nullable S3Server s3() {
-        return s3;
+        return store instanceof S3Server s3 ? s3 : null;
+    }
+
+    /** The HDFS that Alluxio's root shows; null: it shows something else. */
+    public @Nullable HdfsServer hdfs() {
+        return store instanceof HdfsServer hdfs ? hdfs : null;
     }
 
     /** What was written by the servers. */
@@ -217,8 +250,8 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         for (ServerProcess server : servers()) {
             server.kill();
         }
-        if (s3 != null) {
-            s3.process().kill();
+        if (store != null) {
+            store.process().kill();
         }
         ports.close();
         for (Path path : temporary ? List.of(blockStore, folder) : List.<Path>of()) {

@@ -33,7 +33,9 @@ public record EmbeddedOptions(
         /** A folder. */
         LOCAL,
         /** A bucket of an {@link S3Server}. */
-        S3
+        S3,
+        /** An {@link HdfsServer}. */
+        HDFS
     }
 
     /** One worker of 1 GiB in a temporary folder. */

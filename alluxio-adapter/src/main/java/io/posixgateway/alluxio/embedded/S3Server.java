@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Its program is what {@code make setup-s3} builds, or a {@code weed} of the PATH. It ends with this process, also when that is
  * killed. Methods are for one thread at a time.
  */
-public final class S3Server {
+public final class S3Server implements UnderStoreServer {
     /** System property that names the program. */
     static final String PROPERTY = "posixgateway.weed";
 
@@ -134,7 +134,8 @@ public final class S3Server {
     }
 
     /** Makes the bucket once it takes requests. */
-    void awaitBucket(long deadlineNanos) throws IOException {
+    @Override
+    public void awaitReady(long deadlineNanos) throws IOException {
         process.awaitPort(deadlineNanos);
         for (int status = make(); status != 200 && status != 409; status = make()) {
             if (!process.isAlive() || Clock.system().nanos() - deadlineNanos > 0) {
@@ -153,13 +154,13 @@ public final class S3Server {
         }
     }
 
-    /** The server, to be killed, stopped and started. */
+    @Override
     public ServerProcess process() {
         return process;
     }
 
-    /** What Alluxio needs to know to have the bucket as its root. */
-    Map<String, String> alluxioProperties() {
+    @Override
+    public Map<String, String> alluxioProperties() {
         return Map.of(
                 "alluxio.master.mount.table.root.ufs",
                 "s3://" + BUCKET + "/",
@@ -177,7 +178,7 @@ public final class S3Server {
                 SECRET_KEY);
     }
 
-    /** Puts an object into the bucket, as another client of it. */
+    @Override
     public void put(String key, byte[] content) throws IOException {
         HttpURLConnection request = request("PUT", key);
         request.setDoOutput(true);
@@ -188,16 +189,13 @@ public final class S3Server {
         check(request, key);
     }
 
-    /** Puts the files below a folder into the bucket, under their paths in it; there are no objects for folders. */
-    public void putAll(Path folder) throws IOException {
-        try (Stream<Path> tree = Files.walk(folder)) {
-            for (Path file : tree.filter(Files::isRegularFile).toList()) {
-                put(folder.relativize(file).toString(), Files.readAllBytes(file));
-            }
-        }
+    /** Puts the object that stands for it. */
+    @Override
+    public void makeDirectory(String path) throws IOException {
+        put(path + "/", new byte[0]);
     }
 
-    /** The content of an object; null: there is none. */
+    @Override
     public byte @Nullable [] get(String key) throws IOException {
         HttpURLConnection request = request("GET", key);
         if (request.getResponseCode() == 404) {
@@ -219,7 +217,17 @@ public final class S3Server {
         }
     }
 
-    /** Removes an object. */
+    @Override
+    public List<String> names(String directory) throws IOException {
+        String prefix = directory.isEmpty() ? "" : directory + "/";
+        return keys(prefix).stream()
+                .map(key -> key.substring(prefix.length()).replaceFirst("/.*", ""))
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .toList();
+    }
+
+    @Override
     public void delete(String key) throws IOException {
         check(request("DELETE", key), key);
     }

@@ -13,11 +13,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * The main class of a child JVM: runs an Alluxio server until standard input ends, that is, until the parent closes it or
+ * The main class of a child JVM: runs an Alluxio server, or an HDFS, until standard input ends, that is, until the parent closes it or
  * dies in whatever way.
  *
- * <p>Arguments: {@code master}, {@code worker}, {@code job-master} or {@code job-worker}, then the folder of a master's journal, which is
- * formatted if it is empty ({@code -}: none), then a folder to remove when the parent has died ({@code -}: none).
+ * <p>Arguments: {@code master}, {@code worker}, {@code job-master}, {@code job-worker} or {@code hdfs}, then the folder of a master's
+ * journal, which is formatted if it is empty ({@code -}: none), then a folder to remove when the parent has died ({@code -}: none); of an
+ * HDFS its folder, its port and that of WebHDFS.
  */
 public final class ServerLauncher {
     /** In place of a folder. */
@@ -29,6 +30,10 @@ public final class ServerLauncher {
     public static void main(String[] arguments) throws Exception {
         String role = arguments[0];
         endWithParent(arguments[2]);
+        if (role.equals(HdfsLauncher.ROLE)) {
+            HdfsLauncher.start(Path.of(arguments[3]), Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
+            return;
+        }
         if (!arguments[1].equals(NONE) && isEmpty(Path.of(arguments[1]))) {
             formatJournal();
         }

@@ -32,7 +32,7 @@ public final class ServerProcess {
         this.address = address;
     }
 
-    /** "master", "worker1", …, "job-master", "job-worker", "s3". */
+    /** "master", "worker1", …, "job-master", "job-worker", "s3", "hdfs". */
     public String name() {
         return name;
     }

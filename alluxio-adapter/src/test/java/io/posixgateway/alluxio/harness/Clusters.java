@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.embedded.HdfsServer;
 import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.embedded.ServerProcess;
 import java.io.IOException;
@@ -50,13 +51,15 @@ public final class Clusters {
             "true");
 
     private static final AtomicInteger DIRECTORIES = new AtomicInteger();
-    /** What all but {@link #onS3} stand on: for the long form of tests that run on each kind. */
+    /** What all but {@link #onS3} and {@link #onHdfs} stand on: for the long form of tests that run on each kind. */
     private static final UnderStore UNDER_STORE =
             UnderStore.valueOf(System.getProperty("pgw.under.store", "local").toUpperCase(Locale.ROOT));
 
     private static final Cluster ONE_WORKER =
             new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES).on(UNDER_STORE));
     private static final Cluster ON_S3 = new Cluster(EmbeddedOptions.defaults().on(UnderStore.S3));
+    private static final Cluster ON_HDFS =
+            new Cluster(EmbeddedOptions.defaults().on(UnderStore.HDFS));
     private static final Cluster TWO_WORKERS = new Cluster(EmbeddedOptions.defaults()
             .withWorkers(2, 1L << 30)
             .withStorageFolders(2)
@@ -77,13 +80,36 @@ public final class Clusters {
         return UNDER_STORE == UnderStore.S3 ? oneWorker() : ON_S3.running();
     }
 
+    /** One worker on an HDFS, for tests that kill no server. Skips the test as {@link #assumeHdfs} does. */
+    public static EmbeddedAlluxio onHdfs() throws IOException {
+        assumeHdfs();
+        return UNDER_STORE == UnderStore.HDFS ? oneWorker() : ON_HDFS.running();
+    }
+
     /** Skips the test, with the reason, where no S3 server is built. */
     public static void assumeS3() {
-        String reason = "there is no S3 server; make setup-s3 builds one";
-        if (!S3Server.isBuilt()) {
+        assume(S3Server.isBuilt(), "there is no S3 server; make setup-s3 builds one");
+    }
+
+    /** Skips the test, with the reason, where the jars of HDFS are not there. */
+    public static void assumeHdfs() {
+        assume(HdfsServer.isFetched(), "there are no jars of HDFS; make setup-hdfs fetches them");
+    }
+
+    /** Skips the test where no server of such an under file system can be started. */
+    public static void assumeThere(UnderStore kind) {
+        switch (kind) {
+            case S3 -> assumeS3();
+            case HDFS -> assumeHdfs();
+            case LOCAL -> {}
+        }
+    }
+
+    private static void assume(boolean there, String reason) {
+        if (!there) {
             System.out.println("SKIPPED: " + reason);
         }
-        assumeTrue(S3Server.isBuilt(), reason);
+        assumeTrue(there, reason);
     }
 
     /** Two workers, each with two storage folders. All servers are alive, and known to the master. */
@@ -142,7 +168,7 @@ public final class Clusters {
     /** A new, empty directory of this cluster, made in the UFS if that is a folder, and writable for everybody. */
     public static TestDirectory directory(EmbeddedAlluxio alluxio) throws IOException {
         String name = "own-" + DIRECTORIES.incrementAndGet();
-        if (alluxio.s3() == null) {
+        if (alluxio.isOnFolder()) {
             Path made = Files.createDirectory(alluxio.ufs().resolve(name));
             Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxrwxrwx"));
         } else {

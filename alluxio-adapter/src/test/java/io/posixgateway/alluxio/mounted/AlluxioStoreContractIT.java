@@ -3,16 +3,14 @@ package io.posixgateway.alluxio.mounted;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.embedded.UnderStoreClient;
 import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.alluxio.store.contract.StoreContract;
 import io.posixgateway.alluxio.store.contract.StoreFixture;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 
@@ -46,38 +44,33 @@ class AlluxioStoreContractIT extends StoreContract {
             return known;
         }
 
+        private static UnderStoreClient outside() {
+            return SharedAlluxio.running().underStore();
+        }
+
         @Override
         public void writeOutside(String path, byte[] content) throws IOException {
-            Path file = SharedAlluxio.ufs(path);
-            Files.createDirectories(file.getParent());
-            Files.write(file, content);
+            outside().put(path.substring(1), content);
         }
 
         @Override
         public void makeDirectoryOutside(String path) throws IOException {
-            Files.createDirectories(SharedAlluxio.ufs(path));
+            outside().makeDirectory(path.substring(1));
         }
 
         @Override
         public void deleteOutside(String path) throws IOException {
-            Files.delete(SharedAlluxio.ufs(path));
+            outside().delete(path.substring(1));
         }
 
         @Override
         public byte @Nullable [] readOutside(String path) throws IOException {
-            Path file = SharedAlluxio.ufs(path);
-            return Files.isRegularFile(file) ? Files.readAllBytes(file) : null;
+            return outside().get(path.substring(1));
         }
 
         @Override
         public List<String> listOutside(String path) throws IOException {
-            Path folder = SharedAlluxio.ufs(path);
-            if (!Files.isDirectory(folder)) {
-                return List.of();
-            }
-            try (Stream<Path> names = Files.list(folder)) {
-                return names.map(name -> name.getFileName().toString()).sorted().toList();
-            }
+            return outside().names(path.substring(1));
         }
 
         /** Alluxio's times are milliseconds of this machine's clock. */

@@ -13,7 +13,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
-import io.posixgateway.alluxio.embedded.S3Server;
+import io.posixgateway.alluxio.embedded.ServerProcess;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.StoppableProxy;
 import io.posixgateway.alluxio.harness.Waiting;
@@ -26,6 +26,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -37,29 +38,31 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Alluxio's master is lost while it replaces or renames an object: in the middle of it, as the S3 server is stopped when it is to work on it. Takes
- * a minute: for `make s3-test` alone.
+ * Alluxio's master is lost while it replaces or renames a file in an under file system that replaces nothing by itself: in the middle of
+ * it, as the server of that is stopped when it is to work on it. Takes a minute: for the long forms alone.
  */
-class S3MasterLossIT {
+@EnabledIfSystemProperty(
+        named = "pgw.under.store",
+        matches = "s3|hdfs",
+        disabledReason = "of the long forms: make s3-test, make hdfs-test")
+class MasterLossIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final long HELD_MILLIS = 2000;
 
     private EmbeddedAlluxio alluxio;
-    private S3Server bucket;
+    private ServerProcess server;
     private Store other;
 
     @BeforeEach
     void start() throws Exception {
-        boolean isLong = "s3".equals(System.getProperty("pgw.under.store"));
-        if (!isLong) {
-            System.out.println("SKIPPED: it is for make s3-test");
-        }
-        assumeTrue(isLong, "it is for make s3-test");
-        Clusters.assumeS3();
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().on(UnderStore.S3));
-        bucket = Objects.requireNonNull(alluxio.s3());
+        UnderStore kind =
+                UnderStore.valueOf(System.getProperty("pgw.under.store", "").toUpperCase(Locale.ROOT));
+        Clusters.assumeThere(kind);
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults().on(kind));
+        server = Objects.requireNonNull(alluxio.underStoreProcess());
         other = connect(alluxio.masters());
         try (MountedFileSystem mounted = mount()) {
             Files.writeString(mounted.root().resolve("f"), "old");
@@ -111,8 +114,8 @@ class S3MasterLossIT {
         }
     }
 
-    private String object(String name) throws IOException {
-        byte[] content = bucket.get(name);
+    private String stored(String name) throws IOException {
+        byte[] content = alluxio.underStore().get(name);
         return content == null ? "(none)" : new String(content, UTF_8);
     }
 
@@ -122,14 +125,14 @@ class S3MasterLossIT {
         try (StoppableProxy proxy = new StoppableProxy(alluxio.masters());
                 Store client = connect(proxy.address())) {
             client.status("/f");
-            bucket.process().pause();
+            server.pause();
             FutureTask<String> renaming = started(() -> {
                 client.rename("/new", "/f", true);
                 return "done";
             });
             Waiting.until("the master works on it", LIMIT, this::isHeld);
             proxy.loseAnswers();
-            bucket.process().resume();
+            server.resume();
             assertThatThrownBy(() -> renaming.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .cause()
@@ -138,28 +141,29 @@ class S3MasterLossIT {
                             e -> assertThat(e.isUnanswered()).as(e.getMessage()).isTrue());
             proxy.go();
             assertThat(other.pathOf(id)).isEqualTo("/f");
-            assertThat(object("f")).isEqualTo("new content");
-            assertThat(object("new")).isEqualTo("(none)");
+            assertThat(stored("f")).isEqualTo("new content");
+            assertThat(stored("new")).isEqualTo("(none)");
         } finally {
-            bucket.process().resume();
+            server.resume();
         }
     }
 
     @Test
     void a_replacement_whose_master_is_killed_leaves_the_old_content_or_the_new() throws Exception {
+        assumeTrue(alluxio.hdfs() == null, "HDFS, stopped, keeps the mount from its request: it first looks there");
         try (MountedFileSystem mounted = mount()) {
             Path file = mounted.root().resolve("f");
             Path saved = mounted.root().resolve("new");
-            bucket.process().pause();
+            server.pause();
             FutureTask<Path> renaming = started(() -> Files.move(saved, file, StandardCopyOption.ATOMIC_MOVE));
             Waiting.until("the master works on it", LIMIT, this::isHeld);
             alluxio.master().kill();
-            bucket.process().resume();
+            server.resume();
             alluxio.master().start();
             alluxio.awaitReady();
             boolean done = isDone(renaming);
-            Waiting.until("the file has a content", LIMIT, () -> !object("f").equals("(none)"));
-            String content = object("f");
+            Waiting.until("the file has a content", LIMIT, () -> !stored("f").equals("(none)"));
+            String content = stored("f");
             assertThat(content).isIn(done ? new String[] {"new content"} : new String[] {"new content", "old"});
             Waiting.until(
                     "this mount shows it", LIMIT, () -> Files.readString(file).equals(content));
@@ -167,10 +171,10 @@ class S3MasterLossIT {
             if (content.equals("old")) {
                 assertThat(saved).hasContent("new content");
             } else {
-                assertThat(object("new")).isEqualTo("(none)");
+                assertThat(stored("new")).isEqualTo("(none)");
             }
         } finally {
-            bucket.process().resume();
+            server.resume();
         }
     }
 
@@ -180,29 +184,33 @@ class S3MasterLossIT {
             Path saved = mounted.root().resolve("new");
             Path free = mounted.root().resolve("free");
             Files.setPosixFilePermissions(saved, PosixFilePermissions.fromString("rw-r-----"));
-            bucket.process().pause();
+            server.pause();
             FutureTask<Path> renaming = started(() -> Files.move(saved, free, StandardCopyOption.ATOMIC_MOVE));
             Waiting.until("the master works on it", LIMIT, () -> isHeld("/free"));
             alluxio.master().kill();
-            bucket.process().resume();
+            server.resume();
             alluxio.master().start();
             alluxio.awaitReady();
             boolean done = isDone(renaming);
             Waiting.until(
                     "the file has one name, everywhere",
                     LIMIT,
-                    () -> names(mounted.root()).equals(bucket.keys(""))
-                            && bucket.keys("").size() == 2);
+                    () -> names(mounted.root()).equals(storedNames())
+                            && storedNames().size() == 2);
             Path now = Files.exists(free) ? free : saved;
             assertThat(now).isEqualTo(done ? free : now).hasContent("new content");
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(now)))
                     .isEqualTo("rw-r-----");
             assertThat(other.list("/", "", 10).entries())
                     .extracting(FileStatus::name)
-                    .containsExactlyElementsOf(bucket.keys(""));
+                    .containsExactlyElementsOf(storedNames());
         } finally {
-            bucket.process().resume();
+            server.resume();
         }
+    }
+
+    private List<String> storedNames() throws IOException {
+        return alluxio.underStore().names("");
     }
 
     private static List<String> names(Path folder) throws IOException {
