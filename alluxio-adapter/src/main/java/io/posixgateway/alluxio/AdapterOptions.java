@@ -166,9 +166,9 @@ public record AdapterOptions(
                             "names",
                             "escaped",
                             "How names are stored that Alluxio cannot hold (with a question mark, a backslash or"
-                                    + " invalid UTF-8) or an object store cannot list (with control characters): with"
-                                    + " %XX for such bytes and the prefix %pgw% (escaped); or they are refused with"
-                                    + " EINVAL (strict).",
+                                    + " invalid UTF-8), an object store cannot list (with control characters) or HDFS"
+                                    + " refuses (with a colon): with %XX for such bytes and the prefix %pgw% (escaped);"
+                                    + " or they are refused with EINVAL (strict).",
                             "escaped",
                             "strict"),
                     Option.oneOf(

@@ -297,7 +297,7 @@ public final class Metadata {
      * @param nowNanos for which it is said
      */
     Facts see(Inode inode, FileStatus said, long issued, long nowNanos) {
-        inode.storedIn(said.inObjectStore());
+        inode.storedIn(said.storeNames());
         Facts before = inode.facts();
         boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, nowNanos);
         FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;

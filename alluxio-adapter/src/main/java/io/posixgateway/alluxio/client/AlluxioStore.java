@@ -584,7 +584,7 @@ public final class AlluxioStore implements Store {
                 status.getLastAccessTimeMs(),
                 xattrs == null || xattrs.isEmpty() ? Map.of() : Map.copyOf(xattrs),
                 (int) (status.getCreationTimeMs() / 1000),
-                UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.OBJECT_STORE);
+                UfsKind.of(String.valueOf(status.getUfsPath())).names());
     }
 
     private static alluxio.grpc.PMode permissions(int mode) {

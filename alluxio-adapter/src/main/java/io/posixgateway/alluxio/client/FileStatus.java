@@ -11,7 +11,7 @@ import java.util.Map;
  * @param lengthBytes of a directory: the number of names in it, those that the gateway hides included
  * @param xattrs extended attributes as Alluxio holds them
  * @param createdSeconds when Alluxio made the file, since the epoch; 0: not known
- * @param inObjectStore whether its under file system (UFS) is an object store; false also where that is not known
+ * @param storeNames the names that its under file system (UFS) takes
  */
 public record FileStatus(
         long id,
@@ -27,7 +27,7 @@ public record FileStatus(
         long accessedMillis,
         Map<String, byte[]> xattrs,
         int createdSeconds,
-        boolean inObjectStore) {
+        StoreNames storeNames) {
     /** One of which is not known when it was made. */
     public FileStatus(
             long id,
@@ -87,7 +87,7 @@ public record FileStatus(
                 accessedMillis,
                 xattrs,
                 createdSeconds,
-                false);
+                StoreNames.ALL);
     }
 
     /** The same with other permissions and attributes. */
@@ -106,7 +106,7 @@ public record FileStatus(
                 accessedMillis,
                 otherXattrs,
                 createdSeconds,
-                inObjectStore);
+                storeNames);
     }
 
     /** The same, modified then. */
@@ -125,7 +125,7 @@ public record FileStatus(
                 accessedMillis,
                 xattrs,
                 createdSeconds,
-                inObjectStore);
+                storeNames);
     }
 
     /** Of a directory: the same with so many names in it. */
@@ -144,7 +144,7 @@ public record FileStatus(
                 accessedMillis,
                 xattrs,
                 createdSeconds,
-                inObjectStore);
+                storeNames);
     }
 
     /** Since the epoch, as stat(2) shows it where no program has set it. */
@@ -174,7 +174,7 @@ public record FileStatus(
                 accessedMillis,
                 xattrs,
                 createdSeconds,
-                inObjectStore);
+                storeNames);
     }
 
     /** The same with the content of another file. */
@@ -193,6 +193,6 @@ public record FileStatus(
                 accessedMillis,
                 xattrs,
                 0,
-                inObjectStore);
+                storeNames);
     }
 }

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * text itself is escaped once more. Anything else that begins with the mark is a name as any other.
  *
  * <p>Object stores list their keys as XML 1.0, which has no control characters but tab, line feed and carriage return, and neither
- * U+FFFE nor U+FFFF: Alluxio would be told of another key. In directories of an object store names with these are escaped, too; see
- * {@link #forObjectStore}.
+ * U+FFFE nor U+FFFF: Alluxio would be told of another key. HDFS refuses names with a colon, in whatever is asked of it. In their directories
+ * names with these are escaped, too; see {@link #in}.
  */
 public final class NameCodec {
     /** Begins an escaped name. */
@@ -34,6 +34,8 @@ public final class NameCodec {
 
     private static final NameCodec LISTED_ESCAPED = new NameCodec("?\\", true, true);
     private static final NameCodec LISTED_STRICT = new NameCodec("?\\", false, true);
+    private static final NameCodec COLON_ESCAPED = new NameCodec("?\\:", true, false);
+    private static final NameCodec COLON_STRICT = new NameCodec("?\\:", false, false);
 
     private static final String HEX = "0123456789ABCDEF";
     private static final int LONGEST_SAFE = (Name.MAX_BYTES - MARK.length()) / 3;
@@ -43,16 +45,20 @@ public final class NameCodec {
     /** Are names listed as XML? */
     private final boolean listed;
 
-    /** @param unstorable characters of ASCII that Alluxio does not store */
+    /** @param unstorable characters of ASCII that Alluxio, or the under file system, does not store */
     private NameCodec(String unstorable, boolean escapes, boolean listed) {
         this.unstorable = unstorable;
         this.escapes = escapes;
         this.listed = listed;
     }
 
-    /** The same in directories of an object store. */
-    public NameCodec forObjectStore() {
-        return escapes ? LISTED_ESCAPED : LISTED_STRICT;
+    /** The same in directories whose under file system takes these names. */
+    public NameCodec in(StoreNames store) {
+        return switch (store) {
+            case ALL -> this;
+            case LISTED_AS_XML -> escapes ? LISTED_ESCAPED : LISTED_STRICT;
+            case WITHOUT_COLON -> escapes ? COLON_ESCAPED : COLON_STRICT;
+        };
     }
 
     /** Returns false for text with a character that no request to Alluxio can carry: its path would be read as another one. */
@@ -63,10 +69,11 @@ public final class NameCodec {
     /** Returns false for names that Alluxio lists but nobody here could ask for, as no name is stored as they are. */
     public boolean isReachable(String stored) {
         boolean carried = true;
-        for (int i = 0; i < stored.length() && listed && carried; i++) {
-            carried = isXml(stored.charAt(i));
+        for (int i = 0; i < stored.length() && carried; i++) {
+            char character = stored.charAt(i);
+            carried = unstorable.indexOf(character) < 0 && (!listed || isXml(character));
         }
-        return carried && isAddressable(stored);
+        return carried;
     }
 
     private static boolean isXml(char character) {
@@ -74,11 +81,11 @@ public final class NameCodec {
         return !control && character != '\uFFFE' && character != '\uFFFF';
     }
 
-    /** Returns true for names that may be stored, or shown, in another way in an object store than elsewhere. */
+    /** Returns true for names that may be stored, or shown, in another way in some under file systems than in others. */
     public static boolean dependsOnStore(Name name) {
         boolean differs = startsWithMark(name);
         for (int at = 0; at < name.length() && !differs; at++) {
-            differs = !isXml(name, at);
+            differs = name.at(at) == ':' || !isXml(name, at);
         }
         return differs;
     }

@@ -21,6 +21,8 @@ public final class PathLimit {
     private static final int LOCAL_BYTES = 4095;
     /** Keys of object stores, without the slash at the end of a directory. */
     private static final int KEY_BYTES = 1023;
+    /** Of HDFS, which counts characters. */
+    private static final int HDFS_BYTES = 8000;
     /** Room for a hidden name of the gateway, which any file's directory must have. */
     private static final int HIDDEN_NAME_BYTES = 48;
     /** No limit is near as long as a path is no longer. */
@@ -84,6 +86,9 @@ public final class PathLimit {
         if (kind == UfsKind.OBJECT_STORE) {
             most = KEY_BYTES;
             inUfs = inUfs.substring(inUfs.indexOf('/') + 1); // without the bucket
+        } else if (kind == UfsKind.HDFS) {
+            most = HDFS_BYTES;
+            inUfs = inUfs.substring(Math.max(0, inUfs.indexOf('/'))); // without the name node
         }
         return most - inUfs.getBytes(StandardCharsets.UTF_8).length + path.getBytes(StandardCharsets.UTF_8).length;
     }

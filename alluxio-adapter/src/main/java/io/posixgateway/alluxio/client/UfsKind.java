@@ -9,7 +9,9 @@ enum UfsKind {
     LOCAL,
     /** Files are copied and deleted to be renamed, a directory is a prefix of keys, and nothing is replaced by a rename. */
     OBJECT_STORE,
-    /** HDFS and what is like it: a directory moves in one step, but no rename replaces a file. */
+    /** A directory moves in one step, but no rename replaces a file; and no name has a colon. */
+    HDFS,
+    /** What is like HDFS, as far as is known, but for names. */
     OTHER;
 
     private static final Set<String> OBJECT_STORES =
@@ -22,6 +24,18 @@ enum UfsKind {
         if (scheme.equals("file")) {
             return LOCAL;
         }
+        if (scheme.equals("hdfs")) {
+            return HDFS;
+        }
         return OBJECT_STORES.contains(scheme) ? OBJECT_STORE : OTHER;
+    }
+
+    /** The names that it takes. */
+    StoreNames names() {
+        return switch (this) {
+            case OBJECT_STORE -> StoreNames.LISTED_AS_XML;
+            case HDFS -> StoreNames.WITHOUT_COLON;
+            case LOCAL, OTHER -> StoreNames.ALL;
+        };
     }
 }

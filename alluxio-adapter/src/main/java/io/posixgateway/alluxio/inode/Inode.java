@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.inode;
 
+import io.posixgateway.alluxio.client.StoreNames;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
@@ -25,8 +26,10 @@ public final class Inode implements Dentries.Dentry {
     private static final byte TIMES_OLD = 4;
     /** Of a directory: its under file system is known. */
     private static final byte STORE_KNOWN = 8;
-    /** It is an object store. */
-    private static final byte IN_OBJECT_STORE = 16;
+    /** It lists names as XML. */
+    private static final byte LISTED_AS_XML = 16;
+    /** It takes no name with a colon. */
+    private static final byte WITHOUT_COLON = 32;
 
     private final long node;
     private final @Nullable Dentries dentries;
@@ -399,12 +402,14 @@ public final class Inode implements Dentries.Dentry {
         return dentries != null;
     }
 
-    /** Notes what under file system a directory is in. The first time counts: no rename leads to another. */
-    public synchronized void storedIn(boolean objectStore) {
+    /** Notes what names the under file system of a directory takes. The first time counts: no rename leads to another. */
+    public synchronized void storedIn(StoreNames names) {
         if (isDirectory() && !is(STORE_KNOWN)) {
             mark(STORE_KNOWN);
-            if (objectStore) {
-                mark(IN_OBJECT_STORE);
+            switch (names) {
+                case LISTED_AS_XML -> mark(LISTED_AS_XML);
+                case WITHOUT_COLON -> mark(WITHOUT_COLON);
+                case ALL -> {}
             }
         }
     }
@@ -414,9 +419,12 @@ public final class Inode implements Dentries.Dentry {
         return is(STORE_KNOWN);
     }
 
-    /** Is a directory, as far as is known, in an object store? */
-    boolean isInObjectStore() {
-        return is(IN_OBJECT_STORE);
+    /** The names that a directory takes, as far as is known. */
+    StoreNames storeNames() {
+        if (is(LISTED_AS_XML)) {
+            return StoreNames.LISTED_AS_XML;
+        }
+        return is(WITHOUT_COLON) ? StoreNames.WITHOUT_COLON : StoreNames.ALL;
     }
 
     /** The names in a directory; only for directories. */

@@ -49,7 +49,7 @@ public final class InodeTable {
      * @param rootPath path in Alluxio of the mount's root
      * @param rootFileId its file id
      * @param bytes of this table alone; what the facts of its inodes take is counted there
-     * @param names between the names here and those in Alluxio's paths, but for object stores
+     * @param names between the names here and those in Alluxio's paths, where the under file system takes all that Alluxio takes
      */
     public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
         this.names = names;
@@ -75,7 +75,7 @@ public final class InodeTable {
 
     /** Between the names in a directory and those in Alluxio's paths. */
     public NameCodec names(Inode directory) {
-        return directory.isInObjectStore() ? names.forObjectStore() : names;
+        return names.in(directory.storeNames());
     }
 
     public @Nullable Inode get(long node) {

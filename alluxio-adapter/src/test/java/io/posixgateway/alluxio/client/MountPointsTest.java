@@ -35,7 +35,7 @@ class MountPointsTest {
         "s3://b/,OBJECT_STORE",
         "S3A://b/,OBJECT_STORE",
         "gs://b/,OBJECT_STORE",
-        "hdfs://name:9000/,OTHER",
+        "hdfs://name:9000/,HDFS",
         "abfs://c@a/,OTHER"
     })
     void the_scheme_tells_the_kind(String uri, UfsKind kind) {

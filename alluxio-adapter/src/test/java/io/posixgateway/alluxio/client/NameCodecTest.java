@@ -259,7 +259,7 @@ class NameCodecTest {
         "%pgw%a%01, %pgw%%25pgw%25a%2501"
     })
     void forObjectStore_escapesWhatItsListingsLack(String shown, String stored) {
-        NameCodec objects = names.forObjectStore();
+        NameCodec objects = names.in(StoreNames.LISTED_AS_XML);
         assertThat(objects.stored(Name.of(shown))).isEqualTo(stored);
         assertThat(objects.stored(shown.getBytes(StandardCharsets.UTF_8))).isEqualTo(stored);
         assertThat(objects.shown(stored)).isEqualTo(Name.of(shown));
@@ -269,7 +269,7 @@ class NameCodecTest {
 
     @Test
     void forObjectStore_mapsNoTwoNamesToOne_andBack() {
-        NameCodec objects = names.forObjectStore();
+        NameCodec objects = names.in(StoreNames.LISTED_AS_XML);
         Random random = new Random(SEED);
         Map<String, Name> all = new HashMap<>();
         for (int i = 0; i < ROUNDS; i++) {
@@ -287,9 +287,37 @@ class NameCodecTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "a:b, %pgw%a%3Ab",
+        "::, %pgw%%3A%3A",
+        "5%:?, %pgw%5%25%3A%3F",
+        "%pgw%a%3Ab, %pgw%%25pgw%25a%253Ab",
+        "'a', 'a'"
+    })
+    void inHdfs_escapesColons(String shown, String stored) {
+        NameCodec hdfs = names.in(StoreNames.WITHOUT_COLON);
+        assertThat(hdfs.stored(Name.of(shown))).isEqualTo(stored);
+        assertThat(hdfs.stored(shown.getBytes(StandardCharsets.UTF_8))).isEqualTo(stored);
+        assertThat(hdfs.shown(stored)).isEqualTo(Name.of(shown));
+        assertThat(hdfs.storedPath("/d:/a")).isEqualTo("/%pgw%d%3A/a");
+        assertThat(hdfs.isReachable(stored)).isTrue();
+        assertThat(hdfs.isReachable("a:b")).isFalse();
+        assertThat(NameCodec.dependsOnStore(Name.of(shown))).isTrue();
+        assertThat(names.stored(Name.of("a:b"))).isEqualTo("a:b");
+    }
+
+    @Test
+    void inHdfs_ofStrictNames_refusesColons() {
+        NameCodec strict = NameCodec.STRICT.in(StoreNames.WITHOUT_COLON);
+        assertThat(strict.refusal(Name.of("a:b"))).isEqualTo(-Errno.EINVAL);
+        assertThat(strict.refusal(Name.of("a"))).isZero();
+        assertThat(NameCodec.STRICT.refusal(Name.of("a:b"))).isZero();
+    }
+
     @Test
     void forObjectStore_ofStrictNames_refusesWhatItsListingsLack() {
-        NameCodec strict = NameCodec.STRICT.forObjectStore();
+        NameCodec strict = NameCodec.STRICT.in(StoreNames.LISTED_AS_XML);
         assertThat(strict.refusal(Name.of("a\u0001"))).isEqualTo(-Errno.EINVAL);
         assertThat(strict.refusal(Name.of("a\uFFFF"))).isEqualTo(-Errno.EINVAL);
         assertThat(strict.refusal(Name.of("a\tb\nc\rd\uFFFDe\u007F"))).isZero();

@@ -195,6 +195,24 @@ class HdfsIT {
         assertThat(hdfs.status(folder + "/put").permissions()).isEqualTo("660");
     }
 
+    /** HDFS refuses colons. */
+    @Test
+    void a_name_with_a_colon_is_stored_escaped_in_hdfs() throws Exception {
+        assertThat(root.resolve("2026-01-02T03:04:05")).doesNotExist();
+        Path directory = Files.createDirectory(root.resolve("d:d"));
+        Path file = Files.writeString(directory.resolve("a:b"), "text");
+        assertThat(stored("%pgw%d%3Ad/%pgw%a%3Ab")).isEqualTo("text");
+        Path plain = Files.writeString(root.resolve("plain"), "replaced");
+        Files.move(plain, file, StandardCopyOption.ATOMIC_MOVE);
+        try (Stream<Path> names = Files.list(directory)) {
+            assertThat(names).containsExactly(file);
+        }
+        assertThat(file).hasContent("replaced");
+        Files.delete(file);
+        Files.delete(directory);
+        assertThat(hdfs.names(folder)).isEmpty();
+    }
+
     @Test
     void owner_and_mode_that_are_given_here_are_those_of_hdfs() throws Exception {
         Path file = Files.writeString(root.resolve("f"), "x");

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.store;
 
 import io.posixgateway.alluxio.client.FileStatus;
+import io.posixgateway.alluxio.client.StoreNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,7 +34,7 @@ final class MemoryInode {
     /** Of a directory: its names were loaded from the UFS. */
     boolean childrenLoaded;
     /** Of the root: what its UFS is. */
-    boolean inObjectStore;
+    StoreNames storeNames = StoreNames.ALL;
     /** Of the file in the UFS as it was last seen; empty: it was not. */
     String fingerprint = "";
 
@@ -116,7 +117,7 @@ final class MemoryInode {
                 modifiedMillis,
                 Map.copyOf(xattrs),
                 (int) (createdMillis / 1000),
-                top().inObjectStore);
+                top().storeNames);
     }
 
     private MemoryInode top() {

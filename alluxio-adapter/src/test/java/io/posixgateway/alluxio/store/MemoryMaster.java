@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreNames;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -56,7 +57,11 @@ final class MemoryMaster {
         this.clock = clock;
         this.moments = moments;
         root.mode = 0777;
-        root.inObjectStore = ufs.kind() == MemoryUfs.Kind.OBJECT_STORE;
+        root.storeNames = switch (ufs.kind()) {
+            case LOCAL -> StoreNames.ALL;
+            case OBJECT_STORE -> StoreNames.LISTED_AS_XML;
+            case HDFS -> StoreNames.WITHOUT_COLON;
+        };
         root.persisted = true;
         root.modifiedMillis = nowMillis();
         root.createdMillis = nowMillis();
@@ -505,7 +510,7 @@ final class MemoryMaster {
         Integer mode = change.mode();
         if (mode != null) {
             inode.mode = mode & 0777;
-            if (inode.persisted && ufs.kind() == MemoryUfs.Kind.LOCAL) {
+            if (inode.persisted && ufs.kind() != MemoryUfs.Kind.OBJECT_STORE) {
                 ufs.setMode(path, inode.mode);
             }
         }

@@ -47,7 +47,7 @@ public final class MemoryStore implements Store {
         this.cluster = cluster;
         this.type = type;
         this.faults = new StoreFaults(cluster.clock());
-        this.persistsRenames = cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
+        this.persistsRenames = cluster.ufs().kind() != MemoryUfs.Kind.LOCAL;
     }
 
     /** Renames as a client that does not ask the master to persist what it renames. */
@@ -150,10 +150,13 @@ public final class MemoryStore implements Store {
         checkName(directory);
         String ufsPath = ask(
                 StoreCall.STATUS, directory, master -> master.find(directory).path());
-        boolean local = cluster.ufs().kind() == MemoryUfs.Kind.LOCAL;
-        return type == WriteType.MUST_CACHE
-                ? PathLimit.NONE
-                : PathLimit.ofUfs(directory, local ? MemoryUfs.ROOT + ufsPath : "s3://bucket" + ufsPath);
+        String root =
+                switch (cluster.ufs().kind()) {
+                    case LOCAL -> MemoryUfs.ROOT;
+                    case OBJECT_STORE -> "s3://bucket";
+                    case HDFS -> "hdfs://name:9000";
+                };
+        return type == WriteType.MUST_CACHE ? PathLimit.NONE : PathLimit.ofUfs(directory, root + ufsPath);
     }
 
     @Override
@@ -253,7 +256,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public boolean copiesOnRename(String path) {
-        return copies && deletesToReplace(path);
+        return copies && cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
     }
 
     @Override
@@ -263,7 +266,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public boolean deletesToReplace(String path) {
-        return cluster.ufs().kind() == MemoryUfs.Kind.OBJECT_STORE;
+        return cluster.ufs().kind() != MemoryUfs.Kind.LOCAL;
     }
 
     @Override

@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  * a rename copies and deletes, is refused where the destination exists, and a directory is a prefix of keys, with or without a
  * marker object; without one it cannot be renamed. Objects have no permissions of their own. What tells one content from another
  * is the ETag of the object, which a copy keeps, unless it is made in parts. Keys are listed as XML, which lacks some characters.
+ * {@link Kind#HDFS} is as a folder, but that a rename replaces nothing, and that no name has a colon.
  */
 public final class MemoryUfs {
     /** What it is made of. */
     public enum Kind {
         LOCAL,
-        OBJECT_STORE
+        OBJECT_STORE,
+        HDFS
     }
 
     /** Where a local one is. */
@@ -77,6 +79,11 @@ public final class MemoryUfs {
         return kind;
     }
 
+    /** Has it directories, owners and modes of its own? */
+    private boolean hasFolders() {
+        return kind != Kind.OBJECT_STORE;
+    }
+
     /** From now on objects of so many bytes, and longer ones, are copied in parts, which gives the copy another ETag. */
     public void copyInPartsFrom(long bytes) {
         partsFromBytes = bytes;
@@ -85,7 +92,11 @@ public final class MemoryUfs {
     /** Is the path short enough? */
     boolean takes(String path) {
         int bytes = path.getBytes(StandardCharsets.UTF_8).length;
-        return kind == Kind.LOCAL ? ROOT.length() + bytes < 4096 : bytes <= 1024;
+        return switch (kind) {
+            case LOCAL -> ROOT.length() + bytes < 4096;
+            case OBJECT_STORE -> bytes <= 1024;
+            case HDFS -> bytes <= 8000 && path.indexOf(':') < 0;
+        };
     }
 
     synchronized @Nullable UfsStatus status(String path) {
@@ -93,7 +104,7 @@ public final class MemoryUfs {
             return null;
         }
         UfsFile file = files.get(path);
-        boolean local = kind == Kind.LOCAL;
+        boolean local = hasFolders();
         String owner = local ? USER : "";
         if (file != null) {
             return status(file, owner);
@@ -107,7 +118,7 @@ public final class MemoryUfs {
     }
 
     private UfsStatus status(UfsFile file, String owner) {
-        boolean local = kind == Kind.LOCAL;
+        boolean local = hasFolders();
         String fingerprint = local ? file.content.length + "@" + file.modifiedMillis : file.etag;
         return new UfsStatus(
                 false, file.content.length, local ? file.mode : 0700, owner, file.modifiedMillis, fingerprint);
@@ -136,7 +147,7 @@ public final class MemoryUfs {
         return below(directory).keySet().stream()
                 .map(path -> path.substring(from))
                 .map(path -> path.indexOf('/') < 0 ? path : path.substring(0, path.indexOf('/')))
-                .map(name -> kind == Kind.LOCAL ? name : UNLISTED.matcher(name).replaceAll("\uFFFD"))
+                .map(name -> hasFolders() ? name : UNLISTED.matcher(name).replaceAll("\uFFFD"))
                 .distinct()
                 .toList();
     }
@@ -153,7 +164,7 @@ public final class MemoryUfs {
     }
 
     synchronized void write(String path, byte[] content, int mode) {
-        if (kind == Kind.LOCAL) {
+        if (hasFolders()) {
             makeDirectory(parent(path), 0755);
         }
         files.put(path, new UfsFile(content.clone(), mode, clock.millis()));
@@ -168,7 +179,7 @@ public final class MemoryUfs {
         if (path.equals("/") || files.containsKey(key(path))) {
             return;
         }
-        if (kind == Kind.LOCAL) {
+        if (hasFolders()) {
             makeDirectory(parent(path), 0755);
         }
         files.put(key(path), new UfsFile(new byte[0], mode, clock.millis()));
@@ -192,7 +203,7 @@ public final class MemoryUfs {
     /** False: it was refused, and nothing changed. */
     synchronized boolean rename(String from, String to) {
         UfsStatus source = status(from);
-        if (source == null || !takes(to) || (kind == Kind.LOCAL && !exists(parent(to)))) {
+        if (source == null || !takes(to) || (hasFolders() && !exists(parent(to)))) {
             return false;
         }
         return source.directory ? renameDirectory(from, to) : renameFile(from, to);
@@ -200,11 +211,11 @@ public final class MemoryUfs {
 
     private boolean renameFile(String from, String to) {
         UfsStatus there = status(to);
-        if (there != null && (kind == Kind.OBJECT_STORE || there.directory)) {
+        if (there != null && (kind != Kind.LOCAL || there.directory)) {
             return false;
         }
         UfsFile file = files.remove(from);
-        files.put(to, kind == Kind.LOCAL ? file : copied(file));
+        files.put(to, hasFolders() ? file : copied(file));
         return true;
     }
 

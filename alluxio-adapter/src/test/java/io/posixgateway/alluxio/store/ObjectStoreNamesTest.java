@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names that the listings of an object store cannot hold, as they are XML. */
+/** Names that the listings of an object store cannot hold, as they are XML, and those that HDFS refuses. */
 class ObjectStoreNamesTest {
     private static final String FORMER_NAME = "%pgw%a%01";
 
@@ -25,7 +25,17 @@ class ObjectStoreNamesTest {
     @ValueSource(
             strings = {"\u0001", "a\u001Fb", "\uFFFE", "\uFFFF", FORMER_NAME, "\u0002?", "tab\t", "cr\rlf\n", "\u007F"})
     void everyOperation_takesTheName(String name) {
-        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        takesTheName(MemoryUfs.Kind.OBJECT_STORE, name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {":", "a:b", "%pgw%a%3Ab", "::?", "2026-01-02T03:04:05"})
+    void everyOperation_inHdfs_takesTheName(String name) {
+        takesTheName(MemoryUfs.Kind.HDFS, name);
+    }
+
+    private static void takesTheName(MemoryUfs.Kind kind, String name) {
+        MemoryCluster cluster = new MemoryCluster(kind);
         try (MemoryMount mount = mount(cluster);
                 MemoryMount other = mount(cluster)) {
             mount.write("/" + name, "x");
@@ -52,7 +62,7 @@ class ObjectStoreNamesTest {
     @EnumSource(MemoryUfs.Kind.class)
     void name_isStoredEscapedInAnObjectStoreAlone(MemoryUfs.Kind kind) {
         MemoryCluster cluster = new MemoryCluster(kind);
-        boolean local = kind == MemoryUfs.Kind.LOCAL;
+        boolean local = kind != MemoryUfs.Kind.OBJECT_STORE;
         try (MemoryMount mount = mount(cluster)) {
             mount.write("/a\u0001", "x");
             assertThat(cluster.ufs().list("/")).containsExactly(local ? "a\u0001" : FORMER_NAME);

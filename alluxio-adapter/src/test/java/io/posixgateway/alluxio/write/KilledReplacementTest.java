@@ -69,7 +69,11 @@ class KilledReplacementTest {
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_IN_THE_COPY),
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_BEFORE_THE_JOURNAL),
                 Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.KEPT, Master.DIES_AFTER_THE_COPY),
-                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_AFTER_THE_COPY));
+                Arguments.of(MemoryUfs.Kind.OBJECT_STORE, Next.NEW_MOUNT, Master.DIES_AFTER_THE_COPY),
+                Arguments.of(MemoryUfs.Kind.HDFS, Next.KEPT, Master.LIVES),
+                Arguments.of(MemoryUfs.Kind.HDFS, Next.KEPT, Master.DIES_IN_THE_COPY),
+                Arguments.of(MemoryUfs.Kind.HDFS, Next.NEW_MOUNT, Master.DIES_BEFORE_THE_JOURNAL),
+                Arguments.of(MemoryUfs.Kind.HDFS, Next.NEW_MOUNT, Master.DIES_AFTER_THE_COPY));
     }
 
     private Path newFolder() {

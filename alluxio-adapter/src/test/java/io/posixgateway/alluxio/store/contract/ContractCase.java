@@ -1,12 +1,14 @@
 package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreNames;
 import io.posixgateway.alluxio.store.WriteType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -90,6 +92,16 @@ abstract class ContractCase {
     String outside(String path) throws IOException {
         byte[] content = fixture.readOutside(path);
         return content == null ? "" : new String(content, StandardCharsets.UTF_8);
+    }
+
+    /** For what is so only where a rename of the under file system replaces what is there. */
+    void assumeRenamesReplace() throws StoreException {
+        assumeFalse(store.deletesToReplace(at("")), "the master deletes in the under file system, too");
+    }
+
+    /** For names with a colon. */
+    void assumeColons() throws StoreException {
+        assumeFalse(store.status(at("")).storeNames() == StoreNames.WITHOUT_COLON, "HDFS takes no colon");
     }
 
     /** Something that fails. */

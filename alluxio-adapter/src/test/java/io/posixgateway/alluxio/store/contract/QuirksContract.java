@@ -32,6 +32,7 @@ abstract class QuirksContract extends ContractCase {
      */
     @Test
     void renameOverDirectory_dropsItRecursively_thoughItFails() throws Exception {
+        assumeRenamesReplace();
         write(at("file"), "x");
         store.makeDirectory(at("dir"), 0755, Map.of("user.a", bytes("1")));
         long dir = store.status(at("dir")).id();
@@ -48,6 +49,7 @@ abstract class QuirksContract extends ContractCase {
     /** The same with a directory over a file, NameOperations.move. */
     @Test
     void renameOfDirectoryOverFile_dropsTheFile_thoughItFails() throws Exception {
+        assumeRenamesReplace();
         store.makeDirectory(at("dir"), 0755, Map.of());
         long file = write(at("file"), "content");
         assertFails(Errno.EIO, () -> store.rename(at("dir"), at("file"), true));
@@ -72,6 +74,7 @@ abstract class QuirksContract extends ContractCase {
     /** What only workers have replaces a file in Alluxio alone: a comparison brings the old one back. Nothing works around it. */
     @Test
     void renameOfCachedFileOverPersisted_leavesTheOldOneInTheUfs() throws Exception {
+        assumeRenamesReplace();
         write(fixture.client(WriteType.MUST_CACHE, 0), at("new"), "new content");
         write(at("there"), "old");
         store.rename(at("new"), at("there"), true);

@@ -1,10 +1,12 @@
 package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreNames;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -45,13 +47,18 @@ abstract class UfsContract extends ContractCase {
     }
 
     @Test
-    void status_saysInWhatKindOfUfsItIs() throws Exception {
+    void status_saysWhatNamesTheUfsTakes() throws Exception {
         store.makeDirectory(at("dir"), 0755, Map.of());
-        boolean objectStore = store.copiesOnRename(at(""));
-        assertThat(store.status(at("")).inObjectStore()).isEqualTo(objectStore);
-        assertThat(store.list(at(""), "", 10).entries())
-                .singleElement()
-                .returns(objectStore, FileStatus::inObjectStore);
+        StoreNames names = store.status(at("")).storeNames();
+        assertThat(names == StoreNames.LISTED_AS_XML).isEqualTo(store.copiesOnRename(at("")));
+        assertThat(store.list(at(""), "", 10).entries()).singleElement().returns(names, FileStatus::storeNames);
+    }
+
+    @Test
+    void makeDirectory_ofNameThatTheUfsRefuses_isEio() throws Exception {
+        assumeTrue(store.status(at("")).storeNames() == StoreNames.WITHOUT_COLON, "all names are taken");
+        assertFails(Errno.ENOENT, () -> store.status(at("a:b")));
+        assertFails(Errno.EIO, () -> store.makeDirectory(at("a:b"), 0755, Map.of()));
     }
 
     @Test
@@ -164,6 +171,7 @@ abstract class UfsContract extends ContractCase {
 
     @Test
     void rename_replacesWhatOnlyTheUfsHas() throws Exception {
+        assumeRenamesReplace();
         write(at("file"), "content");
         outsideWrites("there", "others'");
         store.rename(at("file"), at("there"), false);
