@@ -88,7 +88,8 @@ final class ErrnoTable {
         }
         if (message.contains("no space left")
                 || message.contains("not enough space")
-                || message.contains("out of space")) {
+                || message.contains("out of space")
+                || isFullHdfs(message)) {
             return Errno.ENOSPC;
         }
         if (message.contains("message exceeds maximum size")) {
@@ -101,6 +102,13 @@ final class ErrnoTable {
             return Errno.EACCES;
         }
         return Errno.EIO;
+    }
+
+    /** By the words of HDFS: a quota is used up, or no data node has room. */
+    private static boolean isFullHdfs(String message) {
+        boolean quota =
+                message.contains("space quota of ") || message.contains("space quota (directories and files) of ");
+        return (quota && message.contains(" is exceeded")) || message.contains("minreplication nodes");
     }
 
     private static int ofCode(Status.Code code) {

@@ -184,6 +184,11 @@ public final class HdfsServer implements UnderStoreServer {
         send("PUT", path, "op=SETPERMISSION&permission=" + permissions);
     }
 
+    /** Limits a directory to so many names, itself among them, and to so many bytes; a block that is being written counts as a whole. */
+    public void limit(String path, long names, long bytes) throws IOException {
+        send("PUT", path, "op=SETQUOTA&namespacequota=" + names + "&storagespacequota=" + bytes);
+    }
+
     /** Renames, over nothing. */
     public void rename(String from, String to) throws IOException {
         JsonObject said = send("PUT", from, "op=RENAME&destination=/" + to);

@@ -52,6 +52,13 @@ class ErrnoTableTest {
                 arguments(new InvalidFileSizeException("big"), Errno.EFBIG),
                 arguments(new IOException("No space left on device"), Errno.ENOSPC),
                 arguments(new IOException("Not enough space left on worker"), Errno.ENOSPC),
+                arguments(new IOException("The DiskSpace quota of /d is exceeded: quota = 1 B"), Errno.ENOSPC),
+                arguments(
+                        new IOException("The NameSpace quota (directories and files) of directory /d is exceeded"),
+                        Errno.ENOSPC),
+                arguments(
+                        new IOException("File /f could only be written to 0 of the 1 minReplication nodes"),
+                        Errno.ENOSPC),
                 arguments(new IllegalStateException("never seen before"), Errno.EIO));
     }
 

@@ -263,4 +263,21 @@ class HdfsIT {
             alluxio.shell("unmount", point);
         }
     }
+
+    @Test
+    void a_quota_of_hdfs_that_is_used_up_is_a_full_disk() throws Exception {
+        Path file = Files.writeString(root.resolve("f"), "old");
+        hdfs.limit(folder, 1000, 1 << 20); // less than a block
+        assertThatThrownBy(() -> Files.writeString(file, "new")).hasMessageContaining("No space left on device");
+        assertThatThrownBy(() -> Files.writeString(root.resolve("g"), "new"))
+                .hasMessageContaining("No space left on device");
+        assertThat(stored("f")).isEqualTo("old");
+        hdfs.limit(folder, 1, 1L << 40); // of names
+        assertThatThrownBy(() -> Files.createDirectory(root.resolve("d")))
+                .hasMessageContaining("No space left on device");
+        hdfs.limit(folder, 1000, 1L << 40);
+        Files.writeString(file, "newer");
+        assertThat(stored("f")).isEqualTo("newer");
+        Files.createDirectory(root.resolve("d"));
+    }
 }
