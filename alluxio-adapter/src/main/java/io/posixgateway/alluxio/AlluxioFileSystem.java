@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -440,24 +441,18 @@ public final class AlluxioFileSystem implements FileSystem {
      * @return how many files, directories and missing names were forgotten
      */
     public long invalidate(String path) {
-        Inode at = volume.table.root();
         try (KernelNotices.Forgetting notices = volume.notices.forgetting()) {
-            for (String part : path.split("/", -1)) {
-                if (part.isEmpty()) {
-                    continue;
-                }
-                if (!at.isDirectory()) {
-                    return 0;
-                }
-                Name name = volume.table.names(at).shown(part);
-                Inode child = volume.table.child(at, name);
-                if (child == null) {
-                    notices.forget(at, name); // the kernel may know that it leads nowhere where we do not
-                    return at.dentries().dropMissing(name) ? 1 : 0;
-                }
-                at = child;
+            Locations.Walk walk = volume.metadata.locations().walkKnown(path);
+            Inode at = walk.inode();
+            if (walk.found() != null) {
+                return invalidate(at, notices);
             }
-            return invalidate(at, notices);
+            if (!at.isDirectory()) {
+                return 0;
+            }
+            Name name = volume.table.names(at).shown(walk.rest().get(0));
+            notices.forget(at, name); // the kernel may know that it leads nowhere where we do not
+            return at.dentries().dropMissing(name) ? 1 : 0;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.client.FileDetails;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -18,26 +19,24 @@ final class Inspection {
 
     /** @param path below the volume's root */
     PathFacts of(String path) throws StoreException {
-        Inode at = volume.table.root();
-        boolean cached = volume.metadata.known(at) != null;
-        for (String part : path.split("/", -1)) {
-            if (part.isEmpty()) {
-                continue;
-            }
-            Name name = volume.table.names(at).shown(part);
-            Dentries.Dentry known = at.isDirectory() ? volume.metadata.known(at, name) : null;
-            Inode child = at.isDirectory() ? volume.metadata.child(at, name) : null;
-            if (child == null) {
-                throw new StoreException(Errno.ENOENT, path + ": there is no '" + part + "'", null);
-            }
-            cached = known != null && volume.metadata.known(child) != null;
-            at = child;
+        boolean[] cached = {volume.metadata.known(volume.table.root()) != null};
+        Locations.Walk walk = volume.metadata.locations().walk(path, (directory, part, last) -> {
+            Name name = volume.table.names(directory).shown(part);
+            Dentries.Dentry known = volume.metadata.known(directory, name);
+            Inode child = volume.metadata.child(directory, name);
+            cached[0] = known != null && child != null && volume.metadata.known(child) != null;
+            return child;
+        });
+        Inode at = walk.found();
+        if (at == null) {
+            throw new StoreException(
+                    Errno.ENOENT, path + ": there is no '" + walk.rest().get(0) + "'", null);
         }
         Facts facts = volume.metadata.facts(at);
         String alluxioPath = volume.metadata.pathOf(at);
         FileDetails details = volume.store.details(alluxioPath);
         PathFacts.Way way = way(at, facts, details);
-        return new PathFacts(at.node(), alluxioPath, facts, details, at.handles(), cached, way);
+        return new PathFacts(at.node(), alluxioPath, facts, details, at.handles(), cached[0], way);
     }
 
     private PathFacts.Way way(Inode inode, Facts facts, FileDetails details) {

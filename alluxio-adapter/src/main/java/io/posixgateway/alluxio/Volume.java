@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.ListingAhead;
+import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.cache.MovedPaths;
 import io.posixgateway.alluxio.client.Store;
@@ -202,19 +203,12 @@ final class Volume implements AutoCloseable {
 
     /** What is known of this path in Alluxio, if anything, is asked for again. */
     private void askAgain(String path) {
-        Inode directory = table.root();
-        String root = String.valueOf(table.path(directory));
-        String[] parts = path.substring(Math.min(path.length(), root.length())).split("/", -1);
-        for (int i = 0; i < parts.length - 1; i++) {
-            Inode child = parts[i].isEmpty()
-                    ? directory
-                    : table.child(directory, table.names(directory).shown(parts[i]));
-            if (child == null || !child.isDirectory()) {
-                return;
-            }
-            directory = child;
+        int slash = path.lastIndexOf('/');
+        Locations.Walk walk = metadata.locations().walkKnownAt(path.substring(0, slash + 1));
+        Inode directory = walk == null ? null : walk.found();
+        if (directory != null && directory.isDirectory()) {
+            notices.resolved(table, directory, table.names(directory).shown(path.substring(slash + 1)));
         }
-        notices.resolved(table, directory, table.names(directory).shown(parts[parts.length - 1]));
     }
 
     /**

@@ -8,6 +8,8 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Finds files by their ids in Alluxio. Any thread; waits. */
@@ -40,21 +42,90 @@ public final class Locations {
         }
     }
 
+    /** A path in Alluxio, seen from the mount's root; null: it is not below it. */
+    private @Nullable String belowRoot(String path) {
+        String root = table.path(table.root());
+        String prefix = root == null || root.equals("/") ? "/" : root + "/";
+        return path.startsWith(prefix) ? path.substring(prefix.length()) : null;
+    }
+
+    /**
+     * Finds what a name in a directory leads to.
+     *
+     * @param <E> why that fails
+     */
+    @FunctionalInterface
+    public interface Step<E extends Exception> {
+        /**
+         * @param name as Alluxio has it
+         * @param last whether the path ends with it
+         * @return null: nothing has the name
+         */
+        @Nullable
+        Inode child(Inode directory, String name, boolean last) throws E;
+    }
+
+    /**
+     * How far a path leads.
+     *
+     * @param inode the last one on it
+     * @param rest the names behind that, the first of which leads nowhere; empty: the path ends with the inode
+     */
+    public record Walk(Inode inode, List<String> rest) {
+        /** What is at the path; null: nothing. */
+        public @Nullable Inode found() {
+            return rest.isEmpty() ? inode : null;
+        }
+    }
+
+    /**
+     * Follows a path from the mount's root.
+     *
+     * @param path from there; slashes more than are needed do not count
+     */
+    public <E extends Exception> Walk walk(String path, Step<E> step) throws E {
+        List<String> names = Arrays.stream(path.split("/", -1))
+                .filter(name -> !name.isEmpty())
+                .toList();
+        Inode at = table.root();
+        for (int i = 0; i < names.size(); i++) {
+            Inode child = at.isDirectory() ? step.child(at, names.get(i), i + 1 == names.size()) : null;
+            if (child == null) {
+                return new Walk(at, names.subList(i, names.size()));
+            }
+            at = child;
+        }
+        return new Walk(at, List.of());
+    }
+
+    /** As {@link #walk}, by what is known here. Never waits. */
+    public Walk walkKnown(String path) {
+        return walk(
+                path,
+                (directory, name, last) ->
+                        table.child(directory, table.names(directory).shown(name)));
+    }
+
+    /** As {@link #walkKnown}, of a path in Alluxio; null: it is not below the mount's root. */
+    public @Nullable Walk walkKnownAt(String path) {
+        String below = belowRoot(path);
+        return below == null ? null : walkKnown(below);
+    }
+
     /**
      * The file is at this path: puts it into the tree there, so that it moves with the directories above it. Waits.
      *
      * @param path where Alluxio says the file of the inode's id is
      */
     public void settle(Inode inode, String path) throws StoreException {
-        String root = table.path(table.root());
-        String prefix = root == null || root.equals("/") ? "/" : root + "/";
-        Inode at = path.startsWith(prefix) ? table.root() : null;
-        String[] parts =
-                path.startsWith(prefix) ? path.substring(prefix.length()).split("/", -1) : new String[0];
-        for (int i = 0; i < parts.length && at != null && at.isDirectory(); i++) {
-            Name name = names(at).shown(parts[i]);
-            at = i + 1 < parts.length ? metadata.child(at, name) : metadata.look(at, name);
-        }
+        String below = belowRoot(path);
+        Inode at = below == null
+                ? null
+                : walk(below, (directory, part, last) -> {
+                            Name name = names(directory).shown(part);
+                            return last ? metadata.look(directory, name) : metadata.child(directory, name);
+                        })
+                        .found();
         if (at != inode) {
             table.loose(inode, path);
         }
