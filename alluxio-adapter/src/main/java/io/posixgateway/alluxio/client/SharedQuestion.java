@@ -8,8 +8,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A question that is in flight at most once: callers that come meanwhile wait for its answer, or its failure, instead of asking the
- * same. A caller whose own program was killed, or waited too long, fails alone; the next one asks then. Any thread.
+ * A question that is in flight at most once: callers that come meanwhile wait for its answer instead of asking the same. One that
+ * nobody answered fails those who came before it was asked; who came later has it asked once more. A caller whose own program was
+ * killed, or waited too long, fails alone. Any thread.
  */
 final class SharedQuestion {
     /** Asks, and says where the answer makes the callers fail. */
@@ -25,7 +26,7 @@ final class SharedQuestion {
         private volatile boolean answered;
         private volatile @Nullable StoreException failure;
 
-        /** False: it ended for a reason of its caller alone. */
+        /** Waits for its end; false: it ended for a reason of its caller alone. */
         boolean awaitAnswer() throws StoreException {
             RemoteCalls remote = RemoteCalls.ofThread();
             remote.begin();
@@ -46,6 +47,12 @@ final class SharedQuestion {
             return answered;
         }
 
+        /** Nobody answered, who may do so by now. */
+        boolean hasNoAnswer() {
+            StoreException why = failure;
+            return why != null && why.isOutcomeUnknown();
+        }
+
         void share() throws StoreException {
             StoreException shared = failure;
             if (shared != null) {
@@ -62,9 +69,16 @@ final class SharedQuestion {
      * @throws StoreException as the question; or the wait was interrupted
      */
     void ask(boolean fromNowOn, BooleanSupplier needed, Asking question) throws StoreException {
-        Flight before = fromNowOn ? inFlight.get() : null;
+        Flight before = inFlight.get();
         if (before != null) {
-            before.awaitAnswer();
+            boolean answered = before.awaitAnswer() && !before.hasNoAnswer();
+            if (answered && !fromNowOn) {
+                before.share();
+                return;
+            }
+            if (!needed.getAsBoolean()) {
+                return;
+            }
         }
         do {
             Flight own = new Flight();

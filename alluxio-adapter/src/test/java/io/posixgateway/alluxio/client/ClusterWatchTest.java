@@ -140,6 +140,25 @@ class ClusterWatchTest {
         assertThat(master.asked).hasValue(2);
     }
 
+    /** The master may have come back since that question was asked: it has all of its time for what comes now. */
+    @Test
+    void before_thatCameDuringAQuestionThatNobodyAnswers_asksAnew() throws Exception {
+        HeldMaster master = new HeldMaster(number -> {
+            if (number == 1) {
+                throw StoreParts.unanswered("away");
+            }
+            return "one";
+        });
+        List<FutureTask<Integer>> calls = master.calls(8);
+        master.opened.countDown();
+        List<Integer> errnos = new ArrayList<>();
+        for (FutureTask<Integer> call : calls) {
+            errnos.add(call.get());
+        }
+        assertThat(errnos).containsOnlyOnce(Errno.EIO);
+        assertThat(errnos.stream().filter(errno -> errno == 0)).hasSize(7);
+    }
+
     private static void awaitQuietly(CountDownLatch latch) {
         try {
             latch.await();
