@@ -1,33 +1,33 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.AlluxioURI;
-import alluxio.client.block.BlockMasterClient;
-import alluxio.client.file.FileSystem;
 import alluxio.client.file.FileSystemContext;
-import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.ListStatusPartialResult;
 import alluxio.client.file.URIStatus;
-import alluxio.client.meta.RetryHandlingMetaMasterClient;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
+import alluxio.grpc.BlockMasterClientServiceGrpc;
 import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
+import alluxio.grpc.GetCapacityBytesPOptions;
+import alluxio.grpc.GetConfigurationPOptions;
+import alluxio.grpc.GetMasterInfoPOptions;
 import alluxio.grpc.GetStatusPOptions;
+import alluxio.grpc.GetUsedBytesPOptions;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.LoadMetadataPType;
 import alluxio.grpc.MasterInfoField;
+import alluxio.grpc.MetaMasterClientServiceGrpc;
+import alluxio.grpc.MetaMasterConfigurationServiceGrpc;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.SetAttributePOptions;
 import alluxio.grpc.WritePType;
 import alluxio.grpc.XAttrPropagationStrategy;
 import alluxio.proto.journal.File.XAttrUpdateStrategy;
-import alluxio.resource.CloseableResource;
 import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
-import alluxio.uri.Authority;
 import alluxio.util.ConfigurationUtils;
 import alluxio.util.network.NetworkAddressUtils;
 import alluxio.wire.BlockLocation;
@@ -37,11 +37,11 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -59,8 +59,8 @@ public final class AlluxioStore implements Store {
 
     private final FileSystemContext context;
     private final Clock clock;
-    private final ClusterSettings settings;
-    private final FileSystem files;
+    private final MasterClient master;
+    private final FileSystemMaster files;
     private final Loader loader;
     private final WritePType writeType;
     private final FileMaker maker;
@@ -74,7 +74,6 @@ public final class AlluxioStore implements Store {
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
-    private final ListingRetries listingRetries;
     private final MountPoints mountPoints;
     private final Renames renames;
     private final RecentStatuses recent;
@@ -96,15 +95,13 @@ public final class AlluxioStore implements Store {
     private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
         this.context = context;
         this.clock = clock;
-        this.listingRetries = new ListingRetries(clock);
         this.recent = new RecentStatuses(clock, open);
-        this.settings = new ClusterSettings(context, clock);
+        this.master = new MasterClient(context, mostCalls(), clock);
+        this.files = new FileSystemMaster(context, master);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
-        this.files = FileSystem.Factory.create(context);
-        this.loader = new Loader(context, files);
+        this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
-        RenameClients renaming = new RenameClients(context);
-        this.renames = new Renames(files, renaming, this::attempt, mountPoints, firstListings, open);
+        this.renames = new Renames(files, mountPoints, firstListings, open);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
@@ -112,7 +109,7 @@ public final class AlluxioStore implements Store {
         this.workers = new WorkerWatch(clock, new WorkerPulse(context, clock), (question, delayNanos) -> {
             var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
         });
-        this.maker = new FileMaker(context, workers, writeType);
+        this.maker = new FileMaker(context, files, workers, writeType);
         this.streams = !options.shortCircuit();
     }
 
@@ -137,28 +134,24 @@ public final class AlluxioStore implements Store {
         }
     }
 
-    private <T> T attempt(String what, String path, MasterCaller.Call<T> call) throws StoreException {
-        settings.await();
-        try {
-            return call.run();
-        } catch (IOException | AlluxioException | RuntimeException e) {
-            throw ErrnoTable.exception(what + " " + path, e);
-        }
+    /** What Alluxio's library asks a worker, or the master on the way. */
+    private interface Call<T> {
+        T run() throws IOException;
     }
 
-    /** EINVAL for a path that Alluxio would read as another: backslashes become slashes, what follows a question mark is lost. */
-    private static AlluxioURI uri(String path) throws StoreException {
-        if (!NameCodec.isAddressable(path)) {
-            throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
+    private <T> T attempt(String what, Call<T> call) throws StoreException {
+        master.awaitSettings();
+        try {
+            return call.run();
+        } catch (IOException | RuntimeException e) {
+            throw ErrnoTable.exception(what, e);
         }
-        return new AlluxioURI(null, Authority.fromString(""), path);
     }
 
     @Override
     public FileStatus status(String path) throws StoreException {
-        AlluxioURI uri = uri(path);
         MasterCall call = new MasterCall();
-        return call.seen(attempt("status", path, () -> files.getStatus(uri)));
+        return call.seen(files.status(path));
     }
 
     @Override
@@ -166,25 +159,12 @@ public final class AlluxioStore implements Store {
         if (writeType == WritePType.MUST_CACHE) {
             return PathLimit.NONE;
         }
-        AlluxioURI uri = uri(directory);
-        URIStatus status = attempt("status", directory, () -> files.getStatus(uri));
-        return PathLimit.ofUfs(directory, status.getUfsPath());
+        return PathLimit.ofUfs(directory, files.status(directory).getUfsPath());
     }
 
     @Override
-    public void connect(int calls) throws StoreException {
-        List<CloseableResource<FileSystemMasterClient>> clients = new ArrayList<>();
-        try {
-            while (clients.size() < calls) {
-                clients.add(context.acquireMasterClientResource());
-                attempt("connect to", "Alluxio's master", () -> {
-                    clients.get(clients.size() - 1).get().connect();
-                    return calls;
-                });
-            }
-        } finally {
-            clients.forEach(CloseableResource::close);
-        }
+    public void connect() throws StoreException {
+        master.connect();
     }
 
     /** A call to the master for files, from its beginning on. */
@@ -207,12 +187,8 @@ public final class AlluxioStore implements Store {
 
     @Override
     public String pathOf(long fileId) throws StoreException {
-        return attempt("path of file", Long.toString(fileId), () -> {
-            try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-                String path = client.get().getFilePath(fileId);
-                return path.startsWith("/") ? path : "/" + path; // taken for a drive of Windows: c:dir in the root
-            }
-        });
+        String path = files.pathOf(fileId);
+        return path.startsWith("/") ? path : "/" + path; // taken for a drive of Windows: c:dir in the root
     }
 
     @Override
@@ -223,8 +199,7 @@ public final class AlluxioStore implements Store {
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        Listing listing = new Listing(path, options.build());
-        return firstListings.list(path, listing::page);
+        return firstListings.list(path, () -> page(path, options.build()));
     }
 
     @Override
@@ -234,76 +209,51 @@ public final class AlluxioStore implements Store {
                 .setCommonOptions(COMPARING)
                 .build();
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder();
-        Listing listing = new Listing(
-                path, options.setOptions(comparing).setBatchSize(most).build());
-        return firstListings.listAnew(path, listing::page);
+        options.setOptions(comparing).setBatchSize(most);
+        return firstListings.listAnew(path, () -> page(path, options.build()));
     }
 
-    /** A part of a listing that is asked for. */
-    private final class Listing {
-        private final String path;
-        private final AlluxioURI uri;
-        private final ListStatusPartialPOptions options;
-
-        private Listing(String path, ListStatusPartialPOptions options) throws StoreException {
-            this.path = path;
-            this.uri = uri(path);
-            this.options = options;
-        }
-
-        private Page page() throws StoreException {
-            MasterCall call = new MasterCall();
-            ListStatusPartialResult result =
-                    listingRetries.run(path, () -> attempt("list", path, () -> files.listStatusPartial(uri, options)));
-            List<FileStatus> entries =
-                    result.getListings().stream().map(call::seen).toList();
-            return new Page(entries, result.isTruncated());
-        }
+    private Page page(String path, ListStatusPartialPOptions options) throws StoreException {
+        MasterCall call = new MasterCall();
+        ListStatusPartialResult result = files.list(path, options);
+        List<FileStatus> entries = result.getListings().stream().map(call::seen).toList();
+        return new Page(entries, result.isTruncated());
     }
 
     @Override
     public FileStatus compared(String path) throws StoreException {
-        AlluxioURI uri = uri(path);
         GetStatusPOptions options =
                 GetStatusPOptions.newBuilder().setCommonOptions(COMPARING).build();
-        return neutral(attempt("compare", path, () -> files.getStatus(uri, options)));
+        return neutral(files.status(path, options));
     }
 
     @Override
     public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
-        AlluxioURI uri = uri(path);
-        return attempt("create", path, () -> maker.make(uri, mode, proto(xattrs), number));
+        return maker.make(path, mode, proto(xattrs), number);
     }
 
     @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
-        AlluxioURI uri = uri(path);
         CreateDirectoryPOptions options = CreateDirectoryPOptions.newBuilder()
                 .setMode(permissions(mode))
                 .setWriteType(writeType)
                 .putAllXattr(proto(xattrs))
                 .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
                 .build();
-        attempt("mkdir", path, () -> {
-            files.createDirectory(uri, options);
+        files.makeDirectory(path, options);
+    }
+
+    @Override
+    public void delete(String path) throws StoreException {
+        firstListings.take(List.of(path), () -> {
+            files.delete(path);
             return path;
         });
     }
 
     @Override
-    public void delete(String path) throws StoreException {
-        AlluxioURI uri = uri(path);
-        firstListings.take(
-                List.of(path),
-                () -> attempt("delete", path, () -> {
-                    files.delete(uri);
-                    return path;
-                }));
-    }
-
-    @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
-        renames.rename(uri(from), uri(to), overFile);
+        renames.rename(from, to, overFile);
     }
 
     @Override
@@ -323,14 +273,12 @@ public final class AlluxioStore implements Store {
 
     private Map<String, String> mountTable() throws StoreException {
         Map<String, String> table = new LinkedHashMap<>();
-        attempt("mount table of", "Alluxio", () -> files.getMountTable(false))
-                .forEach((path, mount) -> table.put(path, mount.getUfsUri()));
+        files.mountTable().forEach((path, mount) -> table.put(path, mount.getUfsUri()));
         return table;
     }
 
     @Override
     public void change(String path, Change change) throws StoreException {
-        AlluxioURI uri = uri(path);
         SetAttributePOptions.Builder options = SetAttributePOptions.newBuilder();
         if (change.mode() != null) {
             options.setMode(permissions(change.mode()));
@@ -344,23 +292,16 @@ public final class AlluxioStore implements Store {
         if (!change.xattrs().isEmpty()) {
             options.putAllXattr(proto(change.xattrs())).setXattrUpdateStrategy(XAttrUpdateStrategy.UNION_REPLACE);
         }
-        attempt("set attributes of", path, () -> {
-            files.setAttribute(uri, options.build());
-            return path;
-        });
+        files.setAttribute(path, options.build());
     }
 
     @Override
     public void removeXattr(String path, String name) throws StoreException {
-        AlluxioURI uri = uri(path);
         SetAttributePOptions options = SetAttributePOptions.newBuilder()
                 .putXattr(name, ByteString.EMPTY)
                 .setXattrUpdateStrategy(XAttrUpdateStrategy.DELETE_KEYS)
                 .build();
-        attempt("remove attribute of", path, () -> {
-            files.setAttribute(uri, options);
-            return path;
-        });
+        files.setAttribute(path, options);
     }
 
     @Override
@@ -409,9 +350,8 @@ public final class AlluxioStore implements Store {
 
     /** Null: the file is not there. */
     private @Nullable URIStatus statusToRead(String path, long fileId) throws StoreException {
-        AlluxioURI uri = uri(path);
         try {
-            URIStatus status = attempt("open", path, () -> files.getStatus(uri));
+            URIStatus status = files.status(path);
             return status.getFileId() == fileId ? status : null;
         } catch (StoreException e) {
             if (e.errno() == Errno.ENOENT) {
@@ -434,37 +374,38 @@ public final class AlluxioStore implements Store {
 
     @Override
     public @Nullable Path localBlockFolder(String path) throws StoreException {
-        AlluxioURI uri = uri(path);
-        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
-        try {
-            return LocalBlockQuestion.folder(context, status);
-        } catch (IOException | RuntimeException e) {
-            throw ErrnoTable.exception("find blocks of " + path, e);
-        }
+        URIStatus status = files.status(path);
+        Optional<Path> folder = attempt(
+                "find blocks of " + path, () -> Optional.ofNullable(LocalBlockQuestion.folder(context, status)));
+        return folder.orElse(null);
     }
 
     @Override
     public @Nullable Path localBlockFolder(long blockId) throws StoreException {
         Optional<Path> folder = attempt(
-                "find block " + blockId + " of",
-                "the worker here",
+                "find block " + blockId + " of the worker here",
                 () -> Optional.ofNullable(LocalBlockQuestion.folder(context, blockId)));
         return folder.orElse(null);
     }
 
     @Override
     public int use(List<Long> blocks) throws StoreException {
-        return attempt("use blocks of", "the worker here", () -> LocalBlockQuestion.use(context, blocks));
+        return attempt("use blocks of the worker here", () -> LocalBlockQuestion.use(context, blocks));
     }
 
     @Override
     public Capacity capacity() throws StoreException {
-        return attempt("capacity", "", () -> {
-            try (CloseableResource<BlockMasterClient> client = context.acquireBlockMasterClientResource()) {
-                return new Capacity(
-                        client.get().getCapacityBytes(), client.get().getUsedBytes());
-            }
-        });
+        long capacity = master.send(
+                        "capacity",
+                        BlockMasterClientServiceGrpc.getGetCapacityBytesMethod(),
+                        GetCapacityBytesPOptions.getDefaultInstance())
+                .getBytes();
+        long used = master.send(
+                        "capacity",
+                        BlockMasterClientServiceGrpc.getGetUsedBytesMethod(),
+                        GetUsedBytesPOptions.getDefaultInstance())
+                .getBytes();
+        return new Capacity(capacity, used);
     }
 
     @Override
@@ -474,14 +415,13 @@ public final class AlluxioStore implements Store {
 
     @Override
     public String clusterId() throws StoreException {
-        return attempt("cluster id", "", () -> {
-            try (RetryHandlingMetaMasterClient master =
-                    new RetryHandlingMetaMasterClient(context.getMasterClientContext())) {
-                String answer =
-                        master.getMasterInfo(Set.of(MasterInfoField.CLUSTER_ID)).getClusterId();
-                return recent.of(ClusterWatch.idOf(answer));
-            }
-        });
+        GetMasterInfoPOptions request = GetMasterInfoPOptions.newBuilder()
+                .addFilter(MasterInfoField.CLUSTER_ID)
+                .build();
+        String answer = master.send("cluster id", MetaMasterClientServiceGrpc.getGetMasterInfoMethod(), request)
+                .getMasterInfo()
+                .getClusterId();
+        return recent.of(ClusterWatch.idOf(answer));
     }
 
     @Override
@@ -491,8 +431,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public FileDetails details(String path) throws StoreException {
-        AlluxioURI uri = uri(path);
-        URIStatus status = attempt("status", path, () -> files.getStatus(uri));
+        URIStatus status = files.status(path);
         String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
         List<FileDetails.Block> blocks = new ArrayList<>();
         for (FileBlockInfo block : status.getFileBlockInfos()) {
@@ -509,21 +448,17 @@ public final class AlluxioStore implements Store {
 
     @Override
     public boolean load(String path) throws StoreException {
-        uri(path); // a question mark would end it
-        return attempt("load", path, () -> loader.begin(path));
+        return loader.begin(path);
     }
 
     @Override
     public LoadState loadState(String path) throws StoreException {
-        return attempt("progress of the load of", path, () -> loader.state(path));
+        return loader.state(path);
     }
 
     @Override
     public void stopLoad(String path) throws StoreException {
-        attempt("stop the load of", path, () -> {
-            loader.stop(path);
-            return path;
-        });
+        loader.stop(path);
     }
 
     @Override
@@ -545,10 +480,14 @@ public final class AlluxioStore implements Store {
 
     @Override
     public List<String> advice() throws StoreException {
-        return attempt(
-                "configuration of",
-                "Alluxio",
-                () -> ObjectUploads.advice(files.getMountTable(false), MasterConfiguration.of(context)));
+        Map<String, String> properties = new HashMap<>();
+        master.send(
+                        "configuration of Alluxio",
+                        MetaMasterConfigurationServiceGrpc.getGetConfigurationMethod(),
+                        GetConfigurationPOptions.getDefaultInstance())
+                .getClusterConfigsList()
+                .forEach(property -> properties.put(property.getName(), property.getValue()));
+        return ObjectUploads.advice(files.mountTable(), properties);
     }
 
     @Override
@@ -559,9 +498,9 @@ public final class AlluxioStore implements Store {
     @Override
     public void close() {
         asking.shutdownNow();
-        renames.close();
+        master.close();
         try {
-            files.close();
+            context.close();
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(AlluxioStore.class)
                     .warn("Closing Alluxio's client failed: {}", e.toString());

@@ -33,7 +33,6 @@ final class ClientProperties {
             Map.entry("alluxio.user.streaming.writer.close.timeout", "24h"),
             Map.entry("alluxio.user.network.streaming.keepalive.time", "1min"),
             Map.entry("alluxio.user.streaming.writer.flush.timeout", "30sec"),
-            Map.entry("alluxio.user.file.master.client.pool.size.min", "16"),
             Map.entry("alluxio.user.network.rpc.netty.worker.threads", Integer.toString(rpcThreads())),
             Map.entry("alluxio.user.network.streaming.netty.worker.threads", Integer.toString(streamingThreads())),
             Map.entry("alluxio.user.worker.list.refresh.interval", "2sec"),

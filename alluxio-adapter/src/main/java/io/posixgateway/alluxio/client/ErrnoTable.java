@@ -146,11 +146,6 @@ final class ErrnoTable {
                         && String.valueOf(at.getMessage()).contains(UNREGISTERED));
     }
 
-    /** Was a call refused before anything was done, as its server does not know the connection, such as after it began anew? */
-    static boolean isUnauthenticated(Throwable failure) {
-        return hasCause(failure, at -> codeOf(at) == Status.Code.UNAUTHENTICATED);
-    }
-
     private static Status.@Nullable Code codeOf(Throwable failure) {
         if (failure instanceof AlluxioStatusException alluxio) {
             return alluxio.getStatusCode();

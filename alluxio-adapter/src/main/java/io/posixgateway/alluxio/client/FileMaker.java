@@ -5,15 +5,12 @@ import alluxio.client.block.BlockStoreClient;
 import alluxio.client.file.AlluxioFileOutStream;
 import alluxio.client.file.FileOutStream;
 import alluxio.client.file.FileSystemContext;
-import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.URIStatus;
 import alluxio.client.file.options.OutStreamOptions;
 import alluxio.conf.AlluxioConfiguration;
-import alluxio.exception.AlluxioException;
 import alluxio.grpc.CreateFilePOptions;
 import alluxio.grpc.WritePType;
 import alluxio.grpc.XAttrPropagationStrategy;
-import alluxio.resource.CloseableResource;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.util.FileSystemOptionsUtils;
@@ -25,21 +22,22 @@ import java.util.UUID;
 /** Makes new files: one call to the master takes the name and says all of the file but its content. Any thread. */
 final class FileMaker {
     private final FileSystemContext context;
+    private final FileSystemMaster master;
     private final WritePType writeType;
     private final WorkerWatch watch;
     private final BlockStoreClient blocks;
 
-    FileMaker(FileSystemContext context, WorkerWatch watch, WritePType writeType) {
+    FileMaker(FileSystemContext context, FileSystemMaster master, WorkerWatch watch, WritePType writeType) {
         this.context = context;
+        this.master = master;
         this.watch = watch;
         this.writeType = writeType;
         this.blocks = BlockStoreClient.create(context);
     }
 
     /** @param number with the same one again, Alluxio answers what the first call made */
-    FileSink make(AlluxioURI uri, int mode, Map<String, ByteString> xattrs, UUID number)
-            throws IOException, AlluxioException {
-        AlluxioConfiguration configuration = context.getPathConf(uri);
+    FileSink make(String path, int mode, Map<String, ByteString> xattrs, UUID number) throws StoreException {
+        AlluxioConfiguration configuration = master.configured(path);
         CreateFilePOptions defaults = FileSystemOptionsUtils.createFileDefaults(configuration, false);
         CreateFilePOptions options = defaults.toBuilder()
                 .setCommonOptions(
@@ -49,29 +47,24 @@ final class FileMaker {
                 .putAllXattr(xattrs)
                 .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
                 .build();
-        URIStatus made;
-        try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-            made = client.get().createFile(uri, options);
-        }
+        URIStatus made = master.create(path, options);
         OutStreamOptions out = new OutStreamOptions(options, context, configuration);
         out.setUfsPath(made.getUfsPath());
         out.setMountId(made.getMountId());
         out.setAcl(made.getAcl());
         WriteChoice workers = new WriteChoice(watch, out.getLocationPolicy());
         out.setLocationPolicy(workers);
-        return new StreamSink(uri.getPath(), made, workers, length -> {
-            return open(uri, made.getFileId(), out, length);
-        });
+        return new StreamSink(path, made, workers, length -> open(path, made.getFileId(), out, length));
     }
 
-    private FileOutStream open(AlluxioURI uri, long fileId, OutStreamOptions options, long lengthBytes)
+    private FileOutStream open(String path, long fileId, OutStreamOptions options, long lengthBytes)
             throws IOException {
         if (!options.getUnderStorageType().isSyncPersist()) {
-            return new AlluxioFileOutStream(uri, options, context);
+            return new AlluxioFileOutStream(new AlluxioURI(path), options, context);
         }
         CachedBlocks cached = options.getAlluxioStorageType().isStore()
                 ? new CachedBlocks(context, blocks, options, fileId, lengthBytes)
                 : null;
-        return new PersistedOutStream(context, uri, options, cached);
+        return new PersistedOutStream(context, master, path, options, cached);
     }
 }

@@ -9,6 +9,7 @@ import java.io.ObjectStreamClass;
 import java.io.ObjectStreamConstants;
 import java.io.ObjectStreamField;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 
 /**
  * A load of a path as the master reads it: an object of Java's serialization, in which classes have names. In Alluxio's client
@@ -18,7 +19,7 @@ import java.io.OutputStream;
 final class LoadRequest {
     private LoadRequest() {}
 
-    static byte[] bytes(String path) throws IOException {
+    static byte[] bytes(String path) {
         LoadJobPOptions options = LoadJobPOptions.newBuilder()
                 .setVerify(false)
                 .setPartialListing(false)
@@ -26,6 +27,8 @@ final class LoadRequest {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (OwnNames stream = new OwnNames(bytes)) {
             stream.writeObject(new LoadJobRequest(path, options));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // in memory
         }
         return bytes.toByteArray();
     }

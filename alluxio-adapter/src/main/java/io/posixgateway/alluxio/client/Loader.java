@@ -1,45 +1,58 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.file.FileSystem;
-import alluxio.client.file.FileSystemContext;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetJobProgressMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getStopJobMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getSubmitJobMethod;
+
+import alluxio.grpc.GetJobProgressPRequest;
+import alluxio.grpc.JobDescription;
+import alluxio.grpc.JobProgressPOptions;
 import alluxio.grpc.JobProgressReportFormat;
-import alluxio.job.JobDescription;
+import alluxio.grpc.StopJobPRequest;
+import alluxio.grpc.SubmitJobPRequest;
+import alluxio.shaded.client.com.google.protobuf.ByteString;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import java.io.IOException;
 import java.util.Locale;
 import java.util.Map;
 
 /** Alluxio's own load: the master has workers fetch what they lack of a path. One load per path is under way at a time. */
 final class Loader {
-    private static final String TYPE = "load";
+    private static final JobProgressPOptions REPORT = JobProgressPOptions.newBuilder()
+            .setVerbose(true)
+            .setFormat(JobProgressReportFormat.JSON)
+            .build();
 
-    private final FileSystemContext context;
-    private final FileSystem files;
+    private final MasterClient master;
 
-    Loader(FileSystemContext context, FileSystem files) {
-        this.context = context;
-        this.files = files;
+    Loader(MasterClient master) {
+        this.master = master;
     }
 
     /** False: there is one already, which goes on. */
-    boolean begin(String path) throws IOException {
-        try (LoadClient client = new LoadClient(context.getMasterClientContext())) {
-            return client.load(path);
-        }
+    boolean begin(String path) throws StoreException {
+        FileSystemMaster.uri(path); // a question mark would end it
+        SubmitJobPRequest.Builder request = SubmitJobPRequest.newBuilder();
+        request.setRequestBody(ByteString.copyFrom(LoadRequest.bytes(path)));
+        return master.send("load " + path, getSubmitJobMethod(), request.build())
+                .hasJobId();
     }
 
-    LoadState state(String path) {
-        return read(files.getJobProgress(description(path), JobProgressReportFormat.JSON, true));
+    LoadState state(String path) throws StoreException {
+        GetJobProgressPRequest.Builder request = GetJobProgressPRequest.newBuilder();
+        request.setJobDescription(job(path)).setOptions(REPORT);
+        return read(master.send("progress of the load of " + path, getGetJobProgressMethod(), request.build())
+                .getProgressReport());
     }
 
-    void stop(String path) {
-        files.stopJob(description(path));
+    void stop(String path) throws StoreException {
+        StopJobPRequest.Builder request = StopJobPRequest.newBuilder().setJobDescription(job(path));
+        master.send("stop the load of " + path, getStopJobMethod(), request.build());
     }
 
-    private static JobDescription description(String path) {
-        return JobDescription.newBuilder().setPath(path).setType(TYPE).build();
+    private static JobDescription job(String path) {
+        return JobDescription.newBuilder().setPath(path).setType("load").build();
     }
 
     /** The report's names begin with an m in some releases. */

@@ -237,10 +237,10 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public void connect(int calls) throws StoreException {
+    public void connect() throws StoreException {
         unmeasured(() -> {
-            store.connect(calls);
-            return calls;
+            store.connect();
+            return store;
         });
     }
 

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.wire.MountPointInfo;
+import alluxio.grpc.MountPointInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -44,10 +44,8 @@ final class ObjectUploads {
     static List<String> advice(Map<String, MountPointInfo> mounts, Map<String, String> cluster) {
         List<String> lines = new ArrayList<>();
         mounts.forEach((path, mount) -> {
-            Map<String, String> own = mount.getProperties();
-            String streaming = own == null ? null : own.get(STREAMING);
-            if (isS3(mount.getUfsUri())
-                    && !Boolean.parseBoolean(streaming == null ? cluster.get(STREAMING) : streaming)) {
+            String streaming = mount.getPropertiesOrDefault(STREAMING, cluster.getOrDefault(STREAMING, ""));
+            if (isS3(mount.getUfsUri()) && !Boolean.parseBoolean(streaming)) {
                 lines.add(path + " is on " + mount.getUfsUri() + ", and " + STREAMING
                         + " is off: a worker stores each object completely in " + FOLDERS + ""
                         + " (" + cluster.getOrDefault(FOLDERS, "its default")

@@ -5,14 +5,12 @@ import alluxio.client.block.policy.options.GetWorkerOptions;
 import alluxio.client.block.stream.UnderFileSystemFileOutStream;
 import alluxio.client.file.FileOutStream;
 import alluxio.client.file.FileSystemContext;
-import alluxio.client.file.FileSystemMasterClient;
 import alluxio.client.file.options.OutStreamOptions;
 import alluxio.conf.AlluxioConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.status.UnavailableException;
 import alluxio.grpc.CompleteFilePOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
-import alluxio.resource.CloseableResource;
 import alluxio.retry.ExponentialTimeBoundedRetry;
 import alluxio.retry.RetryPolicy;
 import alluxio.wire.BlockInfo;
@@ -32,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PersistedOutStream extends FileOutStream {
     private final FileSystemContext context;
-    private final AlluxioURI uri;
+    private final FileSystemMaster master;
+    private final String path;
     private final Closeable reinitialization;
     private final UnderFileSystemFileOutStream persisted;
     private final @Nullable CachedBlocks cached;
@@ -40,10 +39,15 @@ final class PersistedOutStream extends FileOutStream {
 
     /** @param cached null: only the under file system gets the file */
     PersistedOutStream(
-            FileSystemContext context, AlluxioURI uri, OutStreamOptions options, @Nullable CachedBlocks cached)
+            FileSystemContext context,
+            FileSystemMaster master,
+            String path,
+            OutStreamOptions options,
+            @Nullable CachedBlocks cached)
             throws IOException {
         this.context = context;
-        this.uri = uri;
+        this.master = master;
+        this.path = path;
         this.cached = cached;
         this.reinitialization = context.blockReinit();
         try {
@@ -56,7 +60,7 @@ final class PersistedOutStream extends FileOutStream {
 
     /** A worker to write through; for a moment there may be none. */
     private WorkerNetAddress worker(OutStreamOptions options) throws IOException {
-        AlluxioConfiguration configuration = context.getPathConf(uri);
+        AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(path));
         RetryPolicy retry = ExponentialTimeBoundedRetry.builder()
                 .withMaxDuration(configuration.getDuration(PropertyKey.USER_FILE_WRITE_INIT_MAX_DURATION))
                 .withInitialSleep(configuration.getDuration(PropertyKey.USER_FILE_WRITE_INIT_SLEEP_MIN))
@@ -115,8 +119,10 @@ final class PersistedOutStream extends FileOutStream {
                         .setOperationId(new OperationId(UUID.randomUUID()).toFsProto()))
                 .setUfsLength(mBytesWritten);
         persisted.getDataWriter().getUfsContentHash().ifPresent(options::setContentHash);
-        try (CloseableResource<FileSystemMasterClient> client = context.acquireMasterClientResource()) {
-            client.get().completeFile(uri, options.build());
+        try {
+            master.complete(path, options.build());
+        } catch (StoreException e) {
+            throw new IOException(e);
         }
     }
 

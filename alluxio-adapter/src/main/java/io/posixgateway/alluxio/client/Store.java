@@ -16,8 +16,8 @@ public interface Store extends AutoCloseable {
     /** Most bytes of a path that may be made below this directory, as the under file system has it; see {@link PathLimit}. */
     int longestPath(String directory) throws StoreException;
 
-    /** Makes connections to the master, for so many calls at the same time, before there are any. Waits. */
-    void connect(int calls) throws StoreException;
+    /** Makes the connection to the master, before the first call. Waits. */
+    void connect() throws StoreException;
 
     /** Where the file of this id is now; ENOENT when it is gone. */
     String pathOf(long fileId) throws StoreException;

@@ -46,9 +46,6 @@ public final class AlluxioVolumes {
 
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
-    /** As many calls come at once from the programs that waited for a session to be taken over. */
-    private static final int CONNECTIONS = 16;
-
     private final Map<String, String> siteProperties;
     /** Options of all volumes that this process was started with. */
     private final Map<String, String> own;
@@ -277,14 +274,14 @@ public final class AlluxioVolumes {
         return open(new AlluxioOptions(place.masters(), place.path(), place.user(), properties), values);
     }
 
-    /** A client for a volume that may be served soon, connected for many calls at once; the caller owns it. */
+    /** A client for a volume that may be served soon, connected; the caller owns it. */
     Store connect(AlluxioOptions place, OptionValues values) throws ServiceException {
         AlluxioOptions whole = whole(place);
         try {
             AdapterOptions options = adapter(whole, values);
             Store store = AlluxioMount.connect(whole, options, clock());
             try {
-                store.connect(CONNECTIONS);
+                store.connect();
                 store.status(options.names().storedPath(place.path()));
                 return store;
             } catch (StoreException | RuntimeException e) {

@@ -97,17 +97,6 @@ class ErrnoTableTest {
         assertThat(ErrnoTable.exception("work", failure).errno()).isEqualTo(errno);
     }
 
-    /** As Alluxio's client says it after one attempt: a rename is sent again then, and only then. */
-    @ParameterizedTest
-    @EnumSource(
-            value = Status.Code.class,
-            names = {"UNAUTHENTICATED", "UNAVAILABLE", "CANCELLED"})
-    void callOfAConnectionThatTheServerDoesNotKnow_isSeen(Status.Code code) {
-        AlluxioStatusException refused = AlluxioStatusException.from(Status.fromCode(code));
-        UnavailableException failure = new UnavailableException("Failed after 1 attempts", refused);
-        assertThat(ErrnoTable.isUnauthenticated(failure)).isEqualTo(code == Status.Code.UNAUTHENTICATED);
-    }
-
     /** As Alluxio's client says it where it reaches a master that does not lead, or another server: nothing was looked up there. */
     @Test
     void serviceThatIsMissing_isNoMissingFile() {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import alluxio.client.block.policy.BlockLocationPolicy;
 import alluxio.client.file.URIStatus;
 import alluxio.exception.status.UnknownException;
+import alluxio.grpc.MountPointInfo;
 import alluxio.wire.FileInfo;
-import alluxio.wire.MountPointInfo;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;
@@ -23,7 +23,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The disk on which a worker keeps objects that are not uploaded yet is named before it is full, and when it is. */
 class ObjectUploadsTest {
     private static MountPointInfo mount(String uri, Map<String, String> properties) {
-        return new MountPointInfo().setUfsUri(uri).setProperties(properties);
+        return MountPointInfo.newBuilder()
+                .setUfsUri(uri)
+                .putAllProperties(properties)
+                .build();
     }
 
     @Test

@@ -160,8 +160,8 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public void connect(int calls) throws StoreException {
-        ask(StoreCall.CONNECT, "", master -> calls);
+    public void connect() throws StoreException {
+        ask(StoreCall.CONNECT, "", master -> type);
     }
 
     @Override

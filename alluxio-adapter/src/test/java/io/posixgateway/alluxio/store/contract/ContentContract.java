@@ -310,8 +310,8 @@ abstract class ContentContract extends ContractCase {
     }
 
     @Test
-    void connect_makesConnections() throws Exception {
-        store.connect(2);
+    void connect_makesAConnection() throws Exception {
+        store.connect();
         assertThat(store.mostCalls()).isPositive();
         assertThat(store.cluster()).isNotEmpty();
     }

@@ -1,0 +1,163 @@
+package io.posixgateway.alluxio.client;
+
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getCompleteFileMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getCreateDirectoryMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getCreateFileMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetFilePathMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetMountTableMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetStatusMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getListStatusPartialMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getRemoveMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getRenameMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getSetAttributeMethod;
+
+import alluxio.AlluxioURI;
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.ListStatusPartialResult;
+import alluxio.client.file.URIStatus;
+import alluxio.conf.AlluxioConfiguration;
+import alluxio.grpc.CompleteFilePOptions;
+import alluxio.grpc.CompleteFilePRequest;
+import alluxio.grpc.CreateDirectoryPOptions;
+import alluxio.grpc.CreateDirectoryPRequest;
+import alluxio.grpc.CreateFilePOptions;
+import alluxio.grpc.CreateFilePRequest;
+import alluxio.grpc.DeletePRequest;
+import alluxio.grpc.FileInfo;
+import alluxio.grpc.GetFilePathPRequest;
+import alluxio.grpc.GetMountTablePRequest;
+import alluxio.grpc.GetStatusPOptions;
+import alluxio.grpc.GetStatusPRequest;
+import alluxio.grpc.GrpcUtils;
+import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.ListStatusPartialPRequest;
+import alluxio.grpc.MountPointInfo;
+import alluxio.grpc.RenamePOptions;
+import alluxio.grpc.RenamePRequest;
+import alluxio.grpc.SetAttributePOptions;
+import alluxio.grpc.SetAttributePRequest;
+import alluxio.uri.Authority;
+import alluxio.util.FileSystemOptionsUtils;
+import io.posixgateway.alluxio.client.MasterClient.Repeat;
+import io.posixgateway.fuse.spi.Errno;
+import java.util.Map;
+
+/**
+ * The calls of Alluxio's master that are about files. What a caller's options leave open is as it is configured for the path. Any thread;
+ * waits.
+ */
+final class FileSystemMaster {
+    private final FileSystemContext context;
+    private final MasterClient master;
+
+    FileSystemMaster(FileSystemContext context, MasterClient master) {
+        this.context = context;
+        this.master = master;
+    }
+
+    /** EINVAL for a path that Alluxio would read as another: backslashes become slashes, what follows a question mark is lost. */
+    static AlluxioURI uri(String path) throws StoreException {
+        if (!NameCodec.isAddressable(path)) {
+            throw new StoreException(Errno.EINVAL, "Alluxio cannot hold this name: " + path, null);
+        }
+        return new AlluxioURI(null, Authority.fromString(""), path);
+    }
+
+    /** Waits for the settings of the cluster. */
+    AlluxioConfiguration configured(String path) throws StoreException {
+        AlluxioURI uri = uri(path);
+        master.awaitSettings();
+        return context.getPathConf(uri);
+    }
+
+    private static URIStatus status(FileInfo info) {
+        return new URIStatus(GrpcUtils.fromProto(info));
+    }
+
+    URIStatus status(String path) throws StoreException {
+        return status(path, GetStatusPOptions.getDefaultInstance());
+    }
+
+    URIStatus status(String path, GetStatusPOptions options) throws StoreException {
+        GetStatusPOptions defaults = FileSystemOptionsUtils.getStatusDefaults(configured(path));
+        GetStatusPRequest.Builder request = GetStatusPRequest.newBuilder().setPath(path);
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
+        return status(master.send("status " + path, getGetStatusMethod(), request.build())
+                .getFileInfo());
+    }
+
+    ListStatusPartialResult list(String path, ListStatusPartialPOptions options) throws StoreException {
+        ListStatusPartialPOptions defaults = FileSystemOptionsUtils.listStatusPartialDefaults(configured(path));
+        ListStatusPartialPRequest.Builder request =
+                ListStatusPartialPRequest.newBuilder().setPath(path);
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
+        return ListStatusPartialResult.fromProto(
+                master.send("list " + path, getListStatusPartialMethod(), request.build(), Repeat.CUT_OFF));
+    }
+
+    String pathOf(long fileId) throws StoreException {
+        GetFilePathPRequest.Builder request = GetFilePathPRequest.newBuilder().setFileId(fileId);
+        return master.send("path of file " + fileId, getGetFilePathMethod(), request.build())
+                .getPath();
+    }
+
+    /** @param options all of them, with an operation id */
+    URIStatus create(String path, CreateFilePOptions options) throws StoreException {
+        CreateFilePRequest.Builder request = CreateFilePRequest.newBuilder().setPath(path);
+        request.setOptions(options);
+        return status(master.send("create " + path, getCreateFileMethod(), request.build())
+                .getFileInfo());
+    }
+
+    /** @param options all of them, with an operation id */
+    void complete(String path, CompleteFilePOptions options) throws StoreException {
+        CompleteFilePRequest.Builder request = CompleteFilePRequest.newBuilder().setPath(path);
+        master.send(
+                "complete " + path,
+                getCompleteFileMethod(),
+                request.setOptions(options).build());
+    }
+
+    void makeDirectory(String path, CreateDirectoryPOptions options) throws StoreException {
+        CreateDirectoryPOptions defaults = FileSystemOptionsUtils.createDirectoryDefaults(configured(path));
+        CreateDirectoryPRequest.Builder request =
+                CreateDirectoryPRequest.newBuilder().setPath(path);
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
+        master.send("mkdir " + path, getCreateDirectoryMethod(), request.build());
+    }
+
+    /** Of a file or an empty directory. */
+    void delete(String path) throws StoreException {
+        DeletePRequest.Builder request = DeletePRequest.newBuilder().setPath(path);
+        request.setOptions(FileSystemOptionsUtils.deleteDefaults(configured(path)));
+        try {
+            master.send("delete " + path, getRemoveMethod(), request.build());
+        } catch (StoreException e) {
+            throw e.errno() == Errno.EPERM ? new StoreException(Errno.ENOTEMPTY, String.valueOf(e.getMessage()), e) : e;
+        }
+    }
+
+    void rename(String from, String to, RenamePOptions options, Repeat repeat) throws StoreException {
+        uri(from);
+        RenamePOptions defaults = FileSystemOptionsUtils.renameDefaults(configured(to));
+        RenamePRequest.Builder request =
+                RenamePRequest.newBuilder().setPath(from).setDstPath(to);
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
+        master.send("rename to " + to + " " + from, getRenameMethod(), request.build(), repeat);
+    }
+
+    void setAttribute(String path, SetAttributePOptions options) throws StoreException {
+        SetAttributePOptions defaults = FileSystemOptionsUtils.setAttributeClientDefaults(configured(path));
+        SetAttributePRequest.Builder request = SetAttributePRequest.newBuilder().setPath(path);
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
+        master.send("set attributes of " + path, getSetAttributeMethod(), request.build());
+    }
+
+    /** By path in Alluxio. */
+    Map<String, MountPointInfo> mountTable() throws StoreException {
+        GetMountTablePRequest.Builder request =
+                GetMountTablePRequest.newBuilder().setCheckUfs(false);
+        return master.send("mount table of Alluxio", getGetMountTableMethod(), request.build())
+                .getMountPointsMap();
+    }
+}

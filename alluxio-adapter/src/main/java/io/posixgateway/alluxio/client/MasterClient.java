@@ -1,0 +1,211 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.conf.PropertyKey;
+import alluxio.exception.status.AlluxioStatusException;
+import alluxio.exception.status.UnavailableException;
+import alluxio.metrics.MetricsSystem;
+import alluxio.shaded.client.io.grpc.CallOptions;
+import alluxio.shaded.client.io.grpc.Context;
+import alluxio.shaded.client.io.grpc.MethodDescriptor;
+import alluxio.shaded.client.io.grpc.Status;
+import alluxio.shaded.client.io.grpc.StatusRuntimeException;
+import alluxio.shaded.client.io.grpc.stub.ClientCalls;
+import io.posixgateway.fuse.metrics.RemoteCalls;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends calls to the leading master of Alluxio. Any thread; waits, and an interrupt ends that at once.
+ *
+ * <p>A call that nobody answered is sent again, to whichever master leads by then, for as long as {@code
+ * alluxio.user.rpc.retry.max.duration} says. By the operation id of a change a master knows that it did it already.
+ */
+final class MasterClient implements AutoCloseable {
+    /** A listing that took so long reached the master. */
+    static final long WORKED_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    static final int MOST_CUT_OFF = 4;
+    /** So long a master is waited for that does not answer while its connection lives, where no other limit is set. */
+    private static final long DEADLINE_MINUTES = 5;
+
+    private static final Logger LOG = LoggerFactory.getLogger(MasterClient.class);
+
+    private final MasterConnection connection;
+    private final Clock clock;
+    private final Semaphore free;
+    private final long limitNanos;
+    private final long firstPauseNanos;
+    private final long longestPauseNanos;
+    /** What all calls are part of. */
+    private final Context.CancellableContext calls = Context.ROOT.withCancellation();
+
+    /** When to send a call again. */
+    enum Repeat {
+        UNANSWERED,
+        /**
+         * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
+         * another one takes over) that the keepalive of the connection fails. What it has loaded by then is kept.
+         */
+        CUT_OFF,
+        /** Only what a master refused that does not know the connection, as after it began anew. */
+        REFUSED
+    }
+
+    /** @param mostCalls so many may be in flight; more wait */
+    MasterClient(FileSystemContext context, int mostCalls, Clock clock) {
+        this.clock = clock;
+        this.free = new Semaphore(mostCalls);
+        this.limitNanos = nanos(context, PropertyKey.USER_RPC_RETRY_MAX_DURATION);
+        this.firstPauseNanos = nanos(context, PropertyKey.USER_RPC_RETRY_BASE_SLEEP_MS);
+        this.longestPauseNanos = nanos(context, PropertyKey.USER_RPC_RETRY_MAX_SLEEP_MS);
+        this.connection = new MasterConnection(context, limitNanos, clock);
+    }
+
+    private static long nanos(FileSystemContext context, PropertyKey duration) {
+        return context.getClusterConf().getDuration(duration).toNanos();
+    }
+
+    /** Returns when the cluster's settings for clients are known, which is at the first connection. */
+    void awaitSettings() throws StoreException {
+        if (!connection.hasSettings()) {
+            connect();
+        }
+    }
+
+    /** Returns when the master can be called. */
+    void connect() throws StoreException {
+        try {
+            connection.use().close();
+        } catch (InterruptedException e) {
+            throw interrupted("connect", e);
+        } catch (AlluxioStatusException e) {
+            throw ErrnoTable.exception("connect", e);
+        }
+    }
+
+    /** As {@link #send(String, MethodDescriptor, Object, Repeat)}, again if it is unanswered. */
+    <Q, R> R send(String what, MethodDescriptor<Q, R> method, Q request) throws StoreException {
+        return send(what, method, request, Repeat.UNANSWERED);
+    }
+
+    /**
+     * Sends a call and waits for its answer.
+     *
+     * @param what it does, for the text of a failure
+     * @throws StoreException what the master said, or that none did; EINTR: the thread was interrupted, which it stays
+     */
+    <Q, R> R send(String what, MethodDescriptor<Q, R> method, Q request, Repeat repeat) throws StoreException {
+        try {
+            free.acquire();
+            try {
+                return exchange(new Tries(what, repeat), method, request);
+            } finally {
+                free.release();
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(what, e);
+        } catch (AlluxioStatusException | RuntimeException e) {
+            throw ErrnoTable.exception(what, e);
+        }
+    }
+
+    private <Q, R> R exchange(Tries tries, MethodDescriptor<Q, R> method, Q request)
+            throws AlluxioStatusException, InterruptedException {
+        while (true) {
+            try (MasterConnection.Use use = connection.use()) {
+                tries.begin();
+                return call(use, method, request);
+            } catch (StatusRuntimeException e) {
+                tries.failed(AlluxioStatusException.fromStatusRuntimeException(e));
+            }
+        }
+    }
+
+    private <Q, R> R call(MasterConnection.Use use, MethodDescriptor<Q, R> method, Q request) {
+        CallOptions options = RemoteCalls.ofThread().isUnlimited()
+                ? CallOptions.DEFAULT
+                : CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_MINUTES, TimeUnit.MINUTES);
+        Context before = calls.attach();
+        long beganNanos = clock.nanos();
+        try {
+            return ClientCalls.blockingUnaryCall(use.channel, method, options, request);
+        } catch (StatusRuntimeException e) {
+            if (isUnanswered(e.getStatus().getCode()) && !Thread.currentThread().isInterrupted()) {
+                use.drop();
+            }
+            throw e;
+        } finally {
+            calls.detach(before);
+            MetricsSystem.timer(method.getBareMethodName()).update(clock.nanos() - beganNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private static boolean isUnanswered(Status.Code code) {
+        return code == Status.Code.UNAVAILABLE || code == Status.Code.CANCELLED || code == Status.Code.UNAUTHENTICATED;
+    }
+
+    /** How often one call was sent. */
+    private final class Tries {
+        private final String what;
+        private final Repeat repeat;
+        private long firstNanos = clock.nanos();
+        private long sentNanos;
+        private long pauseNanos = firstPauseNanos;
+        private int count;
+        private int cutOff;
+
+        private Tries(String what, Repeat repeat) {
+            this.what = what;
+            this.repeat = repeat;
+        }
+
+        private void begin() {
+            sentNanos = clock.nanos();
+            count++;
+        }
+
+        /** Returns when it may be sent again. */
+        private void failed(AlluxioStatusException failure) throws AlluxioStatusException, InterruptedException {
+            if (!isUnanswered(failure.getStatusCode())) {
+                throw failure;
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedException(failure.getMessage());
+            }
+            long now = clock.nanos();
+            if (repeat == Repeat.CUT_OFF && now - sentNanos >= WORKED_NANOS && cutOff++ < MOST_CUT_OFF) {
+                LOG.warn(
+                        "Retrying {} because the connection to Alluxio's master broke after {} s: {}",
+                        what,
+                        TimeUnit.NANOSECONDS.toSeconds(now - sentNanos),
+                        failure.getMessage());
+                firstNanos = now;
+            }
+            boolean again = repeat == Repeat.REFUSED
+                    ? failure.getStatusCode() == Status.Code.UNAUTHENTICATED && count == 1
+                    : now - firstNanos <= limitNanos;
+            if (!again || calls.isCancelled()) {
+                throw new UnavailableException("Failed after " + count + " attempts: " + failure, failure);
+            }
+            clock.sleep(pauseNanos);
+            pauseNanos = Math.min(2 * pauseNanos, longestPauseNanos);
+        }
+    }
+
+    private static StoreException interrupted(String what, InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new StoreException(Errno.EINTR, "Interrupted while waiting for Alluxio's master: " + what, cause);
+    }
+
+    /** Ends the calls in flight, and begins none. */
+    @Override
+    public void close() {
+        calls.cancel(null);
+        connection.close();
+    }
+}

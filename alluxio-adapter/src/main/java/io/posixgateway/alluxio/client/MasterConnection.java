@@ -1,0 +1,245 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.exception.ServiceNotFoundException;
+import alluxio.exception.status.AlluxioStatusException;
+import alluxio.exception.status.DeadlineExceededException;
+import alluxio.exception.status.NotFoundException;
+import alluxio.exception.status.UnauthenticatedException;
+import alluxio.exception.status.UnavailableException;
+import alluxio.grpc.GetServiceVersionPRequest;
+import alluxio.grpc.GrpcChannel;
+import alluxio.grpc.GrpcChannelBuilder;
+import alluxio.grpc.GrpcServerAddress;
+import alluxio.grpc.ServiceType;
+import alluxio.grpc.ServiceVersionClientServiceGrpc;
+import alluxio.master.MasterClientContext;
+import alluxio.util.ConfigurationUtils;
+import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.time.Clock;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection to the leading master of Alluxio that all calls of a volume share. Any thread; waits.
+ *
+ * <pre>
+ *   none ──a call──► connecting ──► connected ──a call was not answered──► none
+ *    ▲                   │
+ *    └─refused, or silent┘
+ * </pre>
+ *
+ * <p>Alluxio's library finds the leader, fetches the cluster's settings for clients and authenticates, without a deadline and in part
+ * under a lock. So it does that on a thread of its own, which is given up after a while, and another one begins, with twice the time: a
+ * master that is merely slow is heard at last.
+ *
+ * <p>A connection that is dropped is closed when its last call has ended, as the master may still answer others.
+ */
+final class MasterConnection implements AutoCloseable {
+    private static final long FIRST_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final FileSystemContext context;
+    private final Clock clock;
+    private final long limitNanos;
+    /** True if no other master can become the leader. */
+    private final boolean alone;
+
+    // Guarded by this.
+    private @Nullable Use current;
+    private @Nullable Attempt attempt;
+    private long timeoutNanos = FIRST_TIMEOUT_NANOS;
+    private boolean closed;
+
+    private volatile boolean hasSettings;
+
+    /** @param limitNanos for which a call tries to connect */
+    MasterConnection(FileSystemContext context, long limitNanos, Clock clock) {
+        this.context = context;
+        this.limitNanos = limitNanos;
+        this.clock = clock;
+        this.alone = !ConfigurationUtils.isHaMode(context.getClusterConf());
+    }
+
+    /** One connection; each call closes it when it has ended. */
+    final class Use implements AutoCloseable {
+        final GrpcChannel channel;
+
+        // Guarded by the outer object.
+        private int calls;
+        private boolean dropped;
+
+        private Use(GrpcChannel channel) {
+            this.channel = channel;
+        }
+
+        /** The next call makes another one. */
+        void drop() {
+            synchronized (MasterConnection.this) {
+                dropped = true;
+                current = current == this ? null : current;
+                endIfUnused();
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (MasterConnection.this) {
+                calls--;
+                endIfUnused();
+            }
+        }
+
+        private void endIfUnused() {
+            if (dropped && calls == 0) {
+                new FreeThread(channel::shutdown, "alluxio-master-end").start(); // waits for seconds
+            }
+        }
+    }
+
+    /** An attempt to connect, and its end. */
+    private final class Attempt {
+        private final CountDownLatch over = new CountDownLatch(1);
+        private final FreeThread thread = new FreeThread(this::run, "alluxio-master");
+        private final long timeoutNanos;
+        private volatile AlluxioStatusException failure =
+                new DeadlineExceededException("Alluxio's master does not answer");
+
+        Attempt(long timeoutNanos) {
+            this.timeoutNanos = timeoutNanos;
+        }
+
+        private void run() {
+            try {
+                connected(connect());
+            } catch (AlluxioStatusException e) {
+                failure = e;
+            } finally {
+                over.countDown();
+            }
+        }
+
+        /** Returns when it is over, at the latest when nobody should wait for it any longer. */
+        void await() throws InterruptedException {
+            if (!clock.await(over, timeoutNanos)) {
+                thread.interrupt();
+                over.countDown();
+            }
+        }
+    }
+
+    /** True if the cluster's settings for clients are known. */
+    boolean hasSettings() {
+        return hasSettings;
+    }
+
+    /**
+     * The connection, for one call.
+     *
+     * @throws AlluxioStatusException what keeps the master from answering
+     */
+    Use use() throws AlluxioStatusException, InterruptedException {
+        long began = clock.nanos();
+        while (true) {
+            Attempt connecting;
+            synchronized (this) {
+                Use known = current;
+                if (known != null && known.channel.isHealthy()) {
+                    known.calls++;
+                    return known;
+                }
+                connecting = attempt(known);
+            }
+            connecting.await();
+            if (!isConnected()) {
+                AlluxioStatusException failure = connecting.failure;
+                boolean wrongServer = alone && failure.getCause() instanceof ServiceNotFoundException;
+                if (wrongServer || clock.nanos() - began > limitNanos) {
+                    throw failure;
+                }
+                clock.sleep(PAUSE_NANOS);
+            }
+        }
+    }
+
+    private synchronized boolean isConnected() {
+        return current != null;
+    }
+
+    private Attempt attempt(@Nullable Use broken) throws UnavailableException {
+        if (closed) {
+            throw new UnavailableException("The volume has ended");
+        }
+        if (broken != null) {
+            broken.drop();
+        }
+        Attempt known = attempt;
+        if (known == null || known.over.getCount() == 0) {
+            known = new Attempt(timeoutNanos);
+            attempt = known;
+            timeoutNanos = Math.max(timeoutNanos, Math.min(2 * timeoutNanos, limitNanos));
+            known.thread.start();
+        }
+        return known;
+    }
+
+    private synchronized void connected(GrpcChannel channel) {
+        Use made = new Use(channel);
+        timeoutNanos = FIRST_TIMEOUT_NANOS;
+        if (closed || current != null) {
+            made.drop();
+        } else {
+            current = made;
+        }
+    }
+
+    private GrpcChannel connect() throws AlluxioStatusException {
+        MasterClientContext master = context.getMasterClientContext();
+        InetSocketAddress leader = null;
+        GrpcChannel channel = null;
+        try {
+            leader = master.getMasterInquireClient().getPrimaryRpcAddress();
+            master.loadConfIfNotLoaded(leader);
+            hasSettings = true;
+            channel = GrpcChannelBuilder.newBuilder(GrpcServerAddress.create(leader), master.getClusterConf())
+                    .setSubject(master.getSubject())
+                    .build();
+            ServiceVersionClientServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(limitNanos, TimeUnit.NANOSECONDS)
+                    .getServiceVersion(GetServiceVersionPRequest.newBuilder()
+                            .setServiceType(ServiceType.FILE_SYSTEM_MASTER_CLIENT_SERVICE)
+                            .build());
+            return channel;
+        } catch (AlluxioStatusException | RuntimeException e) {
+            if (channel != null) {
+                channel.shutdown();
+            }
+            throw failure(master, leader, AlluxioStatusException.fromThrowable(e));
+        }
+    }
+
+    private static AlluxioStatusException failure(
+            MasterClientContext master, @Nullable InetSocketAddress leader, AlluxioStatusException cause)
+            throws UnauthenticatedException {
+        String where = leader == null ? "" : " at " + leader;
+        String text = "Failed to connect to Alluxio's master" + where + ": " + cause.getMessage();
+        if (cause instanceof UnauthenticatedException) {
+            master.getUserState().relogin(); // the credentials may have expired
+        }
+        if (cause instanceof NotFoundException) { // it does not lead
+            return new UnavailableException(text, new ServiceNotFoundException(text, cause));
+        }
+        return cause instanceof UnavailableException ? new UnavailableException(text, cause) : cause;
+    }
+
+    /** No call begins any more. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (current != null) {
+            current.drop();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.posixgateway.alluxio.client;
+
+import alluxio.conf.Configuration;
+import alluxio.conf.PropertyKey;
+import alluxio.grpc.ConfigProperty;
+import alluxio.grpc.FileSystemMasterClientServiceGrpc;
+import alluxio.grpc.GetConfigurationPOptions;
+import alluxio.grpc.GetConfigurationPResponse;
+import alluxio.grpc.GetServiceVersionPRequest;
+import alluxio.grpc.GetServiceVersionPResponse;
+import alluxio.grpc.GetStatusPRequest;
+import alluxio.grpc.GetStatusPResponse;
+import alluxio.grpc.ListStatusPartialPRequest;
+import alluxio.grpc.ListStatusPartialPResponse;
+import alluxio.grpc.MetaMasterConfigurationServiceGrpc;
+import alluxio.grpc.RenamePRequest;
+import alluxio.grpc.RenamePResponse;
+import alluxio.grpc.ServiceVersionClientServiceGrpc;
+import alluxio.shaded.client.com.google.protobuf.Message;
+import alluxio.shaded.client.io.grpc.Server;
+import alluxio.shaded.client.io.grpc.Status;
+import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
+import alluxio.shaded.client.io.grpc.stub.ServerCallStreamObserver;
+import alluxio.shaded.client.io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A master of Alluxio, over gRPC without authentication, that answers a few calls as a test says. */
+final class FalseMaster implements AutoCloseable {
+    private final Server server;
+    /** What it was asked, but for its settings and versions. */
+    final List<Message> requests = new CopyOnWriteArrayList<>();
+
+    final AtomicInteger cancelled = new AtomicInteger();
+    private volatile boolean leads;
+    private volatile Answering answering = number -> Status.OK;
+
+    /** How it answers. */
+    @FunctionalInterface
+    interface Answering {
+        /**
+         * @param number of the request, from 1 on
+         * @return null: never
+         */
+        @Nullable
+        Status to(int number);
+    }
+
+    FalseMaster(boolean leads) throws IOException {
+        this.leads = leads;
+        this.server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(new Versions())
+                .addService(new Settings())
+                .addService(new Files())
+                .build()
+                .start();
+    }
+
+    String address() {
+        return "127.0.0.1:" + server.getPort();
+    }
+
+    void lead() {
+        leads = true;
+    }
+
+    void answer(Answering how) {
+        answering = how;
+    }
+
+    private <T> void reply(Message request, StreamObserver<T> responses, T response) {
+        requests.add(request);
+        ((ServerCallStreamObserver<T>) responses).setOnCancelHandler(cancelled::incrementAndGet);
+        Status status = answering.to(requests.size());
+        if (status != null && status.isOk()) {
+            responses.onNext(response);
+            responses.onCompleted();
+        } else if (status != null) {
+            responses.onError(status.asException());
+        }
+    }
+
+    private final class Versions extends ServiceVersionClientServiceGrpc.ServiceVersionClientServiceImplBase {
+        @Override
+        public void getServiceVersion(
+                GetServiceVersionPRequest request, StreamObserver<GetServiceVersionPResponse> responses) {
+            if (leads) {
+                responses.onNext(
+                        GetServiceVersionPResponse.newBuilder().setVersion(2).build());
+                responses.onCompleted();
+            } else {
+                responses.onError(Status.NOT_FOUND.asException());
+            }
+        }
+    }
+
+    private static final class Settings
+            extends MetaMasterConfigurationServiceGrpc.MetaMasterConfigurationServiceImplBase {
+        @Override
+        public void getConfiguration(
+                GetConfigurationPOptions request, StreamObserver<GetConfigurationPResponse> responses) {
+            GetConfigurationPResponse.Builder response = GetConfigurationPResponse.newBuilder();
+            for (PropertyKey needed : List.of(PropertyKey.VERSION, PropertyKey.UNDERFS_VERSION)) {
+                String value = Configuration.getString(needed);
+                response.addClusterConfigs(
+                        ConfigProperty.newBuilder().setName(needed.getName()).setValue(value));
+            }
+            responses.onNext(response.build());
+            responses.onCompleted();
+        }
+    }
+
+    private final class Files extends FileSystemMasterClientServiceGrpc.FileSystemMasterClientServiceImplBase {
+        @Override
+        public void getStatus(GetStatusPRequest request, StreamObserver<GetStatusPResponse> responses) {
+            reply(request, responses, GetStatusPResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void listStatusPartial(
+                ListStatusPartialPRequest request, StreamObserver<ListStatusPartialPResponse> responses) {
+            reply(request, responses, ListStatusPartialPResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void rename(RenamePRequest request, StreamObserver<RenamePResponse> responses) {
+            reply(request, responses, RenamePResponse.getDefaultInstance());
+        }
+    }
+
+    @Override
+    public void close() {
+        server.shutdownNow();
+    }
+}

@@ -1,0 +1,214 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.grpc.ListStatusPartialPOptions;
+import alluxio.grpc.RenamePOptions;
+import alluxio.shaded.client.io.grpc.Status;
+import io.posixgateway.alluxio.client.MasterClient.Repeat;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.OffsetClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import javax.security.auth.Subject;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class MasterClientTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String PATH = "/file";
+
+    private final OffsetClock clock = new OffsetClock();
+    private final FalseMaster first = new FalseMaster(true);
+    private final FalseMaster second = new FalseMaster(false);
+    private final FileSystemContext context;
+    private final MasterClient client;
+    private final FileSystemMaster files;
+
+    MasterClientTest() throws IOException {
+        StoreOptions options = new StoreOptions(
+                first.address() + "," + second.address(),
+                "",
+                "THROUGH",
+                true,
+                Map.of("alluxio.security.authentication.type", "NOSASL"));
+        context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
+        client = new MasterClient(context, 4, clock);
+        files = new FileSystemMaster(context, client);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        client.close();
+        context.close();
+        first.close();
+        second.close();
+    }
+
+    /** A call on a thread of its own. */
+    private static final class Caller {
+        private final FutureTask<Integer> task;
+        private final Thread thread;
+
+        private interface Call {
+            void run() throws StoreException;
+        }
+
+        Caller(Call call) {
+            task = new FutureTask<>(() -> {
+                call.run();
+                return 0;
+            });
+            thread = new Thread(task, "caller");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        int errno() throws Exception {
+            try {
+                return task.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof StoreException failure) {
+                    return failure.errno();
+                }
+                throw e;
+            }
+        }
+    }
+
+    private Caller asking() {
+        return new Caller(() -> files.status(PATH));
+    }
+
+    private void rename(Repeat repeat) throws StoreException {
+        files.rename(PATH, "/other", RenamePOptions.getDefaultInstance(), repeat);
+    }
+
+    @Test
+    void call_afterTheLeaderChanged_reachesTheNewOne() throws Exception {
+        files.status(PATH);
+        first.close();
+        second.lead();
+        files.status(PATH);
+        assertThat(first.requests).hasSize(1);
+        assertThat(second.requests).hasSize(1);
+    }
+
+    /** It was sent to the former leader, and the new one is to know whether that did it. */
+    @Test
+    void change_whoseLeaderDies_isSentToTheNewOneWithTheSameOperationId() throws Exception {
+        first.answer(number -> null);
+        Caller caller = new Caller(() -> rename(Repeat.UNANSWERED));
+        Waiting.until("the leader has it", LIMIT, () -> first.requests.size() == 1);
+        first.close();
+        Waiting.until(
+                "the call waits for a leader", LIMIT, () -> caller.thread.getState() == Thread.State.TIMED_WAITING);
+        second.lead();
+        assertThat(caller.errno()).isZero();
+        assertThat(second.requests).isEqualTo(first.requests);
+        assertThat(String.valueOf(second.requests)).contains("operationId");
+    }
+
+    @Test
+    void changeThatIsSentOnce_unanswered_isNotRepeated() {
+        first.answer(number -> Status.UNAVAILABLE);
+        assertThatThrownBy(() -> rename(Repeat.REFUSED)).matches(ErrnoTable::isUnanswered);
+        assertThat(first.requests).hasSize(1);
+    }
+
+    /** A master that began anew does not know the connection, and looks at nothing that comes on it. */
+    @Test
+    void changeThatIsSentOnce_refusedSinceTheMasterBeganAnew_isRepeated() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.OK);
+        rename(Repeat.REFUSED);
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void call_thatTheMasterRefuses_isNotRepeated() {
+        first.answer(number -> Status.NOT_FOUND);
+        assertThatThrownBy(() -> files.status(PATH))
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT));
+        assertThat(first.requests).hasSize(1);
+    }
+
+    /** The others go on with the same connection. */
+    @Test
+    void interrupt_endsOneCallOnly() throws Exception {
+        first.answer(number -> number > 2 ? Status.OK : null);
+        Caller one = asking();
+        Caller other = asking();
+        Waiting.until("the master has both", LIMIT, () -> first.requests.size() == 2);
+        one.thread.interrupt();
+        assertThat(one.errno()).isEqualTo(Errno.EINTR);
+        Waiting.until("the master need not answer it", LIMIT, () -> first.cancelled.get() == 1);
+        files.status(PATH);
+        assertThat(first.requests).hasSize(3);
+        assertThat(other.task).isNotDone();
+    }
+
+    @Test
+    void close_endsCallsInFlight() throws Exception {
+        first.answer(number -> null);
+        Caller caller = asking();
+        Waiting.until("the master has it", LIMIT, () -> first.requests.size() == 1);
+        client.close();
+        assertThat(caller.errno()).isEqualTo(Errno.EIO);
+        assertThat(asking().errno()).isEqualTo(Errno.EIO);
+    }
+
+    /** The master had other calls on it, which it may answer yet. */
+    @Test
+    void connection_onWhichOneCallFails_isClosedWhenTheOthersHaveEnded() throws Exception {
+        first.answer(number -> number == 2 ? Status.UNAVAILABLE : number == 1 ? null : Status.OK);
+        Caller listing = asking();
+        Waiting.until("the master has it", LIMIT, () -> first.requests.size() == 1);
+        files.status(PATH);
+        assertThat(first.requests).hasSize(3);
+        assertThat(first.cancelled).hasValue(0);
+        assertThat(listing.task).isNotDone();
+    }
+
+    private void list() throws StoreException {
+        files.list(PATH, ListStatusPartialPOptions.getDefaultInstance());
+    }
+
+    /** @param failing so many are cut off after this time */
+    private void cutOff(Duration after, int failing) {
+        first.answer(number -> {
+            clock.advance(after);
+            return number <= failing ? Status.UNAVAILABLE.withDescription("Keepalive failed") : Status.OK;
+        });
+    }
+
+    @Test
+    void listing_cutOffWhileTheMasterWorked_isRepeated() throws Exception {
+        cutOff(Duration.ofMinutes(4), 2);
+        list();
+        assertThat(first.requests).hasSize(3);
+    }
+
+    @Test
+    void listing_cutOffAgainAndAgain_fails() {
+        cutOff(Duration.ofMinutes(4), 99);
+        assertThatThrownBy(this::list).hasMessageContaining("Keepalive failed");
+        assertThat(first.requests).hasSize(MasterClient.MOST_CUT_OFF + 1);
+    }
+
+    @Test
+    void listing_cutOffBeforeTheMasterWorked_failsWhenTheTimeForRepetitionsIsOver() {
+        cutOff(Duration.ofSeconds(9), 99);
+        assertThatThrownBy(this::list).hasMessageContaining("Keepalive failed");
+        assertThat(first.requests).hasSize(1);
+    }
+}
