@@ -12,8 +12,10 @@
  * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; a log that has become
  * long is written anew with only these when the next process opens it.
  *
- * <p>Any thread, unless a class says otherwise. Imports {@code client}, {@code fuse.jni} for the lock of a folder and texts of
- * errors, and {@code fuse.session} for the table of mounts.
+ * <p>What earlier processes, or failures, left to be resolved in Alluxio is retried by one queue.
+ *
+ * <p>Any thread, unless a class says otherwise. Imports {@code client}, {@code fuse.jni} for threads, the lock of a folder and texts of
+ * errors, {@code fuse.session} for the table of mounts, and {@code fuse.time}.
  */
 @NullMarked
 package io.posixgateway.alluxio.recovery;

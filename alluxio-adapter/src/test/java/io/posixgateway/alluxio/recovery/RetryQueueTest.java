@@ -1,4 +1,4 @@
-package io.posixgateway.alluxio.write;
+package io.posixgateway.alluxio.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

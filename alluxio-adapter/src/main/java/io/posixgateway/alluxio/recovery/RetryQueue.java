@@ -1,4 +1,4 @@
-package io.posixgateway.alluxio.write;
+package io.posixgateway.alluxio.recovery;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.jni.FreeThread;
