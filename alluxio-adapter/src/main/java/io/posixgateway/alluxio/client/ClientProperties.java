@@ -19,6 +19,8 @@ final class ClientProperties {
             Map.entry("alluxio.user.rpc.retry.max.duration", "8sec"),
             Map.entry("alluxio.user.rpc.retry.base.sleep", "50ms"),
             Map.entry("alluxio.user.rpc.retry.max.sleep", "500ms"),
+            // One master is asked after another, and one whose host is gone says nothing.
+            Map.entry("alluxio.user.master.polling.timeout", "2sec"),
             Map.entry("alluxio.network.connection.auth.timeout", "5sec"),
             Map.entry("alluxio.network.connection.health.check.timeout", "2sec"),
             Map.entry("alluxio.network.connection.shutdown.graceful.timeout", "1sec"),

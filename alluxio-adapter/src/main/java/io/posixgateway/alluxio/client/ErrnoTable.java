@@ -19,9 +19,11 @@ import alluxio.shaded.client.io.grpc.StatusException;
 import alluxio.shaded.client.io.grpc.StatusRuntimeException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.FileNotFoundException;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,10 @@ final class ErrnoTable {
 
     /** The master's words, which the worker passes on; ExceptionMessage.NO_WORKER_FOUND of all 2.x. */
     private static final String UNREGISTERED = "No worker with workerId";
+
+    /** What these say is plain. The text has the path, which may have the words of another failure in it. */
+    private static final Set<Status.Code> SAID =
+            EnumSet.of(Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.PERMISSION_DENIED);
 
     private ErrnoTable() {}
 
@@ -78,6 +84,9 @@ final class ErrnoTable {
     }
 
     private static int ofOne(Throwable failure) {
+        if (failure instanceof AlluxioStatusException status && SAID.contains(status.getStatusCode())) {
+            return ofCode(status.getStatusCode());
+        }
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
         if (message.contains("is a cross mount operation")) {
             return Errno.EXDEV;
@@ -85,6 +94,10 @@ final class ErrnoTable {
         Integer known = BY_CLASS.get(failure.getClass());
         if (known != null) {
             return known;
+        }
+        if (failure instanceof AlluxioStatusException status
+                && status.getStatusCode() == Status.Code.INVALID_ARGUMENT) {
+            return Errno.EINVAL;
         }
         if (message.contains("no space left")
                 || message.contains("not enough space")

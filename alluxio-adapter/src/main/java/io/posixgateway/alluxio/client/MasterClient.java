@@ -122,6 +122,8 @@ final class MasterClient implements AutoCloseable {
                 return call(use, method, request);
             } catch (StatusRuntimeException e) {
                 tries.failed(AlluxioStatusException.fromStatusRuntimeException(e));
+            } catch (AlluxioStatusException e) {
+                throw tries.count == 0 ? e : tries.unknown(e);
             }
         }
     }
@@ -135,7 +137,9 @@ final class MasterClient implements AutoCloseable {
         try {
             return ClientCalls.blockingUnaryCall(use.channel, method, options, request);
         } catch (StatusRuntimeException e) {
-            if (isUnanswered(e.getStatus().getCode()) && !Thread.currentThread().isInterrupted()) {
+            Status.Code code = e.getStatus().getCode();
+            if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED)
+                    && !Thread.currentThread().isInterrupted()) {
                 use.drop();
             }
             throw e;
@@ -169,9 +173,17 @@ final class MasterClient implements AutoCloseable {
             count++;
         }
 
+        /** It was sent, and nobody said what came of it. */
+        private UnavailableException unknown(AlluxioStatusException last) {
+            return new UnavailableException("Failed after " + count + " attempts: " + last, last);
+        }
+
         /** Returns when it may be sent again. */
         private void failed(AlluxioStatusException failure) throws AlluxioStatusException, InterruptedException {
-            if (!isUnanswered(failure.getStatusCode())) {
+            // A master that leads no more has no services; without authentication nothing else tells that of a
+            // connection.
+            boolean leftLead = failure.getStatusCode() == Status.Code.UNIMPLEMENTED && count == 1;
+            if (!leftLead && !isUnanswered(failure.getStatusCode())) {
                 throw failure;
             }
             if (Thread.currentThread().isInterrupted()) {
@@ -187,10 +199,10 @@ final class MasterClient implements AutoCloseable {
                 firstNanos = now;
             }
             boolean again = repeat == Repeat.REFUSED
-                    ? failure.getStatusCode() == Status.Code.UNAUTHENTICATED && count == 1
+                    ? (leftLead || failure.getStatusCode() == Status.Code.UNAUTHENTICATED) && count == 1
                     : now - firstNanos <= limitNanos;
             if (!again || calls.isCancelled()) {
-                throw new UnavailableException("Failed after " + count + " attempts: " + failure, failure);
+                throw unknown(failure);
             }
             clock.sleep(pauseNanos);
             pauseNanos = Math.min(2 * pauseNanos, longestPauseNanos);

@@ -14,10 +14,13 @@ import alluxio.grpc.GrpcServerAddress;
 import alluxio.grpc.ServiceType;
 import alluxio.grpc.ServiceVersionClientServiceGrpc;
 import alluxio.master.MasterClientContext;
+import alluxio.shaded.client.io.grpc.Status;
 import alluxio.util.ConfigurationUtils;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.time.Clock;
 import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +43,9 @@ import org.jspecify.annotations.Nullable;
 final class MasterConnection implements AutoCloseable {
     private static final long FIRST_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Failures to connect after which nobody has said anything of the call. */
+    private static final Set<Status.Code> UNREACHED =
+            EnumSet.of(Status.Code.UNAVAILABLE, Status.Code.INTERNAL, Status.Code.UNKNOWN, Status.Code.CANCELLED);
 
     private final FileSystemContext context;
     private final Clock clock;
@@ -124,9 +130,14 @@ final class MasterConnection implements AutoCloseable {
         /** Returns when it is over, at the latest when nobody should wait for it any longer. */
         void await() throws InterruptedException {
             if (!clock.await(over, timeoutNanos)) {
-                thread.interrupt();
-                over.countDown();
+                giveUp();
             }
+        }
+
+        /** Nobody waits for it any longer. */
+        void giveUp() {
+            thread.interrupt();
+            over.countDown();
         }
     }
 
@@ -142,7 +153,7 @@ final class MasterConnection implements AutoCloseable {
      */
     Use use() throws AlluxioStatusException, InterruptedException {
         long began = clock.nanos();
-        while (true) {
+        for (int rounds = 0; ; rounds++) {
             Attempt connecting;
             synchronized (this) {
                 Use known = current;
@@ -153,7 +164,7 @@ final class MasterConnection implements AutoCloseable {
                 connecting = attempt(known);
             }
             connecting.await();
-            if (!isConnected()) {
+            if (!isConnected() || rounds > 0) { // or it breaks as soon as it is there
                 AlluxioStatusException failure = connecting.failure;
                 boolean wrongServer = alone && failure.getCause() instanceof ServiceNotFoundException;
                 if (wrongServer || clock.nanos() - began > limitNanos) {
@@ -207,7 +218,7 @@ final class MasterConnection implements AutoCloseable {
                     .setSubject(master.getSubject())
                     .build();
             ServiceVersionClientServiceGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(limitNanos, TimeUnit.NANOSECONDS)
+                    .withDeadlineAfter(Math.max(limitNanos, FIRST_TIMEOUT_NANOS), TimeUnit.NANOSECONDS)
                     .getServiceVersion(GetServiceVersionPRequest.newBuilder()
                             .setServiceType(ServiceType.FILE_SYSTEM_MASTER_CLIENT_SERVICE)
                             .build());
@@ -231,7 +242,7 @@ final class MasterConnection implements AutoCloseable {
         if (cause instanceof NotFoundException) { // it does not lead
             return new UnavailableException(text, new ServiceNotFoundException(text, cause));
         }
-        return cause instanceof UnavailableException ? new UnavailableException(text, cause) : cause;
+        return UNREACHED.contains(cause.getStatusCode()) ? new UnavailableException(text, cause) : cause;
     }
 
     /** No call begins any more. */
@@ -240,6 +251,9 @@ final class MasterConnection implements AutoCloseable {
         closed = true;
         if (current != null) {
             current.drop();
+        }
+        if (attempt != null) {
+            attempt.giveUp();
         }
     }
 }

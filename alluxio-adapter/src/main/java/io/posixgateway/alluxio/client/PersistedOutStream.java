@@ -122,7 +122,8 @@ final class PersistedOutStream extends FileOutStream {
         try {
             master.complete(path, options.build());
         } catch (StoreException e) {
-            throw new IOException(e);
+            Throwable cause = e.getCause(); // without the path, whose words could be taken for those of a failure
+            throw cause instanceof IOException said ? said : new IOException(cause == null ? e : cause);
         }
     }
 

@@ -248,9 +248,9 @@ final class WorkerWatch {
             if (cleared || forgotten) {
                 renew();
             }
-            if (forgotten || (cleared && answers)) {
+            if (forgotten || (cleared && answers && !suspected)) {
                 proofs++;
-            } else if (cleared) {
+            } else if (cleared && !answers) {
                 suspected = true;
                 lookIn(SILENT_NANOS);
             }

@@ -19,6 +19,7 @@ import alluxio.exception.ServiceNotFoundException;
 import alluxio.exception.status.AlluxioStatusException;
 import alluxio.exception.status.DeadlineExceededException;
 import alluxio.exception.status.NotFoundException;
+import alluxio.exception.status.PermissionDeniedException;
 import alluxio.exception.status.ResourceExhaustedException;
 import alluxio.exception.status.UnavailableException;
 import alluxio.shaded.client.io.grpc.Status;
@@ -38,6 +39,8 @@ class ErrnoTableTest {
         return Stream.of(
                 arguments(new FileDoesNotExistException("gone"), Errno.ENOENT),
                 arguments(new FileNotFoundException("gone"), Errno.ENOENT),
+                arguments(new NotFoundException("Path \"/out of space\" does not exist."), Errno.ENOENT),
+                arguments(new PermissionDeniedException("no space left/ is not yours"), Errno.EACCES),
                 arguments(new FileAlreadyExistsException("there"), Errno.EEXIST),
                 arguments(new BlockAlreadyExistsException("there"), Errno.EIO),
                 arguments(new DirectoryNotEmptyException("full"), Errno.ENOTEMPTY),

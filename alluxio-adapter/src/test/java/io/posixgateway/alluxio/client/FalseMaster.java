@@ -69,6 +69,12 @@ final class FalseMaster implements AutoCloseable {
         leads = true;
     }
 
+    /** From now on it serves nothing but what a standby does, on the same connections. */
+    void stepDown() {
+        leads = false;
+        answering = number -> Status.UNIMPLEMENTED;
+    }
+
     void answer(Answering how) {
         answering = how;
     }

@@ -21,6 +21,8 @@ import javax.security.auth.Subject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MasterClientTest {
@@ -100,6 +102,17 @@ class MasterClientTest {
         second.lead();
         files.status(PATH);
         assertThat(first.requests).hasSize(1);
+        assertThat(second.requests).hasSize(1);
+    }
+
+    /** Its connections stay, and without authentication nothing else says that it is a standby now. */
+    @ParameterizedTest
+    @EnumSource(Repeat.class)
+    void call_afterTheLeaderSteppedDown_reachesTheNewOne(Repeat repeat) throws Exception {
+        files.status(PATH);
+        first.stepDown();
+        second.lead();
+        rename(repeat);
         assertThat(second.requests).hasSize(1);
     }
 

@@ -213,6 +213,19 @@ class WorkerWatchTest {
     }
 
     @Test
+    void whoDoubtsItWhileADoubtIsAskedAboutIsNotToldByThatAnswer() {
+        beats.set(true);
+        meanwhile = () -> {
+            meanwhile = () -> assertThat(worker.proofs()).isZero();
+            worker.suspect();
+        };
+        worker.suspect();
+        live(0);
+        assertThat(pulses).hasValue(2);
+        assertThat(worker.proofs()).isEqualTo(1);
+    }
+
+    @Test
     void whatItSendsWhileItIsAskedIsAnAnswer() {
         meanwhile = worker::answered;
         worker.suspect();
