@@ -65,6 +65,8 @@ public final class FileReplacer {
     private final Pauses pauses;
     /** By the path before. */
     private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
+    /** Those that Alluxio refused to complete when it was asked last, by the path before. */
+    private final Map<String, StoreException> refusals = new ConcurrentHashMap<>();
     /** Held while Alluxio is asked what became of them, for as long as that takes. */
     private final ReentrantLock settling = new ReentrantLock();
 
@@ -334,12 +336,15 @@ public final class FileReplacer {
         settle(path, "");
     }
 
-    /** The same; but the rename from the one path to the other is the caller's own, again. */
+    /** The same, before it is renamed to the other path; but if that is what is unfinished, it is the caller's own, again. */
     public void settle(String path, String again) throws StoreException {
         if (unfinishedAt(path, again) != null) {
             settle();
         }
         Renaming left = unfinishedAt(path, again);
+        while (left != null && isRefused(left)) {
+            left = unfinishedAt(path, again);
+        }
         if (left != null) {
             throw new StoreException(
                     Errno.EIO,
@@ -350,10 +355,29 @@ public final class FileReplacer {
         }
     }
 
+    /** Alluxio answers, and refuses to complete it: then it is in nobody's way any more, and both files stay where they are. */
+    private boolean isRefused(Renaming renaming) {
+        StoreException why = refusals.remove(renaming.from());
+        if (why == null) {
+            return false;
+        }
+        LOG.error(
+                "{} was lost while being replaced, and {} cannot be renamed to it: {}",
+                renaming.to(),
+                renaming.from(),
+                why.getMessage());
+        log.over.remove(renaming);
+        unfinished.remove(renaming.from());
+        resolved.accept(renaming.from());
+        resolved.accept(renaming.to());
+        return true;
+    }
+
     private @Nullable Renaming unfinishedAt(String path, String again) {
         for (Renaming renaming : unfinished.values()) {
             boolean isSame = renaming.from().equals(path) && renaming.to().equals(again);
-            if (!isSame && (isAtOrBelow(renaming.from(), path) || isAtOrBelow(renaming.to(), path))) {
+            boolean isReplaced = renaming.from().equals(again);
+            if (!isSame && (isReplaced || isAtOrBelow(renaming.from(), path) || isAtOrBelow(renaming.to(), path))) {
                 return renaming;
             }
         }
@@ -393,6 +417,7 @@ public final class FileReplacer {
 
     private boolean isSettled(Renaming renaming) {
         String from = renaming.from();
+        refusals.remove(from);
         try {
             Outcome found = found(renaming, null);
             if (found == Outcome.BOTH_GONE) {
@@ -411,6 +436,9 @@ public final class FileReplacer {
             return true;
         } catch (StoreException e) {
             LOG.debug("The outcome for {} is not known yet: {}", renaming.to(), e.getMessage());
+            if (!e.isOutcomeUnknown() && !e.isUnanswered()) {
+                refusals.put(from, e);
+            }
             return false;
         }
     }

@@ -376,6 +376,33 @@ class ObjectStoreReplacementTest {
         assertThat(cluster.ufs().read("/dir/file")).asString().isEqualTo(NEW);
     }
 
+    /** It would be deleted, and the name stay lost. */
+    @Test
+    void rename_ontoFileThatIsToTakeALostName_letsItTakeItFirst() throws Exception {
+        mount.write("/dir/newer", "newer");
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> Way.RENAME.replace(mount));
+        cluster.startMaster();
+        mount.rename("/dir/newer", "/dir/temporary");
+        awaitRetries();
+        assertHolds(NEW);
+        assertThat(mount.read("/dir/temporary")).isEqualTo("newer");
+    }
+
+    /** Who has no room left must be able to make some. */
+    @Test
+    void unlink_ofFileThatIsToTakeALostName_whereThatIsRefused_removesIt() throws Exception {
+        mount.faults().on(StoreCall.RENAME).after(cluster::stopMaster).dieInTheCopy(true);
+        fails(Errno.EIO, () -> Way.RENAME.replace(mount));
+        cluster.startMaster();
+        mount.faults().on(StoreCall.RENAME).always().fail(Errno.ENOSPC);
+        mount.unlink("/dir/temporary");
+        mount.dropCaches();
+        cluster.clock().advance(Duration.ofMinutes(1));
+        assertThat(mount.list("/dir")).isEmpty();
+        mount.rmdir("/dir");
+    }
+
     /** It may be done at any time, and nobody would find what is in the directory by then. */
     @ParameterizedTest
     @EnumSource(Way.class)
