@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +39,8 @@ public final class Journal implements Closeable {
     private final JournalFile file;
     private final Map<Long, JournalFrame> live = new LinkedHashMap<>();
     private final List<ByteBuffer> damaged = new ArrayList<>();
+    /** Removals that are not written yet, as the disk did not take them: what was removed must not count again. */
+    private final List<JournalFrame> owed = new ArrayList<>();
     /** Of earlier processes, and not taken by anybody here. */
     private final Set<Long> inherited = new HashSet<>();
 
@@ -79,9 +82,15 @@ public final class Journal implements Closeable {
      *
      * @param cluster names the Alluxio that its volume is of; empty: not known
      */
-    static Journal open(Path path, String cluster, JournalFile.Disk disk) throws IOException {
-        byte[] bytes = Files.exists(path) ? Files.readAllBytes(path) : new byte[0];
-        return of(path, ByteBuffer.wrap(bytes), cluster, disk);
+    static Journal open(Path path, String cluster, JournalFile.Disk disk) {
+        try {
+            byte[] bytes = Files.exists(path) ? Files.readAllBytes(path) : new byte[0];
+            return of(path, ByteBuffer.wrap(bytes), cluster, disk);
+        } catch (IOException e) {
+            Journal unread = new Journal(new JournalFile(path, disk), cluster);
+            unread.isUnusable("it cannot be read: " + e);
+            return unread;
+        }
     }
 
     /** The same of what is there. */
@@ -98,13 +107,11 @@ public final class Journal implements Closeable {
 
     private void read(JournalFrame.Scan found) {
         found.frames().forEach(this::read);
-        if (unusable == null && !recorded.isEmpty() && !cluster.isEmpty() && !recorded.equals(cluster)) {
-            unusable = "they are of another Alluxio cluster (" + recorded + "; now it is " + cluster + ")";
+        if (unusable == null && isOfAnother(cluster)) {
+            unusable = another(cluster);
         }
         if (unusable != null) {
-            LOG.error("{} is kept, but its records are not continued, because {}", file.path(), unusable);
-            live.clear();
-            usedBytes = 0;
+            isUnusable(unusable);
             return;
         }
         cluster = recorded.isEmpty() ? cluster : recorded;
@@ -112,6 +119,23 @@ public final class Journal implements Closeable {
         keepDamaged(found.damaged());
         inherited.addAll(live.keySet());
         report();
+    }
+
+    private boolean isOfAnother(String name) {
+        return !recorded.isEmpty() && !name.isEmpty() && !recorded.equals(name);
+    }
+
+    private String another(String name) {
+        return "they are of another Alluxio cluster (" + recorded + "; now it is " + name + ")";
+    }
+
+    /** @param why in half a sentence that follows "because" */
+    private void isUnusable(String why) {
+        LOG.error("{} is kept, but its records are not continued, because {}", file.path(), why);
+        unusable = why;
+        live.clear();
+        inherited.clear();
+        usedBytes = 0;
     }
 
     private void read(JournalFrame frame) {
@@ -160,9 +184,12 @@ public final class Journal implements Closeable {
 
     /** The same from now on. */
     synchronized void clusterIs(String name) throws IOException {
+        if (isOfAnother(name) && !inherited.isEmpty() && inherited.equals(live.keySet())) {
+            isUnusable(another(name));
+        }
         cluster = name.isEmpty() ? cluster : name;
         if (!cluster.equals(recorded) && file.endBytes() > 0) {
-            write(head());
+            write(List.of());
         }
     }
 
@@ -194,8 +221,11 @@ public final class Journal implements Closeable {
         for (JournalFrame frame : other.live.values()) {
             inherited.add(append(frame));
         }
+        if (!other.damaged.isEmpty() && file.endBytes() == 0) {
+            write(List.of()); // who adopts it later is to know of which Alluxio it is
+        }
         for (ByteBuffer part : other.damaged) {
-            file.append(bytes(List.of(part), List.of()));
+            file.append(bytes(List.of(), List.of(part), List.of()));
         }
         keepDamaged(other.damaged);
     }
@@ -221,8 +251,11 @@ public final class Journal implements Closeable {
             inherited.remove(id);
             usedBytes -= removed.lengthBytes();
             if (usedBytes > 0 || file.endBytes() < LEAST_BYTES || !file.isEmptied()) {
-                write(frame(Kind.REMOVAL, id, removed.subject(), ByteBuffer.allocate(0)));
+                owed.add(frame(Kind.REMOVAL, id, removed.subject(), ByteBuffer.allocate(0)));
+                write(List.of());
                 compactIfDue();
+            } else {
+                owed.clear();
             }
         }
     }
@@ -245,32 +278,45 @@ public final class Journal implements Closeable {
     }
 
     private void write(JournalFrame frame) throws IOException {
+        write(List.of(frame));
+    }
+
+    /** With what could not be written before. */
+    private void write(List<JournalFrame> frames) throws IOException {
         if (unusable != null) {
             file.moveAway();
             unusable = null;
         }
-        List<JournalFrame> all =
-                file.endBytes() == 0 && frame.kind() != Kind.HEAD.number ? List.of(head(), frame) : List.of(frame);
-        file.append(bytes(List.of(), all));
-        recorded = all.get(0).kind() == Kind.HEAD.number ? cluster : recorded;
+        boolean heads = file.endBytes() == 0 || (!cluster.isEmpty() && !cluster.equals(recorded));
+        List<JournalFrame> all = new ArrayList<>(heads ? List.of(head()) : List.of());
+        all.addAll(owed);
+        all.addAll(frames);
+        file.append(bytes(all, List.of(), List.of()));
+        recorded = heads ? cluster : recorded;
+        owed.clear();
     }
 
-    private static byte[] bytes(List<ByteBuffer> parts, List<JournalFrame> frames) {
-        int length = parts.stream().mapToInt(ByteBuffer::remaining).sum()
-                + frames.stream().mapToInt(JournalFrame::lengthBytes).sum();
+    private static byte[] bytes(List<JournalFrame> first, List<ByteBuffer> parts, List<JournalFrame> last) {
+        int length = Stream.concat(first.stream(), last.stream())
+                        .mapToInt(JournalFrame::lengthBytes)
+                        .sum()
+                + parts.stream().mapToInt(ByteBuffer::remaining).sum();
         ByteBuffer bytes = ByteBuffer.allocate(length);
-        frames.forEach(frame -> frame.putInto(bytes));
+        first.forEach(frame -> frame.putInto(bytes));
         parts.forEach(part -> bytes.put(part.duplicate()));
+        last.forEach(frame -> frame.putInto(bytes));
         return bytes.array();
     }
 
     private void compactIfDue() throws IOException {
         long atMostBytes = Math.max(LEAST_BYTES, 2 * usedBytes);
         if (usedBytes > 0 && file.endBytes() > atMostBytes && file.mayBeRewritten()) {
-            List<JournalFrame> all = new ArrayList<>();
-            all.add(head());
-            all.addAll(live.values());
-            file.rewrite(bytes(damaged, all));
+            try {
+                // Damage lies between whole records, or it would be taken for a record that was cut short.
+                file.rewrite(bytes(List.of(head()), damaged, List.copyOf(live.values())));
+            } catch (RuntimeException | Error e) {
+                file.notRewritten(e); // no memory, or no more threads: what was to be recorded is recorded
+            }
         }
     }
 

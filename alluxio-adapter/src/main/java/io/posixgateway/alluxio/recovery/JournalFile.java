@@ -7,6 +7,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -143,12 +144,18 @@ final class JournalFile {
     }
 
     /** What is there is kept by another name; the file begins anew. */
-    void moveAway() throws IOException {
+    synchronized void moveAway() throws IOException {
         int number = 1;
         while (Files.exists(path.resolveSibling(path.getFileName() + "." + number))) {
             number++;
         }
         Files.move(path, path.resolveSibling(path.getFileName() + "." + number));
+        RandomAccessFile there = open;
+        open = null;
+        endBytes = 0;
+        if (there != null) {
+            there.close();
+        }
     }
 
     /**
@@ -170,9 +177,8 @@ final class JournalFile {
     private void tryToReplace(byte[] whole, long fromBytes) {
         try {
             replace(whole, fromBytes);
-        } catch (IOException e) {
-            LOG.info("{} cannot be compacted: {}", path, e.toString());
-            failed();
+        } catch (IOException | RuntimeException | Error e) {
+            notRewritten(e);
         } finally {
             rewritten();
         }
@@ -183,7 +189,9 @@ final class JournalFile {
         return !rewriting && endBytes > 2 * failedBytes;
     }
 
-    private synchronized void failed() {
+    /** It stays as it is; what needs it done is done. */
+    synchronized void notRewritten(Throwable failure) {
+        LOG.info("{} cannot be compacted: {}", path, failure.toString());
         failedBytes = endBytes;
     }
 
@@ -192,7 +200,9 @@ final class JournalFile {
     }
 
     private void replace(byte[] whole, long fromBytes) throws IOException {
-        Path fresh = path.resolveSibling(path.getFileName() + FRESH);
+        // By a name that no other process has, nor another journal of this one: that may begin before this thread has
+        // its turn.
+        Path fresh = path.resolveSibling(path.getFileName() + "." + UUID.randomUUID() + FRESH);
         RandomAccessFile target = open(fresh);
         boolean replaced = false;
         try {
@@ -225,7 +235,11 @@ final class JournalFile {
         open = target;
         endBytes = target.getFilePointer();
         failedBytes = 0;
-        there.close();
+        try {
+            there.close();
+        } catch (IOException e) {
+            LOG.debug("Closing the old {} failed: {}", path, e.toString());
+        }
         return true;
     }
 

@@ -272,11 +272,10 @@ public final class VolumeFolder implements AutoCloseable {
 
     /** What stays, in words. */
     private String remove() throws IOException {
-        String freshJournal = VolumeJournal.NAME + JournalFile.FRESH;
-        for (String own :
-                List.of(NODES, NODES + ".new", freshJournal, ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
+        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
             Files.deleteIfExists(path.resolve(own));
         }
+        VolumeJournal.removeFresh(path);
         String kept = new Remains(path, Set.of(VOLUME, VolumeLock.FILE)).clear();
         if (!hasRecords()) {
             Files.deleteIfExists(path.resolve(VOLUME));

@@ -8,9 +8,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -69,9 +71,25 @@ public final class VolumeJournal implements AutoCloseable {
      *
      * @param clusterId of the Alluxio that the volume is of; empty: not known
      */
-    static VolumeJournal own(Path folder, String clusterId, Reserve reserve) throws IOException {
+    static VolumeJournal own(Path folder, String clusterId, Reserve reserve) {
         JournalFile.Disk disk = JournalFile.Disk.of(reserve, false);
+        try {
+            removeFresh(folder);
+        } catch (IOException e) {
+            LOG.info("Files that a process left when it was killed stay in {}: {}", folder, e.toString());
+        }
         return new VolumeJournal(folder, Journal.open(folder.resolve(NAME), clusterId, disk), clusterId, false);
+    }
+
+    /** What processes had not finished that were to have the place of the journal of a volume's own folder. */
+    static void removeFresh(Path folder) throws IOException {
+        if (Files.isDirectory(folder)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, NAME + ".*" + JournalFile.FRESH)) {
+                for (Path file : files) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
     }
 
     /**
@@ -143,7 +161,8 @@ public final class VolumeJournal implements AutoCloseable {
                     taken.addAll(takeIfPossible(file, kind));
                 }
             }
-            taken.addAll(journal.take(kind));
+            // Before what lists have: an earlier version, which reads no journal, recorded that later.
+            taken.addAll(0, journal.take(kind));
         } catch (IOException e) {
             LOG.warn("Work that an earlier process left is postponed: {}", e.toString());
         }
@@ -174,16 +193,28 @@ public final class VolumeJournal implements AutoCloseable {
         boolean isJournal = name.startsWith(PREFIX) && !name.startsWith(PREFIX + PROCESS);
         if (isJournal || OldList.isName(name, kind, cluster)) {
             synchronized (ADOPTING) {
-                try (FileChannel left = FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE);
-                        FileLock lock = left.tryLock()) {
-                    if (lock != null && Files.exists(other) && isAdopted(other, isJournal ? Kind.HEAD : kind, left)) {
-                        Files.delete(other);
-                    }
+                try {
+                    adopt(other, isJournal ? Kind.HEAD : kind);
                 } catch (IOException e) {
                     postponed(other, e);
                 }
             }
         }
+    }
+
+    /** Unless its process lives, which may put another file in the place of this one, and let this one go. */
+    private void adopt(Path other, Kind kind) throws IOException {
+        Object before = keyOf(other);
+        try (FileChannel left = FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                FileLock lock = left.tryLock()) {
+            if (lock != null && before.equals(keyOf(other)) && isAdopted(other, kind, left)) {
+                Files.delete(other);
+            }
+        }
+    }
+
+    private static Object keyOf(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
     /**

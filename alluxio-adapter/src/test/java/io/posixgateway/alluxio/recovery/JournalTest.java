@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -304,11 +305,77 @@ class JournalTest {
         churn(journal);
         add(journal, "two");
         assertThat(left(file)).containsExactly("one", "two");
-        assertThat(folder.resolve("journal.new")).doesNotExist();
+        assertThat(folder).isDirectoryNotContaining("glob:**.new");
         steps = step -> {};
         churn(journal);
         assertThat(left(file)).containsExactly("one", "two");
         assertThat(Files.size(file)).isLessThan(300_000);
+    }
+
+    /** What was to be recorded is recorded, and its work is done. */
+    @Test
+    void compaction_withoutAThread_failsNothing() throws Exception {
+        Journal journal = open();
+        add(journal, "one");
+        waiting = task -> {
+            throw new RejectedExecutionException("no more threads");
+        };
+        churn(journal);
+        assertThat(left(file)).containsExactly("one");
+        waiting = Runnable::run;
+        churn(journal);
+        churn(journal);
+        assertThat(left(file)).containsExactly("one");
+        assertThat(Files.size(file)).isLessThan(300_000);
+    }
+
+    @Test
+    void remove_thatTheDiskDoesNotTake_isRecordedWithTheNext() throws Exception {
+        Journal journal = open();
+        long one = add(journal, "one");
+        steps = step -> {
+            throw full();
+        };
+        assertThatThrownBy(() -> journal.remove(one)).isInstanceOf(IOException.class);
+        steps = step -> {};
+        add(journal, "two");
+        assertThat(left(file)).containsExactly("two");
+    }
+
+    @Test
+    void clusterIs_thatTheDiskDoesNotTake_isRecordedWithTheNext() throws Exception {
+        Journal journal = open();
+        add(journal, "one");
+        steps = step -> {
+            throw full();
+        };
+        assertThatThrownBy(() -> journal.clusterIs("first")).isInstanceOf(IOException.class);
+        steps = step -> {};
+        add(journal, "two");
+        assertThat(taken(open(file, "second"))).isEmpty();
+        assertThat(taken(open(file, "first"))).containsExactly("one", "two");
+    }
+
+    /** Nobody knew of which cluster the volume is when it was opened. */
+    @Test
+    void clusterIs_ofAnotherThanThatOfWhatIsInherited_continuesNothing() throws Exception {
+        add(open(file, "first"), "one");
+        Journal journal = open();
+        journal.clusterIs("second");
+        assertThat(taken(journal)).isEmpty();
+        add(journal, "two");
+        assertThat(taken(open(file, "second"))).containsExactly("two");
+        assertThat(taken(open(folder.resolve("journal.1"), "first"))).containsExactly("one");
+    }
+
+    @Test
+    void fileThatCannotBeRead_isKeptByAnotherName() throws Exception {
+        Files.createDirectory(file);
+        Journal journal = open();
+        assertThat(taken(journal)).isEmpty();
+        add(journal, "one");
+        assertThat(left(file)).containsExactly("one");
+        assertThat(folder.resolve("journal.1")).isDirectory();
     }
 
     @Test
