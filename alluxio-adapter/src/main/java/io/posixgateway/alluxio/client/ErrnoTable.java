@@ -53,6 +53,9 @@ final class ErrnoTable {
     private static final Set<Status.Code> SAID =
             EnumSet.of(Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.PERMISSION_DENIED);
 
+    /** So is this, but for a rename between two under file systems. */
+    private static final Set<Status.Code> INVALID = EnumSet.of(Status.Code.INVALID_ARGUMENT);
+
     private ErrnoTable() {}
 
     /** The errno, positive, of the first in the chain of causes that the table knows. */
@@ -84,8 +87,8 @@ final class ErrnoTable {
     }
 
     private static int ofOne(Throwable failure) {
-        if (failure instanceof AlluxioStatusException status && SAID.contains(status.getStatusCode())) {
-            return ofCode(status.getStatusCode());
+        if (hasCode(failure, SAID)) {
+            return ofCode(((AlluxioStatusException) failure).getStatusCode());
         }
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
         if (message.contains("is a cross mount operation")) {
@@ -95,14 +98,7 @@ final class ErrnoTable {
         if (known != null) {
             return known;
         }
-        if (failure instanceof AlluxioStatusException status
-                && status.getStatusCode() == Status.Code.INVALID_ARGUMENT) {
-            return Errno.EINVAL;
-        }
-        if (message.contains("no space left")
-                || message.contains("not enough space")
-                || message.contains("out of space")
-                || isFullHdfs(message)) {
+        if (!hasCode(failure, INVALID) && isFull(message)) {
             return Errno.ENOSPC;
         }
         if (message.contains("message exceeds maximum size")) {
@@ -115,6 +111,17 @@ final class ErrnoTable {
             return Errno.EACCES;
         }
         return Errno.EIO;
+    }
+
+    private static boolean hasCode(Throwable failure, Set<Status.Code> codes) {
+        return failure instanceof AlluxioStatusException status && codes.contains(status.getStatusCode());
+    }
+
+    private static boolean isFull(String message) {
+        return message.contains("no space left")
+                || message.contains("not enough space")
+                || message.contains("out of space")
+                || isFullHdfs(message);
     }
 
     /** By the words of HDFS: a quota is used up, or no data node has room. */

@@ -173,6 +173,11 @@ final class MasterClient implements AutoCloseable {
             count++;
         }
 
+        /** By a master that does not know the connection, or leads no more: nothing is done. */
+        private boolean wasRefused(Status.Code code) {
+            return code == Status.Code.UNIMPLEMENTED || code == Status.Code.UNAUTHENTICATED;
+        }
+
         /** It was sent, and nobody said what came of it. */
         private UnavailableException unknown(AlluxioStatusException last) {
             return new UnavailableException("Failed after " + count + " attempts: " + last, last);
@@ -199,7 +204,7 @@ final class MasterClient implements AutoCloseable {
                 firstNanos = now;
             }
             boolean again = repeat == Repeat.REFUSED
-                    ? (leftLead || failure.getStatusCode() == Status.Code.UNAUTHENTICATED) && count == 1
+                    ? count == 1 && wasRefused(failure.getStatusCode())
                     : now - firstNanos <= limitNanos;
             if (!again || calls.isCancelled()) {
                 throw unknown(failure);
