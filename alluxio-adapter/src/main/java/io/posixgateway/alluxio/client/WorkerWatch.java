@@ -301,7 +301,8 @@ final class WorkerWatch {
             return nanos >= SILENT_NANOS || (nanos >= CROWD_NANOS && unanswered >= MOST_UNANSWERED);
         }
 
-        private long silentNanos() {
+        /** For how long it has not answered; 0: nobody waits for an answer. */
+        synchronized long silentNanos() {
             return silent ? nanoClock.nanos() - silentSince : 0;
         }
 

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Through which workers one file is written, as Alluxio's client would choose them but for those that hang. For one thread at
@@ -20,6 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * {@link WorkerWatch}'s questions tell whether a worker still lives.
  */
 final class WriteChoice implements BlockLocationPolicy {
+    private static final Logger LOG = LoggerFactory.getLogger(WriteChoice.class);
+
     private final WorkerWatch watch;
     private final BlockLocationPolicy policy;
     private final Set<WorkerWatch.Worker> used = new LinkedHashSet<>(2);
@@ -81,12 +85,39 @@ final class WriteChoice implements BlockLocationPolicy {
                 : policy.getWorker(GetWorkerOptions.defaults()
                         .setBlockInfo(options.getBlockInfo())
                         .setBlockWorkerInfos(suiting));
+        if (suiting.isEmpty()) {
+            chosen = answeredLast(options);
+        }
         if (chosen.isEmpty()) {
             chosen = policy.getWorker(options);
         }
         elsewhere = suiting.size() > 1;
         chosen.ifPresent(this::use);
         return chosen;
+    }
+
+    /**
+     * All seem to hang, as on a machine that is busy, or while Alluxio's client holds the locks of its connections: the one that hangs for
+     * the shortest time is the likeliest to be slow only.
+     */
+    private Optional<WorkerNetAddress> answeredLast(GetWorkerOptions options) {
+        BlockWorkerInfo last = null;
+        long leastNanos = Long.MAX_VALUE;
+        for (BlockWorkerInfo worker : options.getBlockWorkerInfos()) {
+            long nanos = watch.of(worker.getNetAddress()).silentNanos();
+            if (nanos < leastNanos) {
+                leastNanos = nanos;
+                last = worker;
+            }
+        }
+        if (last == null) {
+            return Optional.empty();
+        }
+        LOG.info(
+                "No worker answers; writing through {}, which answered last",
+                last.getNetAddress().getHost() + ":" + last.getNetAddress().getRpcPort());
+        return policy.getWorker(
+                GetWorkerOptions.defaults().setBlockInfo(options.getBlockInfo()).setBlockWorkerInfos(List.of(last)));
     }
 
     private void use(WorkerNetAddress address) {
