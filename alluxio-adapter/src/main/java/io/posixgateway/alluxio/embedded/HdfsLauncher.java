@@ -35,9 +35,14 @@ final class HdfsLauncher {
         cluster.getClass().getMethod("waitActive").invoke(cluster);
     }
 
-    /** One data node has one replica; nothing survives a power failure, or needs to. */
+    /**
+     * One data node has one replica; nothing survives a power failure, or needs to. Who closes a file asks again soon whether the name
+     * node has heard of its last block, instead of after 400 ms.
+     */
     private static Map<String, String> properties(Path folder, Path state) {
         return Map.of(
+                "dfs.client.block.write.locateFollowingBlock.initial.delay.ms",
+                "10",
                 "hdfs.minidfs.basedir",
                 state.toString(),
                 "hadoop.tmp.dir",
