@@ -52,14 +52,18 @@ final class Demo implements AutoCloseable {
     }
 
     /** So that {@link #close} finds it before it runs. */
-    private synchronized EmbeddedAlluxio prepare(UnderStore kind) throws IOException {
+    private synchronized EmbeddedAlluxio prepare(UnderStore kind) {
         if (closed) {
             throw new CommandException("interrupted");
         }
-        EmbeddedAlluxio prepared =
-                EmbeddedAlluxio.prepare(EmbeddedOptions.defaults().on(kind));
-        alluxio = prepared;
-        return prepared;
+        try {
+            EmbeddedAlluxio prepared =
+                    EmbeddedAlluxio.prepare(EmbeddedOptions.defaults().on(kind));
+            alluxio = prepared;
+            return prepared;
+        } catch (IOException e) { // what it needs is not there
+            throw new CommandException(String.valueOf(e.getMessage()), e);
+        }
     }
 
     /** Mounts the whole Alluxio; commands reach the mount as any other. */

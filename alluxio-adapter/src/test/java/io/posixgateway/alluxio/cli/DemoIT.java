@@ -74,6 +74,17 @@ class DemoIT {
 
     /** Before its first server runs. */
     @Test
+    void the_demo_says_in_a_sentence_what_is_missing(@TempDir Path folder) throws Exception {
+        String java = "-Dposixgateway.hdfs.lib=" + folder.resolve("missing");
+        Path mount = folder.resolve("mnt");
+        try (Program demo = Program.gatewayWith(folder, java, "demo", mount.toString(), "--under-store", "hdfs")) {
+            assertThat(demo.await(LIMIT)).isEqualTo(1);
+            assertThat(demo.output()).contains("No such folder: ").doesNotContain("Exception");
+        }
+        assertThat(mount).doesNotExist();
+    }
+
+    @Test
     void the_demo_that_is_ended_at_once_leaves_nothing(@TempDir Path folder) throws Exception {
         Path mount = folder.resolve("mnt");
         Path temporary = Files.createDirectory(folder.resolve("tmp"));
