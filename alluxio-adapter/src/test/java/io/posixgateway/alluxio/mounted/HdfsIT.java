@@ -4,18 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.HdfsServer;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.fuse.conformance.MountedFileSystem;
-import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -24,15 +18,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,58 +32,16 @@ import org.junit.jupiter.api.io.TempDir;
         named = "pgw.under.store",
         matches = "hdfs",
         disabledReason = "of the long form: make hdfs-test")
-class HdfsIT {
-    private static final AtomicInteger FOLDERS = new AtomicInteger();
+class HdfsIT extends OnUnderStore {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private EmbeddedAlluxio alluxio;
-    private HdfsServer hdfs;
-    private Store other;
-    private String folder;
-    private MountedFileSystem mounted;
-    private Path root;
-
-    @BeforeEach
-    void mount() throws Exception {
-        alluxio = Clusters.onHdfs();
-        hdfs = Objects.requireNonNull(alluxio.hdfs());
-        folder = "hdfs-" + FOLDERS.incrementAndGet();
-        other = AlluxioMount.connect(at("/"), SharedAlluxio.options(Map.of()));
-        other.makeDirectory("/" + folder, 0777, Map.of());
-        mounted = MountedFileSystem.mount(
-                AlluxioMount.open(at("/" + folder), SharedAlluxio.options(Map.of())), TransportChoice.AUTO);
-        root = mounted.root();
+    @Override
+    EmbeddedAlluxio cluster() throws Exception {
+        return Clusters.onHdfs();
     }
 
-    @AfterEach
-    void unmount() throws Exception {
-        if (mounted != null) {
-            mounted.close();
-            other.close();
-        }
-    }
-
-    private AlluxioOptions at(String path) {
-        return AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + path);
-    }
-
-    private String stored(String name) throws IOException {
-        byte[] content = hdfs.get(folder + "/" + name);
-        return content == null ? "(none)" : new String(content, UTF_8);
-    }
-
-    private static void note(Path file, String value) throws IOException {
-        view(file).write("user.note", UTF_8.encode(value));
-    }
-
-    private static String noteOf(Path file) throws IOException {
-        ByteBuffer value = ByteBuffer.allocate(100);
-        view(file).read("user.note", value);
-        return UTF_8.decode(value.flip()).toString();
-    }
-
-    private static UserDefinedFileAttributeView view(Path file) {
-        return Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
+    private HdfsServer hdfs() {
+        return Objects.requireNonNull(alluxio.hdfs());
     }
 
     private static String permissions(Path file) throws IOException {
@@ -117,10 +65,10 @@ class HdfsIT {
         assertThat(stored("f")).isEqualTo("last");
         assertThat(file).hasContent("last");
         assertThat(permissions(file)).isEqualTo("rw-r-----");
-        assertThat(hdfs.status(folder + "/f").permissions()).isEqualTo("640");
+        assertThat(hdfs().status(folder + "/f").permissions()).isEqualTo("640");
         assertThat(noteOf(file)).isEqualTo("stays");
         assertThat(Files.getAttribute(file, "unix:ino")).isEqualTo(number);
-        assertThat(hdfs.names(folder)).containsExactly("f");
+        assertThat(hdfs().names(folder)).containsExactly("f");
     }
 
     @Test
@@ -132,9 +80,9 @@ class HdfsIT {
         Files.move(saved, old, StandardCopyOption.ATOMIC_MOVE);
         assertThat(old).hasContent("new");
         assertThat(saved).doesNotExist();
-        assertThat(hdfs.names(folder)).containsExactly("old");
+        assertThat(hdfs().names(folder)).containsExactly("old");
         assertThat(stored("old")).isEqualTo("new");
-        assertThat(hdfs.status(folder + "/old").permissions()).isEqualTo("664");
+        assertThat(hdfs().status(folder + "/old").permissions()).isEqualTo("664");
         assertThat(permissions(old)).isEqualTo("rw-rw-r--");
         assertThat(noteOf(old)).isEqualTo("comes along");
     }
@@ -158,7 +106,7 @@ class HdfsIT {
     /** In one step, whatever it holds. */
     @Test
     void a_directory_in_hdfs_is_renamed_in_one_step_while_its_files_are_written() throws Exception {
-        hdfs.put(folder + "/x/sub/others", "by another".getBytes(UTF_8));
+        hdfs().put(folder + "/x/sub/others", "by another".getBytes(UTF_8));
         note(root.resolve("x/sub"), "stays");
         Object number = Files.getAttribute(root.resolve("x"), "unix:ino");
         try (OutputStream fresh = Files.newOutputStream(root.resolve("x/sub/f"))) {
@@ -171,16 +119,16 @@ class HdfsIT {
         assertThat(root.resolve("z/sub/others")).hasContent("by another");
         assertThat(noteOf(root.resolve("z/sub"))).isEqualTo("stays");
         assertThat(Files.getAttribute(root.resolve("z"), "unix:ino")).isEqualTo(number);
-        assertThat(hdfs.names(folder)).containsExactly("z");
-        assertThat(hdfs.names(folder + "/z/sub")).containsExactly("f", "others");
+        assertThat(hdfs().names(folder)).containsExactly("z");
+        assertThat(hdfs().names(folder + "/z/sub")).containsExactly("f", "others");
         assertThat(stored("z/sub/f")).isEqualTo("begun, ended");
     }
 
     /** Alluxio's user of the gateway owns what takes its place in HDFS; the mount shows the owner as before. */
     @Test
     void a_file_of_another_client_of_hdfs_keeps_owner_and_mode_when_replaced() throws Exception {
-        hdfs.put(folder + "/put", "by another".getBytes(UTF_8));
-        hdfs.change(folder + "/put", "daemon", "sys", "660");
+        hdfs().put(folder + "/put", "by another".getBytes(UTF_8));
+        hdfs().change(folder + "/put", "daemon", "sys", "660");
         Path file = root.resolve("put");
         assertThat(file).hasContent("by another");
         PosixFileAttributes before = Files.readAttributes(file, PosixFileAttributes.class);
@@ -192,7 +140,7 @@ class HdfsIT {
         assertThat(after.owner()).isEqualTo(before.owner());
         assertThat(after.group()).isEqualTo(before.group());
         assertThat(permissions(file)).isEqualTo("rw-rw----");
-        assertThat(hdfs.status(folder + "/put").permissions()).isEqualTo("660");
+        assertThat(hdfs().status(folder + "/put").permissions()).isEqualTo("660");
     }
 
     /** HDFS refuses colons. */
@@ -210,18 +158,18 @@ class HdfsIT {
         assertThat(file).hasContent("replaced");
         Files.delete(file);
         Files.delete(directory);
-        assertThat(hdfs.names(folder)).isEmpty();
+        assertThat(hdfs().names(folder)).isEmpty();
     }
 
     @Test
     void owner_and_mode_that_are_given_here_are_those_of_hdfs() throws Exception {
         Path file = Files.writeString(root.resolve("f"), "x");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-x---"));
-        assertThat(hdfs.status(folder + "/f").permissions()).isEqualTo("750");
+        assertThat(hdfs().status(folder + "/f").permissions()).isEqualTo("750");
         Path directory = Files.createDirectory(root.resolve("d"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x---"));
-        assertThat(hdfs.status(folder + "/d").permissions()).isEqualTo("710");
-        assertThat(hdfs.status(folder + "/f").owner())
+        assertThat(hdfs().status(folder + "/d").permissions()).isEqualTo("710");
+        assertThat(hdfs().status(folder + "/f").owner())
                 .isEqualTo(Files.readAttributes(file, PosixFileAttributes.class)
                         .owner()
                         .getName());
@@ -232,13 +180,13 @@ class HdfsIT {
     void a_file_that_is_replaced_in_hdfs_is_seen_after_a_metadata_sync() throws Exception {
         Path file = Files.writeString(root.resolve("f"), "old");
         note(file, "of the old one");
-        hdfs.put(folder + "/f", "new content".getBytes(UTF_8));
-        hdfs.put(folder + "/more", "more".getBytes(UTF_8));
+        hdfs().put(folder + "/f", "new content".getBytes(UTF_8));
+        hdfs().put(folder + "/more", "more".getBytes(UTF_8));
         assertThat(file).hasContent("old"); // of a worker
         other.compared("/" + folder + "/f");
         Waiting.until("it is seen", LIMIT, () -> Files.readString(file).equals("new content"));
         assertThat(root.resolve("more")).hasContent("more");
-        hdfs.delete(folder + "/f");
+        hdfs().delete(folder + "/f");
         Waiting.until("it is gone", LIMIT, () -> {
             other.listCompared("/" + folder, 10);
             try (Stream<Path> names = Files.list(root)) {
@@ -267,15 +215,15 @@ class HdfsIT {
     @Test
     void a_quota_of_hdfs_that_is_used_up_is_a_full_disk() throws Exception {
         Path file = Files.writeString(root.resolve("f"), "old");
-        hdfs.limit(folder, 1000, 1 << 20); // less than a block
+        hdfs().limit(folder, 1000, 1 << 20); // less than a block
         assertThatThrownBy(() -> Files.writeString(file, "new")).hasMessageContaining("No space left on device");
         assertThatThrownBy(() -> Files.writeString(root.resolve("g"), "new"))
                 .hasMessageContaining("No space left on device");
         assertThat(stored("f")).isEqualTo("old");
-        hdfs.limit(folder, 1, 1L << 40); // of names
+        hdfs().limit(folder, 1, 1L << 40); // of names
         assertThatThrownBy(() -> Files.createDirectory(root.resolve("d")))
                 .hasMessageContaining("No space left on device");
-        hdfs.limit(folder, 1000, 1L << 40);
+        hdfs().limit(folder, 1000, 1L << 40);
         Files.writeString(file, "newer");
         assertThat(stored("f")).isEqualTo("newer");
         Files.createDirectory(root.resolve("d"));

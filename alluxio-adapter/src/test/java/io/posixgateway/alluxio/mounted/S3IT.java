@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.harness.Clusters;
@@ -25,22 +24,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A mount of a real Alluxio on a bucket of a real S3 server. */
-class S3IT {
-    private static final AtomicInteger FOLDERS = new AtomicInteger();
+class S3IT extends OnUnderStore {
 
     /** By this version of Alluxio, what is longer than 100 MiB. */
     private static final int COPIED_IN_PARTS_BYTES = (100 << 20) + 1;
@@ -50,54 +44,13 @@ class S3IT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private EmbeddedAlluxio alluxio;
-    private S3Server bucket;
-    private Store other;
-    private String folder;
-    private MountedFileSystem mounted;
-    private Path root;
-
-    @BeforeEach
-    void mount() throws Exception {
-        alluxio = Clusters.onS3();
-        bucket = Objects.requireNonNull(alluxio.s3());
-        folder = "s3-" + FOLDERS.incrementAndGet();
-        other = AlluxioMount.connect(at("/"), SharedAlluxio.options(Map.of()));
-        other.makeDirectory("/" + folder, 0777, Map.of());
-        mounted = MountedFileSystem.mount(
-                AlluxioMount.open(at("/" + folder), SharedAlluxio.options(Map.of())), TransportChoice.AUTO);
-        root = mounted.root();
+    @Override
+    EmbeddedAlluxio cluster() throws Exception {
+        return Clusters.onS3();
     }
 
-    @AfterEach
-    void unmount() throws Exception {
-        if (mounted != null) {
-            mounted.close();
-            other.close();
-        }
-    }
-
-    private AlluxioOptions at(String path) {
-        return AlluxioOptions.ofUri("alluxio://" + alluxio.masters() + path);
-    }
-
-    private String object(String name) throws IOException {
-        byte[] content = bucket.get(folder + "/" + name);
-        return content == null ? "(none)" : new String(content, UTF_8);
-    }
-
-    private static void note(Path file, String value) throws IOException {
-        view(file).write("user.note", UTF_8.encode(value));
-    }
-
-    private static String noteOf(Path file) throws IOException {
-        java.nio.ByteBuffer value = java.nio.ByteBuffer.allocate(100);
-        view(file).read("user.note", value);
-        return UTF_8.decode(value.flip()).toString();
-    }
-
-    private static UserDefinedFileAttributeView view(Path file) {
-        return Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
+    private S3Server bucket() {
+        return Objects.requireNonNull(alluxio.s3());
     }
 
     @Test
@@ -106,14 +59,14 @@ class S3IT {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         note(file, "stays");
         Files.writeString(file, "two");
-        assertThat(object("f")).isEqualTo("two");
+        assertThat(stored("f")).isEqualTo("two");
         Files.writeString(file, " and three", StandardOpenOption.APPEND);
-        assertThat(object("f")).isEqualTo("two and three");
+        assertThat(stored("f")).isEqualTo("two and three");
         Files.writeString(file, "", StandardOpenOption.TRUNCATE_EXISTING);
-        assertThat(object("f")).isEmpty();
+        assertThat(stored("f")).isEmpty();
         Files.writeString(file, "last");
         other.compared("/" + folder + "/f"); // a metadata sync
-        assertThat(object("f")).isEqualTo("last");
+        assertThat(stored("f")).isEqualTo("last");
         assertThat(file).hasContent("last");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-r-----");
@@ -128,19 +81,19 @@ class S3IT {
         Files.move(saved, old, StandardCopyOption.ATOMIC_MOVE);
         assertThat(old).hasContent("new");
         assertThat(saved).doesNotExist();
-        assertThat(object("old")).isEqualTo("new");
-        assertThat(object("saved.tmp")).isEqualTo("(none)");
+        assertThat(stored("old")).isEqualTo("new");
+        assertThat(stored("saved.tmp")).isEqualTo("(none)");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(old)))
                 .isEqualTo("rw-rw-r--");
     }
 
     @Test
     void an_object_of_another_client_is_replaced() throws Exception {
-        bucket.put(folder + "/put", "by another".getBytes(UTF_8));
+        bucket().put(folder + "/put", "by another".getBytes(UTF_8));
         Path file = root.resolve("put");
         assertThat(file).hasContent("by another");
         Files.writeString(file, "replaced");
-        assertThat(object("put")).isEqualTo("replaced");
+        assertThat(stored("put")).isEqualTo("replaced");
     }
 
     @Test
@@ -171,7 +124,7 @@ class S3IT {
             assertThat(there).hasContent("replaced");
             Files.move(file, there, StandardCopyOption.REPLACE_EXISTING);
             assertThat(local.resolve("f")).hasContent("moved");
-            assertThat(object("f")).isEqualTo("(none)");
+            assertThat(stored("f")).isEqualTo("(none)");
             Files.writeString(there, "replaced again");
             assertThat(local.resolve("f")).hasContent("replaced again");
         } finally {
@@ -199,7 +152,7 @@ class S3IT {
     void a_name_that_a_listing_lacks_is_listed_as_itself() throws Exception {
         Path directory = Files.createDirectory(root.resolve("d\u0002"));
         Path file = Files.writeString(directory.resolve("a\u0001"), "text");
-        assertThat(object("%pgw%d%02/%pgw%a%01")).isEqualTo("text");
+        assertThat(stored("%pgw%d%02/%pgw%a%01")).isEqualTo("text");
         other.listCompared("/" + folder + "/%pgw%d%02", 10);
         try (Stream<Path> names = Files.list(directory)) {
             assertThat(names).containsExactly(file);
@@ -212,9 +165,9 @@ class S3IT {
     @Test
     void a_directory_of_another_client_without_markers_is_renamed_and_removed() throws Exception {
         for (int i = 0; i < 20; i++) {
-            bucket.put(folder + "/tree/sub " + i % 2 + "/f" + i, ("content " + i).getBytes(UTF_8));
+            bucket().put(folder + "/tree/sub " + i % 2 + "/f" + i, ("content " + i).getBytes(UTF_8));
         }
-        bucket.put(folder + "/tree/top", "at the top".getBytes(UTF_8));
+        bucket().put(folder + "/tree/top", "at the top".getBytes(UTF_8));
         Path tree = root.resolve("tree");
         note(Files.createDirectory(tree.resolve("empty")), "stays");
         Files.setPosixFilePermissions(tree.resolve("empty"), PosixFilePermissions.fromString("r-xr-x---"));
@@ -228,16 +181,16 @@ class S3IT {
         assertThat(moved.resolve("top")).hasContent("at the top");
         for (int i = 0; i < 20; i++) {
             assertThat(moved.resolve("sub " + i % 2).resolve("f" + i)).hasContent("content " + i);
-            assertThat(object("moved/sub " + i % 2 + "/f" + i)).isEqualTo("content " + i);
+            assertThat(stored("moved/sub " + i % 2 + "/f" + i)).isEqualTo("content " + i);
         }
-        assertThat(object("tree/top")).isEqualTo("(none)");
+        assertThat(stored("tree/top")).isEqualTo("(none)");
         assertThat(noteOf(moved.resolve("empty"))).isEqualTo("stays");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(moved.resolve("empty"))))
                 .isEqualTo("r-xr-x---");
         Files.writeString(moved.resolve("sub 1/more"), "more");
         removeAll(moved);
         assertThat(moved).doesNotExist();
-        assertThat(object("moved/top")).isEqualTo("(none)");
+        assertThat(stored("moved/top")).isEqualTo("(none)");
     }
 
     @Test
@@ -251,21 +204,21 @@ class S3IT {
             fresh.write("ended".getBytes(UTF_8));
         }
         assertThat(root.resolve("x/sub/f")).hasContent("begun, moved, ended");
-        assertThat(object("x/sub/f")).isEqualTo("begun, moved, ended");
-        assertThat(object("z/sub/f")).isEqualTo("(none)");
+        assertThat(stored("x/sub/f")).isEqualTo("begun, moved, ended");
+        assertThat(stored("z/sub/f")).isEqualTo("(none)");
     }
 
     @Test
     void an_object_that_is_replaced_while_it_is_read_is_no_mix() throws Exception {
         byte[] content = new byte[SEVERAL_BLOCKS_BYTES];
         Arrays.fill(content, (byte) 'o');
-        bucket.put(folder + "/object", content);
+        bucket().put(folder + "/object", content);
         ByteBuffer into = ByteBuffer.allocate(4096);
         try (FileChannel open = FileChannel.open(root.resolve("object"))) {
             open.read(into, 0);
             assertThat(into.get(0)).isEqualTo((byte) 'o');
             Arrays.fill(content, (byte) 'n');
-            bucket.put(folder + "/object", content);
+            bucket().put(folder + "/object", content);
             assertThatThrownBy(() -> open.read(into.clear(), SEVERAL_BLOCKS_BYTES - 4096))
                     .hasMessageContaining("Stale file handle");
         }
@@ -284,10 +237,10 @@ class S3IT {
     /** It comes in one piece, cut to the old one's length: the object's own hash says whose it is. */
     @Test
     void a_small_object_that_was_replaced_before_it_is_read_is_stale_or_new() throws Exception {
-        bucket.put(folder + "/small", "the old one".getBytes(UTF_8));
+        bucket().put(folder + "/small", "the old one".getBytes(UTF_8));
         Path small = root.resolve("small");
         assertThat(Files.size(small)).isEqualTo("the old one".length());
-        bucket.put(folder + "/small", "the new one, which is longer".getBytes(UTF_8));
+        bucket().put(folder + "/small", "the new one, which is longer".getBytes(UTF_8));
         Waiting.until("the new one is read", PATIENCE, () -> {
             try {
                 assertThat(Files.readString(small)).isEqualTo("the new one, which is longer");
