@@ -1,4 +1,4 @@
-"""Trains a small CNN on a folder of images and keeps a checkpoint, from which it goes on when started again.
+"""Trains a small CNN on a folder of images and keeps a checkpoint, from which it resumes when started again.
 
 Alone or as one of several processes (a PyTorchJob sets WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT).
 """
