@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/.
+"""Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/; links, sentences and words of PARTS, too.
 
 Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words), in what the code
 prints, too; every option, flag,
@@ -22,6 +22,8 @@ import texts
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_WORDS_OF_SENTENCE, MAX_WORDS = 25, 25_000
+# Pages beside the docs: what they name is checked where they are tested.
+PARTS = ("SECURITY.md", "charts/**/*.md", "csi/README.md", "fuse-core/README.md", "docs/design/*.md")
 REQUESTS = "alluxio-adapter/src/test/resources/s3-requests.json"
 GENERATED = re.compile(r"<!-- ([\w/ ]+): begin -->\n.*?<!-- \1: end -->", re.DOTALL)
 MADE = "<!-- Made by `make docs`"
@@ -277,6 +279,13 @@ def pages(root: Path = ROOT) -> list[Page]:
     return [Page(str(path.relative_to(root)), path.read_text()) for path in some]
 
 
+def parts(root: Path = ROOT) -> list[Page]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--", *(f":(glob){part}" for part in PARTS)], cwd=root, check=True, capture_output=True
+    )
+    return [Page(name, (root / name).read_text()) for name in listed.stdout.decode().split()]
+
+
 def count(some: list[Page]) -> int:
     """Words that people wrote, of README and docs."""
     return sum(len(page.written.split()) for page in some if page.name != "CHANGELOG.md")
@@ -287,10 +296,11 @@ def wrong(some: list[Page], names: Names) -> Iterator[str]:
     yield from house_words_in_code(texts.texts(), words)
     yield from differing_versions()
     yield from differing_requests()
-    for page in some:
+    for page in [*some, *parts()]:
         yield from broken_links(page)
         yield from long_sentences(page)
         yield from house_words(page, words)
+    for page in some:
         yield from unknown_names(page, names)
         yield from unknown_texts(page, names)
         yield from commands_not_run(page)
