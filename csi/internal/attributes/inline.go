@@ -33,7 +33,7 @@ func (p *InlinePolicy) Check() error {
 	}
 	for _, name := range p.Allowed {
 		if !isInlineName(name) {
-			return fmt.Errorf("inline volumes are allowed %.80q: give names of attributes, properties or keys of secrets from csi/docs/attributes.md", name)
+			return fmt.Errorf("%.80q is no setting of a volume: give names of attributes, properties or keys of secrets from csi/docs/attributes.md", name)
 		}
 	}
 	return nil

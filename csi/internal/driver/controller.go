@@ -85,7 +85,8 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 		return nil, coded("create "+request.GetName(), err)
 	}
 	if before != nil && !before.serves(record.ID, request.GetCapacityRange()) {
-		return nil, status.Errorf(codes.AlreadyExists, "volume %s exists as %s with %d bytes: delete it first", request.GetName(), before.ID, before.Capacity)
+		return nil, status.Errorf(codes.AlreadyExists, "volume %s already exists as %s with %d bytes: request the same parameters and capacity, or "+
+			"delete it first", request.GetName(), before.ID, before.Capacity)
 	}
 	if before != nil {
 		record = before

@@ -98,7 +98,8 @@ func (r *volumeRecord) admits(target string, readOnly bool) error {
 		return status.Errorf(codes.AlreadyExists, "volume %s is published at %s with read-only=%t: unpublish it first", r.VolumeID, target, before)
 	}
 	if !known && r.SingleWriter && len(r.Targets) > 0 {
-		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and already published for another pod", r.VolumeID)
+		return status.Errorf(codes.FailedPrecondition, "volume %s is ReadWriteOncePod and already published for another pod: "+
+			"end that pod, or use ReadWriteMany", r.VolumeID)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (n *Node) reconcile(ctx context.Context, id string) error {
 		return err
 	}
 	if !record.Staged {
-		n.Metrics.Repaired("half-made volume")
+		n.Metrics.Repaired("incomplete volume")
 		if err := n.lower(ctx, id, record.Staging); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ var (
 	operationSeconds = Declaration{"posix_gateway_csi_operation_seconds", "histogram", "Duration of CSI requests by method and gRPC code.", []string{"method", "code"}}
 	volumes          = Declaration{"posix_gateway_csi_volumes", "gauge", "Volumes on this node that the driver has recorded.", nil}
 	published        = Declaration{"posix_gateway_csi_published_targets", "gauge", "Targets on this node at which volumes are published.", nil}
-	repairs          = Declaration{"posix_gateway_csi_repairs_total", "counter", "Dead or half-made mounts that were repaired, by kind.", []string{"found"}}
-	forced           = Declaration{"posix_gateway_csi_forced_unmounts_total", "counter", "Forced unmounts, because the gateway did not respond for long.", nil}
+	repairs          = Declaration{"posix_gateway_csi_repairs_total", "counter", "Dead or incomplete mounts that were repaired, by kind.", []string{"found"}}
+	forced           = Declaration{"posix_gateway_csi_forced_unmounts_total", "counter", "Forced unmounts of volumes whose gateway did not respond in time.", nil}
 	statsTimeouts    = Declaration{"posix_gateway_csi_stats_timeouts_total", "counter", "Volume statistics returned from memory because the gateway was too slow.", nil}
 )
 
