@@ -92,7 +92,7 @@ final class AttributeOperations {
             if (!refused || changes.has(AttributeEdit.HANDLED)) {
                 throw e;
             }
-            LOG.debug("The time of the last change stays: {}", e.getMessage());
+            LOG.debug("The status change time could not be stored: {}", e.getMessage());
         }
     }
 

@@ -88,7 +88,7 @@ final class HiddenCleanup {
                 looking.lockInterruptibly();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new StoreException(Errno.EINTR, "Interrupted while hidden files are looked at", e);
+                throw new StoreException(Errno.EINTR, "Interrupted while hidden files were being checked", e);
             } finally {
                 remote.end();
             }
@@ -174,7 +174,7 @@ final class HiddenCleanup {
         for (HiddenFiles.Hidden one : all) {
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
             if (open && isAwaited(one.node())) {
-                LOG.debug("{} stays until it is forgotten", one.path());
+                LOG.debug("{} stays until the kernel forgets it", one.path());
             } else if (!open && !volume.replacer.isUnfinished(one.path()) && isRemoved(one)) {
                 volume.hidden.remove(one.path());
             } else {

@@ -56,7 +56,7 @@ final class ControlClient implements AutoCloseable {
         return ControlGrpc.newBlockingStub(channel).withDeadlineAfter(ANSWER_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** For calls that go on until they are cancelled. */
+    /** For calls that continue until they are cancelled. */
     ControlGrpc.ControlBlockingStub streams() {
         return ControlGrpc.newBlockingStub(channel);
     }
@@ -67,11 +67,21 @@ final class ControlClient implements AutoCloseable {
         Status.Code code = failure.getStatus().getCode();
         if (code == Status.Code.UNAVAILABLE && failure.getCause() != null) {
             return new CommandException(
-                    "no process answers at " + socket + "; it has ended, or does not accept this user", failure);
+                    "no process answers at " + socket
+                            + ": its gateway has ended, or does not accept this user; start it again, or run this as"
+                            + " its user",
+                    failure);
         }
         if (code == Status.Code.UNIMPLEMENTED) {
             return new CommandException(
-                    "the gateway at " + socket + " is of another version and cannot do this; use its own command",
+                    "the gateway at " + socket
+                            + " is of another version and cannot do this; run its version of posix-gateway",
+                    failure);
+        }
+        if (code == Status.Code.DEADLINE_EXCEEDED) {
+            return new CommandException(
+                    "the gateway at " + socket + " did not respond within " + ANSWER_SECONDS
+                            + " s; check whether Alluxio answers, and see the gateway's log",
                     failure);
         }
         return new CommandException(said == null ? failure.getStatus().toString() : said, failure);

@@ -63,7 +63,7 @@ final class DemoCheck {
             Path file = folder.resolve("file of " + content.length + " bytes");
             Files.write(file, content);
             if (!Arrays.equals(Files.readAllBytes(file), content)) {
-                differs(file.getFileName() + " has other bytes when read back through the mount");
+                differs(file.getFileName() + " differs when it is read back through the mount");
             }
             Path copy = scratch.resolve("copy-" + content.length);
             EmbeddedAlluxio.ShellResult result =
@@ -72,7 +72,7 @@ final class DemoCheck {
                 differs(file.getFileName() + " cannot be read by Alluxio's shell: " + result.output()
                         + result.errors());
             } else if (!Arrays.equals(Files.readAllBytes(copy), content)) {
-                differs(file.getFileName() + " has other bytes when read by Alluxio's shell");
+                differs(file.getFileName() + " differs when Alluxio's shell reads it");
             } else {
                 files++;
                 bytes += content.length;

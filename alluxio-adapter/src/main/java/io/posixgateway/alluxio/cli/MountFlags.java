@@ -26,8 +26,8 @@ final class MountFlags {
 
     @Option(
             names = "--transport",
-            paramLabel = "WAY",
-            description = "Short for -o transport=WAY: auto, uring, devfuse or libfuse.")
+            paramLabel = "NAME",
+            description = "Short for -o transport=NAME: auto, uring, devfuse or libfuse.")
     private @Nullable String transport;
 
     @Option(

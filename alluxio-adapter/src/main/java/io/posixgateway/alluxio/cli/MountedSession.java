@@ -101,7 +101,7 @@ final class MountedSession implements AutoCloseable {
             String what = failed.size() == 1 ? "a changed file" : failed.size() + " changed files";
             throw new CommandException(what + " could not be uploaded before the mount ended: " + some
                     + (failed.size() > MOST_NAMED ? "; the log names the others" : "")
-                    + ". Copy their content to where it is wanted, and delete it from the spool");
+                    + ". Copy their content to its destination, then delete it from the spool");
         }
     }
 

@@ -88,7 +88,7 @@ final class ProfileCommand implements Callable<Integer> {
         try (Target.Found found = target.find(where)) {
             long lost = Accesses.follow(found, seconds, lines -> lines.forEach(profile::add));
             out.println(profile.lines() + " requests in " + seconds + " s at " + where
-                    + (lost == 0 ? "" : "; " + lost + " more came too fast to be counted"));
+                    + (lost == 0 ? "" : "; " + lost + " more came too fast and were not counted"));
         } catch (StatusRuntimeException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

@@ -138,10 +138,13 @@ final class Target {
         } catch (StatusRuntimeException e) {
             throw client.explained(e);
         }
+        List<String> names = all.stream().map(Volume::getVolume).toList();
         return all.stream()
                 .filter(volume -> volume.getVolume().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new CommandException("no volume '" + name + "' is served here; give one of: "
-                        + String.join(", ", all.stream().map(Volume::getVolume).toList())));
+                .orElseThrow(() -> new CommandException("no volume '" + name + "' is served here; "
+                        + (names.isEmpty()
+                                ? "there is none: start a pod that uses one on this node, or give --socket"
+                                : "give one of: " + String.join(", ", names))));
     }
 }

@@ -36,8 +36,8 @@ final class UmountCommand implements Callable<Integer> {
     public Integer call() {
         Path target = MountTable.withoutLinks(mountPoint);
         MountTable.Mount mount = MountTable.at(target)
-                .orElseThrow(
-                        () -> new CommandException("nothing is mounted at " + target + "; see /proc/self/mountinfo"));
+                .orElseThrow(() -> new CommandException("nothing is mounted at " + target
+                        + "; give one of the mount points that 'mount -t fuse.posix-gateway' lists"));
         if (!isFuse(mount)) {
             throw new CommandException(
                     target + " is a mount of type " + mount.type() + ", not of posix-gateway; unmount it with umount");

@@ -106,7 +106,8 @@ final class BlockFile {
         try {
             channel.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(BlockFile.class).debug("Closing block {}: {}", blockId, e.toString());
+            org.slf4j.LoggerFactory.getLogger(BlockFile.class)
+                    .debug("Closing block {} failed: {}", blockId, e.toString());
         }
     }
 

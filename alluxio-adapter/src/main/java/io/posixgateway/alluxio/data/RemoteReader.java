@@ -245,7 +245,7 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private static void debug(StoreException failure) {
-        org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead: {}", failure.getMessage());
+        org.slf4j.LoggerFactory.getLogger(RemoteReader.class).debug("Reading ahead failed: {}", failure.getMessage());
     }
 
     private int readSingle(long at, ByteBuffer into) throws StoreException {

@@ -431,7 +431,7 @@ public final class Inode implements Dentries.Dentry {
     public Dentries dentries() {
         Dentries own = dentries;
         if (own == null) {
-            throw new IllegalStateException("Node " + node + " is no directory");
+            throw new IllegalStateException("Node " + node + " is not a directory");
         }
         return own;
     }

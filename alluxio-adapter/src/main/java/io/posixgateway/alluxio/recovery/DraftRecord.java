@@ -110,7 +110,7 @@ public final class DraftRecord {
             }
             return (state & COUNTS) == 0 ? null : new DraftRecord(file, content, state);
         } catch (EOFException e) {
-            throw failure(file, new IOException("it is cut short", e));
+            throw failure(file, new IOException("it is truncated", e));
         } catch (IOException e) {
             throw failure(file, e);
         }

@@ -119,7 +119,7 @@ public abstract class JournalList<E> {
                 hold(entry, left.id());
                 inherited.add(entry);
             } catch (IndexOutOfBoundsException e) {
-                LOG.error("A record of kind {} in the journal of {} says too little and is left", kind, folder());
+                LOG.error("A record of kind {} in the journal of {} is incomplete and is skipped", kind, folder());
             }
         }
         return inherited;

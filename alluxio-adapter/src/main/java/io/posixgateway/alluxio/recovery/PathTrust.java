@@ -172,7 +172,7 @@ final class PathTrust {
         }
         if (!isTrusted(entry, above)) {
             throw new StateFolder.NotTrusted(path + " leads through the link " + link + " of user " + entry.uid
-                    + ", who could let it lead elsewhere: remove it, or give it to root (chown -h root " + link + ")");
+                    + ", who could change its target: remove it, or give it to root (chown -h root " + link + ")");
         }
     }
 
@@ -209,8 +209,8 @@ final class PathTrust {
     private static void acceptRoot(Path folder, Entry entry, String mode) {
         if (LOGGED.add(folder)) {
             LOG.warn(
-                    "{} of user {} and mode {} is trusted as the root of a mount, as volumes of pods are: where others than"
-                            + " this process reach it, give it to this process's user, and chmod go-w it",
+                    "{} of user {} and mode {} is trusted as the root of a mount, as volumes of pods are: if other"
+                            + " processes can reach it, give it to this process's user, and chmod go-w it",
                     folder,
                     entry.uid,
                     mode);

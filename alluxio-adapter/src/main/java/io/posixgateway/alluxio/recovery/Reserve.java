@@ -68,7 +68,7 @@ final class Reserve {
             }
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(Reserve.class)
-                    .debug("Nothing says how full the disk is: {}", e.toString());
+                    .debug("The free space of the disk is unknown: {}", e.toString());
         }
     }
 }

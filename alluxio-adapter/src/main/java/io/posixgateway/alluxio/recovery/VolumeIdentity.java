@@ -41,7 +41,7 @@ public record VolumeIdentity(String clusterId, String masters, String root) {
         properties.setProperty(MASTERS, masters);
         properties.setProperty(ROOT, root);
         StringWriter text = new StringWriter();
-        properties.store(text, "What the records beside this file are of");
+        properties.store(text, "The Alluxio cluster and path to which the records beside this file belong");
         Files.writeString(file, text.toString());
     }
 

@@ -92,10 +92,12 @@ final class VolumeLock implements Closeable {
             throw busy(folder);
         }
         if (lock.unwritable != null) {
-            LOG.warn("The lock of the volume is taken as it is: {}", lock.unwritable.toString());
+            LOG.warn(
+                    "The lock file of the volume cannot be written, so it is not locked: {}",
+                    lock.unwritable.toString());
         }
         if (lock.identity != null && lock.folder < 0) {
-            LOG.warn("The file system of {} cannot lock folders: its lock file alone keeps others away", folder);
+            LOG.warn("The file system of {} cannot lock folders: only its lock file excludes other processes", folder);
         }
         return lock;
     }
@@ -167,7 +169,7 @@ final class VolumeLock implements Closeable {
             if (!DiskErrno.takesNothing(e)) {
                 throw e;
             }
-            LOG.warn("There is no folder to lock: {}", e.toString());
+            LOG.warn("The volume's folder does not exist and cannot be created, so it is not locked: {}", e.toString());
             return false;
         }
     }

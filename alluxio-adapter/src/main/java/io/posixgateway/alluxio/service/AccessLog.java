@@ -150,7 +150,7 @@ public final class AccessLog implements AutoCloseable {
         try {
             toFile(false);
         } catch (ServiceException e) {
-            LOG.debug("Closing the access log: {}", e.getMessage());
+            LOG.debug("Closing the access log failed: {}", e.getMessage());
         }
     }
 

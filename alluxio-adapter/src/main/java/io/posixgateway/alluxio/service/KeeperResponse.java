@@ -111,7 +111,7 @@ final class KeeperResponse {
                 | UnsupportedOperationException e) {
             throw new KeeperException(
                     KeeperException.FAILED,
-                    "the keeper sent what is no response (" + e.getMessage()
+                    "the keeper sent an invalid response (" + e.getMessage()
                             + "); start the posix-gateway-keeper of this version");
         }
     }

@@ -67,7 +67,7 @@ public final class Reservations {
         try {
             undo(store, content, draft.number());
         } catch (StoreException e) {
-            LOG.debug("{} is not given back yet: {}", content.path(), e.getMessage());
+            LOG.debug("{} is not released yet: {}", content.path(), e.getMessage());
             if (unsure.putIfAbsent(content.path(), draft) == null) {
                 return;
             }

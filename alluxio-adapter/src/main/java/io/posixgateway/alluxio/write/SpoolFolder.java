@@ -75,12 +75,12 @@ public final class SpoolFolder {
         } catch (StateFolder.NotTrusted e) {
             throw untrusted(e);
         } catch (IOException e) {
-            throw failure("Looking at the folders above " + folder, e);
+            throw failure("The folders above " + folder + " cannot be checked", e);
         }
     }
 
     private static StoreException untrusted(StateFolder.NotTrusted e) {
-        return new StoreException(Errno.EPERM, "No spool file: " + e.getMessage(), e);
+        return new StoreException(Errno.EPERM, "No spool file can be created: " + e.getMessage(), e);
     }
 
     /** A new, empty spool file. */
@@ -96,7 +96,8 @@ public final class SpoolFolder {
         } catch (StateFolder.NotTrusted e) {
             throw untrusted(e);
         } catch (IOException e) {
-            throw failure("No spool file in " + folder + " (set another folder with the option spool)", e);
+            throw failure(
+                    "No spool file can be created in " + folder + " (set another folder with the option spool)", e);
         }
     }
 
@@ -128,7 +129,7 @@ public final class SpoolFolder {
                     .filter(file -> file.toString().endsWith(DraftRecord.SUFFIX))
                     .toList();
         } catch (IOException e) {
-            throw failure("No list of " + folder, e);
+            throw failure(folder + " cannot be listed", e);
         }
     }
 

@@ -32,7 +32,7 @@ class WrongInputTest {
             umount /mnt --log-level LOUD | 'LOUD' | is not known | one of ERROR, WARN, INFO, DEBUG, TRACE
             umount /mnt --log-format xml | 'xml' | is not known | text or json
             umount /proc | /proc | a mount of type proc, not of posix-gateway | unmount it with umount
-            umount /proc/self | /proc/ | nothing is mounted at | see /proc/self/mountinfo
+            umount /proc/self | /proc/ | nothing is mounted at | give one of the mount points that 'mount -t fuse.posix-gateway' lists
             stats --interval 0 /mnt | --interval 0 | at least 1 second | give
             stats --count -1 /mnt | --count -1 | 0 for no limit | give a number of lines
             stats --count 1 /proc | /proc | not of posix-gateway | create one with
