@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.service;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,6 +23,8 @@ public final class Redactor {
             + ")[\\w.\\-]*\"?\\s*(?:=|:)\\s*(?:bearer\\s+|basic\\s+)?)(\"[^\"]*\"|'[^']*'|[^\\s,;\"'}\\]]+)");
     private static final Pattern IN_URL = Pattern.compile("://[^/@\\s:]+:[^/@\\s]+@");
     private static final int SHORTEST = 4;
+    /** Values of settings such as alluxio.security.authentication.required, and of those that are not set. */
+    private static final Set<String> NO_SECRETS = Set.of("true", "false", "null");
 
     private final List<String> known;
 
@@ -31,7 +34,7 @@ public final class Redactor {
                 .flatMap(map -> map.entrySet().stream())
                 .filter(entry -> SENSITIVE.matcher(entry.getKey()).matches())
                 .map(Map.Entry::getValue)
-                .filter(value -> value.length() >= SHORTEST)
+                .filter(value -> value.length() >= SHORTEST && !NO_SECRETS.contains(value))
                 .distinct()
                 .toList();
     }

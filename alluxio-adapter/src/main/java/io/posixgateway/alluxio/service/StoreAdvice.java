@@ -45,7 +45,12 @@ public final class StoreAdvice {
         for (String name : clusters.keySet()) {
             for (String line :
                     answers.getOrDefault(name, List.of("not available: the master did not answer in time"))) {
-                text.append("Alluxio ").append(name).append(": ").append(line).append('\n');
+                // Java's form of an address; records on disk have it, too.
+                text.append("Alluxio ")
+                        .append(name.replace("/<unresolved>", ""))
+                        .append(": ")
+                        .append(line)
+                        .append('\n');
             }
         }
         return text.isEmpty() ? NONE : text.toString();

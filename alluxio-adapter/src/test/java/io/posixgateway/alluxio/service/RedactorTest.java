@@ -26,6 +26,14 @@ class RedactorTest {
     }
 
     @Test
+    void valuesThatAreNoSecrets_behindSuchNames_stayInOtherTexts() {
+        Redactor ofSwitches = new Redactor(List.of(Map.of("a.token.enabled", "true", "s3a.secretKey", "null")));
+        assertThat(ofSwitches.clean("set streaming.upload.enabled=true; on null"))
+                .isEqualTo("set streaming.upload.enabled=true; on null");
+        assertThat(ofSwitches.clean("s3a.secretKey=null")).isEqualTo("s3a.secretKey=<removed>");
+    }
+
+    @Test
     void credentials_in_urls_are_removed() {
         assertThat(redactor.clean("s3://me:pass@bucket/x")).isEqualTo("s3://<removed>@bucket/x");
     }

@@ -35,7 +35,7 @@ class StoreAdviceTest {
 
     @Test
     void eachAlluxioIsAskedOnce() {
-        Store one = store("a:1", () -> List.of("set this", "set that"));
+        Store one = store("a/<unresolved>:1", () -> List.of("set this", "set that"));
         String text = StoreAdvice.text(List.of(one, one, store("b:1", List::of)), LIMIT_NANOS);
         assertThat(text).isEqualTo("Alluxio a:1: set this\nAlluxio a:1: set that\n");
         assertThat(asked).hasValue(2);
