@@ -6,6 +6,10 @@ pages=(README.md docs/quickstart-kubernetes.md docs/operations.md)
 trap 'kubectl delete --ignore-not-found pod/reader pod/holder pvc/dataset >/dev/null' EXIT
 # What the example runs, by the name under which nodes would pull it.
 on_node ctr -n k8s.io images tag --force docker.io/library/e2e-pod:1 docker.io/library/debian:bookworm-slim >/dev/null
+volume() {
+  kubectl get --raw "/api/v1/namespaces/$system/pods/$(pod_of node):$(gateway_port)/proxy/metrics" |
+    sed -n 's/^posix_gateway_volume_info{.*[{,]volume="\([^"]*\)".*/\1/p' | sort | tail -n 1
+}
 tried=0
 for page in "${pages[@]}"; do
   while read -r command; do
@@ -15,6 +19,7 @@ for page in "${pages[@]}"; do
     command=${command//POD/$(pod_of node)}
     command=${command//TEAM/default}
     command=${command//CLAIM/dataset}
+    [[ $command != *VOLUME* ]] || command=${command//VOLUME/$(volume)}
     case $command in
     'helm install '*) command="helm template --kube-version 1.34.0 ${command#helm install }" ;;
     'helm '*) command="$command --dry-run" ;;

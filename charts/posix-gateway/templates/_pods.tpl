@@ -140,6 +140,9 @@ tolerations:
 {{ end -}}
 - name: POSIX_GATEWAY_JAVA_OPTS
   value: {{ join " " $options | quote }}
+# Of the gateway's commands, run in its container.
+- name: POSIX_GATEWAY_SOCKET
+  value: /control/control.sock
 {{- end -}}
 
 {{/* The driver's word for the log level: it has no TRACE. */}}

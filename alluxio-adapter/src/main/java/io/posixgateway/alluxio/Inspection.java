@@ -30,7 +30,10 @@ final class Inspection {
         Inode at = walk.found();
         if (at == null) {
             throw new StoreException(
-                    Errno.ENOENT, path + ": there is no '" + walk.rest().get(0) + "'", null);
+                    Errno.ENOENT,
+                    path + ": there is no '" + walk.rest().get(0)
+                            + "' in Alluxio; check the path, or run posix-gateway sync if it is in the under file system",
+                    null);
         }
         Facts facts = volume.metadata.facts(at);
         String alluxioPath = volume.metadata.pathOf(at);

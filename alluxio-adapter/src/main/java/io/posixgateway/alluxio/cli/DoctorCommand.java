@@ -6,6 +6,8 @@ import io.posixgateway.alluxio.service.Diagnosis;
 import io.posixgateway.alluxio.service.Redactor;
 import io.posixgateway.alluxio.service.StoreAdvice;
 import io.posixgateway.fuse.time.Clock;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,11 +47,13 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  posix-gateway doctor /mnt/data",
             "  posix-gateway doctor                 the service of this node",
-            "  posix-gateway doctor -O /tmp/help.tar.gz /mnt/data"
+            "  posix-gateway doctor -O /tmp/help.tar.gz /mnt/data",
+            "  kubectl -n posix-gateway exec POD -c gateway -- posix-gateway doctor -O - >help.tar.gz"
         })
 final class DoctorCommand implements Callable<Integer> {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final Path STANDARD_OUTPUT = Path.of("-");
 
     @Parameters(
             arity = "0..1",
@@ -59,7 +64,9 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(
             names = {"-O", "--output"},
             paramLabel = "FILE",
-            description = "Output file; default posix-gateway-doctor-TIME.tar.gz in the current folder.")
+            description =
+                    "Output file, or - for standard output; default posix-gateway-doctor-TIME.tar.gz in the current"
+                            + " folder.")
     private @Nullable Path output;
 
     @Mixin
@@ -70,7 +77,9 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        CommandLine line = Objects.requireNonNull(spec).commandLine();
+        boolean toStandardOutput = STANDARD_OUTPUT.equals(output);
+        PrintWriter out = toStandardOutput ? line.getErr() : line.getOut();
         Instant now = Clock.system().instant();
         Path file = output == null ? Path.of("posix-gateway-doctor-" + STAMP.format(now) + ".tar.gz") : output;
         Map<String, String> texts = new LinkedHashMap<>();
@@ -78,7 +87,8 @@ final class DoctorCommand implements Callable<Integer> {
         Redactor redactor = new Redactor(List.of(System.getenv()));
         local().forEach((name, text) -> texts.put(name, redactor.clean(text)));
         texts.put("gateway.txt", trouble.isEmpty() ? "answered\n" : "did not answer: " + trouble + "\n");
-        try (TarGz archive = new TarGz(file, now.getEpochSecond())) {
+        try (TarGz archive = new TarGz(
+                toStandardOutput ? new FileOutputStream(FileDescriptor.out) : TarGz.file(file), now.getEpochSecond())) {
             for (Map.Entry<String, String> text : texts.entrySet()) {
                 archive.add("posix-gateway-doctor/" + text.getKey(), text.getValue());
             }

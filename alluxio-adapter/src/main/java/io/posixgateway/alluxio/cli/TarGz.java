@@ -10,7 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 import java.util.zip.GZIPOutputStream;
 
-/** Writes texts into a new .tar.gz (POSIX ustar) that only its owner may read. One thread. */
+/** Writes texts into a .tar.gz (POSIX ustar). One thread. */
 final class TarGz implements AutoCloseable {
     private static final int BLOCK = 512;
 
@@ -18,10 +18,15 @@ final class TarGz implements AutoCloseable {
     private final long seconds;
 
     /** @param seconds time of every file, since 1970 */
-    TarGz(Path file, long seconds) throws IOException {
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        out = new GZIPOutputStream(Files.newOutputStream(file, StandardOpenOption.WRITE));
+    TarGz(OutputStream out, long seconds) throws IOException {
+        this.out = new GZIPOutputStream(out);
         this.seconds = seconds;
+    }
+
+    /** A new file that only its owner may read. */
+    static OutputStream file(Path file) throws IOException {
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.newOutputStream(file, StandardOpenOption.WRITE);
     }
 
     /** @param name of at most 100 ASCII characters */

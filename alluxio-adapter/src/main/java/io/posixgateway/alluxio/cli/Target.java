@@ -24,12 +24,15 @@ final class Target {
     private static final long PATIENCE_NANOS = 5_000_000_000L;
 
     private static final long PAUSE_MILLIS = 200;
-    private static final Path SERVICE = Path.of("/run/posix-gateway/control.sock");
+    /** The chart sets the variable, so that commands in the gateway's container find its socket. */
+    private static final Path SERVICE =
+            Path.of(System.getenv().getOrDefault("POSIX_GATEWAY_SOCKET", "/run/posix-gateway/control.sock"));
 
     @Option(
             names = "--socket",
             paramLabel = "PATH",
-            description = "Control socket of the gateway; by default derived from the mount.")
+            description = "Control socket of the gateway; by default derived from the mount, or for posix-gateway serve"
+                    + " POSIX_GATEWAY_SOCKET (/run/posix-gateway/control.sock).")
     private @Nullable Path socket;
 
     @Option(
