@@ -64,8 +64,8 @@ public enum GatewayMetric {
     TAKEOVER_SECONDS(
             Type.GAUGE,
             "takeover_seconds",
-            "Time from the start of this process until it served the volume after another process; 0 if there was"
-                    + " none.",
+            "Time from the start of this process, or from the end of the one that it waited for, until it served"
+                    + " the volume; 0 if it took over from none.",
             Scope.VOLUME),
     CACHED_NODES(Type.GAUGE, "cached_nodes", "Files and directories whose metadata is cached.", Scope.VOLUME),
     OPEN_FILES(Type.GAUGE, "open_files", "Files open in the gateway.", Scope.VOLUME),

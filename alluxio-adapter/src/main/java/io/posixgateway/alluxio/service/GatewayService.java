@@ -133,6 +133,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
             }
             daemon(this::prepare, "preparing").start();
             lead.take();
+            volumes.succeeds(clock.instant());
             begin(true);
         } catch (IOException e) {
             if (!ending) {

@@ -15,6 +15,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /** A volume that is being served. Any thread; closing is the business of {@link Volumes}. */
@@ -133,18 +134,14 @@ public final class Volume {
         return takeovers;
     }
 
-    /** How long after the start of this process it was served again; 0: nobody had served it before. */
+    /** How long after the start of this process, or the end of the one it waited for, it was served; 0: it was not taken over. */
     public long takeoverMillis() {
         return takeoverMillis;
     }
 
-    /** It was taken over, just now. */
-    void takenOver() {
-        takeoverMillis = ProcessHandle.current()
-                .info()
-                .startInstant()
-                .map(start -> Duration.between(start, clock().instant()).toMillis())
-                .orElse(0L);
+    /** It was taken over, just now, by a process that could begin then. */
+    void takenOver(Instant began) {
+        takeoverMillis = Duration.between(began, clock().instant()).toMillis();
     }
 
     /** Where the numbers of its parts are. */

@@ -15,6 +15,7 @@ import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +62,8 @@ public final class Volumes implements Takeover.Server {
     private final AtomicInteger rehearsals = new AtomicInteger();
     private volatile boolean serving;
     private volatile boolean draining;
+    /** From when it can serve: its start, or the end of the process that it waited for. */
+    private volatile Instant began;
 
     /**
      * @param background runs what must not hold up a caller
@@ -75,6 +78,13 @@ public final class Volumes implements Takeover.Server {
         this.keeper = keeper;
         this.background = background;
         this.refused = new RefusedSessions(keeper, source.clock());
+        Instant now = source.clock().instant();
+        this.began = ProcessHandle.current().info().startInstant().orElse(now);
+    }
+
+    /** The process that this one waited for has ended. */
+    void succeeds(Instant now) {
+        began = now;
     }
 
     /** Those served now. */
@@ -176,7 +186,7 @@ public final class Volumes implements Takeover.Server {
                 return there;
             }
             Volume volume = serve(request, target, true, () -> {});
-            volume.takenOver();
+            volume.takenOver(began);
             return volume;
         });
     }
