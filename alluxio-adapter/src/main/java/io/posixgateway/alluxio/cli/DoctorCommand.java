@@ -95,7 +95,7 @@ final class DoctorCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new CommandException(file + " cannot be written: " + e + "; give another with --output", e);
         }
-        out.println(file + " holds " + String.join(", ", texts.keySet()));
+        out.println((toStandardOutput ? "the bundle" : file) + " holds " + String.join(", ", texts.keySet()));
         String advice = texts.getOrDefault(Diagnosis.ADVICE, StoreAdvice.NONE);
         if (!advice.equals(StoreAdvice.NONE)) {
             out.print(advice);
