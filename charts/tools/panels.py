@@ -492,7 +492,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Last takeover",
-                    "Time from the end of a node's gateway, or the start of the next one, until that served its sessions.",
+                    "Time from the end of a node's gateway, or the start of the next, until that served its sessions.",
                     "s",
                     [(f"max by (node) (posix_gateway_takeover_seconds{{{VOLUME}}})", "{{node}}")],
                 ),
