@@ -92,13 +92,15 @@ static bool has_killed(void) {
     return known > before;
 }
 
+// Without a pid where the container may have no more processes.
 static struct life start(char **command, const sigset_t *normal) {
     struct life life = {.begin_ms = now_ms()};
     pid_t parent = getpid();
     life.pid = fork();
     if (life.pid < 0) {
         perror("posix-gateway: cannot start a process for the JVM");
-        exit(1);
+        life.pid = 0;
+        return life;
     }
     if (life.pid > 0) {
         return life;
@@ -160,6 +162,22 @@ static void reap(struct pair *pair) {
     }
 }
 
+static struct life start_serving(const struct pair *pair) {
+    struct life life = start(pair->command, &pair->normal);
+    if (life.pid == 0) {
+        exit(1);
+    }
+    return life;
+}
+
+// The one that serves goes on, whether there can be a standby now or not.
+static void start_standby(struct pair *pair) {
+    pair->standby = start(pair->standby_command, &pair->normal);
+    if (pair->standby.pid == 0) {
+        pair->standby_ms = now_ms() + STANDBY_AGAIN_MS;
+    }
+}
+
 // Nobody serves: the standby already goes on, or a JVM is started, unless that would be of no use.
 static void follow(struct pair *pair) {
     const struct life *past = &pair->serving;
@@ -175,7 +193,7 @@ static void follow(struct pair *pair) {
     }
     bool waits = pair->standby.pid != 0;
     tell(past, waits ? "the standby takes over" : "restarted");
-    pair->serving = waits ? pair->standby : start(pair->command, &pair->normal);
+    pair->serving = waits ? pair->standby : start_serving(pair);
     pair->serving.begin_ms = now;
     pair->standby = (struct life){0};
     pair->standby_ms = now + SHORT_LIFE_MS;
@@ -231,12 +249,12 @@ void supervise(char **command, char **standby_command) {
     struct pair pair = {.command = command, .standby_command = standby_command};
     block_signals(&pair);
     has_killed(); // what was before
-    pair.serving = start(command, &pair.normal);
+    pair.serving = start_serving(&pair);
     pair.standby_ms = pair.serving.begin_ms + SHORT_LIFE_MS;
     for (;;) {
         int signal = await(&pair);
         if (signal == 0) {
-            pair.standby = start(standby_command, &pair.normal);
+            start_standby(&pair);
         } else if (signal == SIGCHLD) {
             reap(&pair);
             if (pair.standby.ended) {
