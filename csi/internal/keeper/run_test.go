@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"golang.org/x/sys/unix"
 
 	"posixgateway.io/csi/internal/freeport"
 	"posixgateway.io/csi/internal/orphans"
@@ -174,5 +175,39 @@ func TestTheMetricsAreReadable(t *testing.T) {
 	}
 	if problems, err := promlint.New(strings.NewReader(text)).Lint(); err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
+	}
+}
+
+// It ends for nothing that passes: sessions that no gateway serves would end with it.
+func TestAKeeperWithoutAFreeDescriptorServesOnWhenThereIsOne(t *testing.T) {
+	socket, log := filepath.Join(t.TempDir(), "k.sock"), &logged{}
+	server, err := NewServer((&fakeSystem{}).keeper(), socket, nil, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, server)
+	client, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(client) }()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	limited := func(descriptors uint64) {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: descriptors, Max: limit.Max}); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() { limited(limit.Cur) })
+	limited(3)
+	if err := unix.Connect(client, &unix.SockaddrUnix{Name: socket}); err != nil { // for which the client needs no other one
+		t.Fatal(err)
+	}
+	awaitTrue(t, "the keeper finds none", func() bool { return log.has("too many open files") || len(s.ended) > 0 })
+	limited(limit.Cur)
+	if _, err := s.client.Info(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

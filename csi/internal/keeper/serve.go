@@ -20,6 +20,9 @@ import (
 // sendPatience bounds how long a client that does not read may hold a session's lock.
 const sendPatience = 10 * time.Second
 
+// acceptPause is how long a client waits at least that could not be accepted.
+const acceptPause = 100 * time.Millisecond
+
 // Server answers clients of one keeper on one socket.
 type Server struct {
 	keeper *Keeper
@@ -96,7 +99,12 @@ func (s *Server) Serve(ctx context.Context) error {
 			if ctx.Err() != nil || s.finished() {
 				return nil
 			}
-			return fmt.Errorf("accept at %s: %w", s.socket, err)
+			if errors.Is(err, net.ErrClosed) {
+				return fmt.Errorf("accept at %s: %w", s.socket, err)
+			}
+			s.log.Warn("a client cannot be accepted; retrying", "error", err) // such as for want of descriptors: no session ends for that
+			time.Sleep(acceptPause)
+			continue
 		}
 		conn := keeperapi.NewConn(socket)
 		s.mu.Lock()
