@@ -9,6 +9,7 @@ package keeper
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -223,12 +224,31 @@ func (k *Keeper) newSession(request *keeperapi.Request) (_ *session, err error) 
 		return nil, err
 	}
 	table, err := k.system.mounts()
-	if err == nil {
-		top, _ := table.At(made.mountPoint)
-		made.device = top.Device
-		return made, nil
+	if err != nil {
+		return nil, errors.Join(err, k.system.unmount(made.mountPoint, true))
 	}
-	return nil, errors.Join(err, k.system.unmount(made.mountPoint, true))
+	if made.device, err = deviceOf(table, made.mountPoint, request.Source); err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// deviceOf finds the mount that was just made, be it covered by another one. Where it cannot be told from another nothing there is
+// touched: without its descriptors it is dead. Through propagation the same one may stand there twice.
+func deviceOf(table mountinfo.Table, mountPoint, source string) (device string, err error) {
+	for _, mount := range table {
+		if mount.MountPoint != mountPoint || mount.FSType != keeperapi.FSType || mount.Source != source {
+			continue
+		}
+		if device != "" && device != mount.Device {
+			return "", fmt.Errorf("another program has mounted %s at %s at the same time: end it, unmount that, and repeat the request", source, mountPoint)
+		}
+		device = mount.Device
+	}
+	if device == "" {
+		return "", fmt.Errorf("the mount of %s at %s disappeared at once: check whether another program unmounts it", source, mountPoint)
+	}
+	return device, nil
 }
 
 // take counts a take and returns the session's descriptors, which stay the keeper's. The caller must hold the id's lock

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 // fakeSystem is a kernel with a mount table in memory.
 type fakeSystem struct {
 	table    mountinfo.Table
+	covers   mountinfo.Table // what somebody else mounts right after the keeper
 	fail     map[string]error
 	unmounts []bool // detach flag of each call
 	aborted  []string
@@ -39,8 +41,9 @@ func (f *fakeSystem) keeper() *Keeper {
 				return "", err
 			}
 			f.table = append(f.table, mountinfo.Mount{
-				ID: len(f.table) + 1, Device: "0:" + request.ID, MountPoint: request.Target, FSType: request.FSType,
+				ID: len(f.table) + 1, Device: "0:" + request.ID, MountPoint: request.Target, FSType: request.FSType, Source: request.Source,
 			})
+			f.table = append(f.table, f.covers...)
 			return request.Target, nil
 		},
 		unmount: func(_ string, detach bool) error {
@@ -124,6 +127,38 @@ func TestAMountThatIsCoveredKeepsItsSession(t *testing.T) {
 	system.table = system.table[:1]
 	if existing, err := k.mount(request("a")); !existing || err != nil {
 		t.Fatal(existing, err)
+	}
+}
+
+// Its device is what an unmount by force aborts.
+func TestAMountThatIsCoveredAtOnceIsNotTakenForTheOneThatCoversIt(t *testing.T) {
+	for _, other := range []mountinfo.Mount{
+		{ID: 99, Parent: 1, Device: "0:other", MountPoint: "/mnt/a", FSType: "tmpfs", Source: "a"},
+		{ID: 99, Parent: 1, Device: "0:other", MountPoint: "/mnt/a", FSType: keeperapi.FSType, Source: "b"},
+		{ID: 99, Parent: 7, Device: "0:a", MountPoint: "/mnt/a", FSType: keeperapi.FSType, Source: "a"}, // the same, by propagation
+	} {
+		system := &fakeSystem{covers: mountinfo.Table{other}}
+		k := system.keeper()
+		if _, err := k.mount(request("a")); err != nil {
+			t.Fatal(err)
+		}
+		if device := k.find("a").device; device != "0:a" {
+			t.Fatal(device)
+		}
+		if _, err := k.unmount("a", true); err != nil || slices.Contains(system.aborted, "0:other") {
+			t.Fatal(err, system.aborted)
+		}
+	}
+}
+
+// Another keeper mounts the same volume there: which of them is which cannot be told.
+func TestAMountThatCannotBeToldFromAnotherIsGivenUpAndNothingElseIsTouched(t *testing.T) {
+	system := &fakeSystem{covers: mountinfo.Table{{ID: 99, Parent: 1, Device: "0:other", MountPoint: "/mnt/a", FSType: keeperapi.FSType, Source: "a"}}}
+	k := system.keeper()
+	_, err := k.mount(request("a"))
+	wantCode(t, err, keeperapi.Failed)
+	if count, _ := k.Sessions(); count != 0 || len(system.unmounts) > 0 || len(system.aborted) > 0 {
+		t.Fatal(count, system.unmounts, system.aborted)
 	}
 }
 
