@@ -33,6 +33,9 @@ func Open[Record any](folder string) (*Store[Record], error) {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	for _, path := range left {
+		if strings.HasSuffix(path, suffix) { // the record of a key such as a.json.b
+			continue
+		}
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("state: %w", err)
 		}
