@@ -23,7 +23,6 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#define LINE_BYTES 8192
 #define POLL_MS 1000
 
 /* Of the fields after the name: the 1st, the 7th and the 29th. */
@@ -48,24 +47,31 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-/* Is the topmost mount at the target the one with this device number? */
+/*
+ * Is the topmost mount at the target the one with this device number? Users name folders, and what
+ * a bind mount shows stands before its place: of all bytes the blank alone separates the columns.
+ */
 static bool still_mounted(const char *target, const char *device) {
-    char line[LINE_BYTES];
-    char found[32];
-    char *path = malloc(LINE_BYTES);
+    char *line = NULL;
+    size_t room = 0;
     bool ours = false;
     FILE *table = fopen("/proc/self/mountinfo", "re");
 
-    while (table != NULL && path != NULL && fgets(line, sizeof line, table) != NULL) {
-        if (sscanf(line, "%*s %*s %31s %*s %8191s", found, path) == 2) {
-            unescape(path);
-            ours = strcmp(path, target) == 0 ? strcmp(found, device) == 0 : ours;
+    while (table != NULL && getline(&line, &room, table) > 0) {
+        char *columns[5]; /* id, parent, device, what is shown, where */
+        char *rest = line;
+        for (int i = 0; i < 5; i++) {
+            columns[i] = strsep(&rest, " ");
+        }
+        if (columns[4] != NULL) {
+            unescape(columns[4]);
+            ours = strcmp(columns[4], target) == 0 ? strcmp(columns[2], device) == 0 : ours;
         }
     }
     if (table != NULL) {
         fclose(table);
     }
-    free(path);
+    free(line);
     return ours;
 }
 

@@ -109,6 +109,67 @@ static void only_the_very_mount_is_unmounted(void **state) {
     assert_int_equal(guard(mounted), 0);
 }
 
+/* Makes the folder and all above it below the one that is open. */
+static void make_folders(int at, char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        assert_true(mkdirat(at, path, 0700) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+    assert_int_equal(mkdirat(at, path, 0700), 0);
+}
+
+/* Shows a folder of the file system, whose path ends in that of the target, elsewhere. */
+static void show_elsewhere(int files, const char *separator, char *elsewhere) {
+    char folder[128];
+    char source[64];
+    snprintf(folder, sizeof folder, "a%s%s", separator, target);
+    make_folders(files, folder);
+    int shown = openat(files, folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(shown >= 0);
+    snprintf(source, sizeof source, "/proc/self/fd/%d", shown);
+    assert_non_null(mkdtemp(elsewhere));
+    assert_int_equal(mount(source, elsewhere, NULL, MS_BIND, NULL), 0);
+    close(shown);
+}
+
+/* The mount is covered by another one, and users have folders shown that they named. */
+static void what_a_bind_mount_shows_is_not_taken_for_its_place(void **state) {
+    static const char *const separators[] = {"\v", "\r", "\f", "\t", "\n", " ", "\\"};
+    enum { SEPARATORS = sizeof separators / sizeof *separators };
+    char elsewhere[SEPARATORS][32];
+    char mounted[32];
+    char upper[32];
+    char above[32];
+    (void)state;
+
+    snprintf(target, sizeof target, "/tmp/pgw-guard-test-XXXXXX");
+    assert_non_null(mkdtemp(target));
+    if (mount("pgw-test", target, "tmpfs", 0, NULL) != 0) {
+        print_message("skipped: this user cannot mount\n");
+        return;
+    }
+    device_of(target, mounted, sizeof mounted);
+    int files = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(files >= 0);
+    assert_int_equal(mount("pgw-upper", target, "tmpfs", 0, NULL), 0);
+    device_of(target, upper, sizeof upper);
+    for (int i = 0; i < SEPARATORS; i++) {
+        snprintf(elsewhere[i], sizeof elsewhere[i], "/tmp/pgw-shown-XXXXXX");
+        show_elsewhere(files, separators[i], elsewhere[i]);
+    }
+    close(files);
+    int status = guard(mounted);
+    device_of(target, above, sizeof above);
+    for (int i = 0; i < SEPARATORS; i++) {
+        assert_int_equal(umount2(elsewhere[i], MNT_DETACH), 0);
+        assert_int_equal(rmdir(elsewhere[i]), 0);
+    }
+    umount2(target, MNT_DETACH);
+    assert_int_equal(status, 0);
+    assert_string_equal(above, upper);
+}
+
 /* Answers requests of a mount whose root is a file, until that has been opened. */
 static void serve_open(int fd) {
     static char request[MESSAGE_BYTES];
@@ -198,6 +259,8 @@ int main(void) {
         cmocka_unit_test_teardown(a_server_that_waits_for_itself_in_its_exit_is_dying,
                                   unmount_leftover),
         cmocka_unit_test_teardown(only_the_very_mount_is_unmounted, unmount_leftover),
+        cmocka_unit_test_teardown(what_a_bind_mount_shows_is_not_taken_for_its_place,
+                                  unmount_leftover),
     };
     return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
 }

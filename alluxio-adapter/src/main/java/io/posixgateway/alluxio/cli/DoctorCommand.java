@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.control.DiagnoseRequest;
 import io.posixgateway.alluxio.service.Diagnosis;
 import io.posixgateway.alluxio.service.Redactor;
 import io.posixgateway.alluxio.service.StoreAdvice;
+import io.posixgateway.fuse.session.MountTable.Mount;
 import io.posixgateway.fuse.time.Clock;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -134,7 +135,7 @@ final class DoctorCommand implements Callable<Integer> {
                                 "\n",
                                 MountTable.mounts().stream()
                                         .filter(mount -> mount.type().startsWith("fuse"))
-                                        .map(MountTable.Mount::toString)
+                                        .map(Mount::toString)
                                         .toList())
                         + "\n");
         texts.put("kernel-log.txt", run("dmesg", "--level=emerg,alert,crit,err,warn"));

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.ListRequest;
 import io.posixgateway.alluxio.control.Volume;
+import io.posixgateway.fuse.session.MountTable.Mount;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +63,7 @@ final class Target {
             return new Found(client, named, path.startsWith("/") ? path : "/" + path);
         }
         Path whole = MountTable.withoutLinks(Path.of(path));
-        MountTable.Mount mount = mountOf(whole);
+        Mount mount = mountOf(whole);
         long end = Clock.system().nanos() + PATIENCE_NANOS;
         do {
             for (Path candidate : candidates(mount)) {
@@ -92,8 +93,8 @@ final class Target {
         return socket == null ? SERVICE : socket;
     }
 
-    private static MountTable.Mount mountOf(Path path) {
-        MountTable.Mount mount = MountTable.holding(path)
+    private static Mount mountOf(Path path) {
+        Mount mount = MountTable.holding(path)
                 .orElseThrow(() -> new CommandException(
                         path + " is not in a mount; give an absolute path in a mount of posix-gateway"));
         if (!mount.type().equals("fuse.posix-gateway")) {
@@ -104,12 +105,12 @@ final class Target {
     }
 
     /** Sockets that may be the right one and are there. */
-    private List<Path> candidates(MountTable.Mount mount) {
+    private List<Path> candidates(Mount mount) {
         if (socket != null) {
             return List.of(socket);
         }
         Set<Path> all = new LinkedHashSet<>();
-        for (MountTable.Mount other : MountTable.mounts()) {
+        for (Mount other : MountTable.mounts()) {
             if (other.device().equals(mount.device())) {
                 all.add(MountSocket.of(Path.of(other.target())));
             }
@@ -124,7 +125,7 @@ final class Target {
         return there;
     }
 
-    private static Optional<Volume> servedBy(ControlClient client, MountTable.Mount mount) {
+    private static Optional<Volume> servedBy(ControlClient client, Mount mount) {
         try {
             return client.calls().list(ListRequest.getDefaultInstance()).getVolumesList().stream()
                     .filter(volume -> mount.device().equals("0:" + volume.getDeviceMinor()))

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.fuse.session.MountTable.Mount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +36,7 @@ final class UmountCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Path target = MountTable.withoutLinks(mountPoint);
-        MountTable.Mount mount = MountTable.at(target)
+        Mount mount = MountTable.at(target)
                 .orElseThrow(() -> new CommandException("nothing is mounted at " + target
                         + "; give one of the mount points that 'mount -t fuse.posix-gateway' lists"));
         if (!isFuse(mount)) {
@@ -51,7 +52,7 @@ final class UmountCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static boolean isFuse(MountTable.Mount mount) {
+    private static boolean isFuse(Mount mount) {
         return mount.type().startsWith("fuse");
     }
 
