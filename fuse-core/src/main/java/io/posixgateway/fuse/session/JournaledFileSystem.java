@@ -62,18 +62,24 @@ final class JournaledFileSystem extends ForwardingFileSystem {
             return result < 0 ? result : answer.getAsInt();
         }
         int record = journal.begin(request.unique(), before);
-        int result = change.getAsInt();
-        if (before != Journal.NONE && result == happened) {
-            result = answer.getAsInt();
-        }
-        if (record != Journal.NONE) {
-            if (result == WOULD_WAIT) {
-                journal.cancel(record, before);
-            } else {
-                journal.done(record, Math.min(result, 0));
+        int result = -Errno.EIO; // what is answered where this throws
+        try {
+            result = change.getAsInt();
+            if (before != Journal.NONE && result == happened) {
+                result = answer.getAsInt();
             }
+            return result;
+        } finally {
+            end(record, before, result);
         }
-        return result;
+    }
+
+    private void end(int record, int before, int result) {
+        if (record != Journal.NONE && result == WOULD_WAIT) {
+            journal.cancel(record, before);
+        } else if (record != Journal.NONE) {
+            journal.done(record, Math.min(result, 0));
+        }
     }
 
     @Override
