@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -108,7 +109,7 @@ final class UnopenedFiles {
         long now = volume.clock.nanos();
         files.forEach(used -> {
             if (used.expire(now)) {
-                end(used);
+                Supervised.run("Closing a file that is not read any more", () -> end(used));
             }
         });
         awaitsSweep.set(false);

@@ -5,6 +5,7 @@ import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,11 +102,7 @@ public final class BypassServer implements AutoCloseable {
 
     /** False: there is nobody left to close what peers show. */
     private boolean serve(long[] asked) {
-        try {
-            answer(asked);
-        } catch (RuntimeException e) {
-            LOG.warn("A request at the bypass socket failed", e);
-        }
+        Supervised.run("A request at the bypass socket", () -> answer(asked));
         Native.close((int) asked[Bypass.CONNECTION]);
         int proof = (int) asked[Bypass.PROOF];
         if (proof < 0) {

@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -540,6 +541,9 @@ public final class DirectoryTimes implements AutoCloseable {
         } catch (StoreException e) {
             LOG.debug("The modification time of node {} may change: {}", window.directory.node(), e.getMessage());
             answered = e.errno() == Errno.ESTALE || e.errno() == Errno.ENOENT;
+            drop(window, issued);
+        } catch (RuntimeException | Error e) { // one that fails, in whatever way, stops no other
+            Supervised.failed("Keeping the modification time of node " + window.directory.node(), e);
             drop(window, issued);
         }
         return answered;

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,22 +52,16 @@ final class UsedBlocks implements AutoCloseable {
     /** There are block files here. Again and again. */
     synchronized void start() {
         if (thread == null) {
-            Thread started = new FreeThread(this::run, "used-blocks");
+            Runnable work = Supervised.periodically(clock, PAUSE_NANOS, "Looking after block files", this::look);
+            Thread started = new FreeThread(work, "used-blocks");
             started.start();
             thread = started;
         }
     }
 
-    private void run() {
-        try {
-            while (!Thread.currentThread().isInterrupted()) {
-                clock.sleep(PAUSE_NANOS);
-                tell();
-                afterwards.run();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    private void look() {
+        Supervised.run("Reporting which blocks are in use", this::tell);
+        afterwards.run();
     }
 
     /** For about a second. A worker that does not answer is left alone, and does not hear of what was read so far. */
@@ -78,12 +73,12 @@ final class UsedBlocks implements AutoCloseable {
         }
         try {
             while (next < used.size() && clock.nanos() - begun < MOST_NANOS) {
-                int end = Math.min(next + TOGETHER, used.size());
-                blocks.told(workers.use(used.subList(next, end)));
-                next = end;
+                List<Long> some = used.subList(next, Math.min(next + TOGETHER, used.size()));
+                next += some.size(); // also past those over which this fails
+                blocks.told(workers.use(some));
             }
         } catch (StoreException e) {
-            LOG.debug("The use of {} blocks cannot be reported to the worker: {}", used.size() - next, e.getMessage());
+            LOG.debug("The use of blocks cannot be reported to the worker: {}", e.getMessage());
             next = used.size();
         }
     }

@@ -69,20 +69,21 @@ final class Capacity {
 
     private void refresh() {
         StatFs figures = new StatFs();
-        int result;
+        int result = -Errno.EIO;
         try {
             result = files.statfs(OwnRequest.INSTANCE, FileSystem.ROOT, figures);
-        } catch (RuntimeException e) {
-            result = -Errno.EIO;
+        } finally {
+            answered(result, figures);
         }
-        synchronized (this) {
-            askedAtNanos = NOT_ASKED;
-            answeredAtNanos = nanoClock.nanos();
-            error = -Math.min(result, 0);
-            if (result >= 0) {
-                long unit = Math.max(1, figures.fragmentSizeBytes);
-                last = new Figures(figures.blocks * unit, figures.availableBlocks * unit, answeredAtNanos);
-            }
+    }
+
+    private synchronized void answered(int result, StatFs figures) {
+        askedAtNanos = NOT_ASKED;
+        answeredAtNanos = nanoClock.nanos();
+        error = -Math.min(result, 0);
+        if (result >= 0) {
+            long unit = Math.max(1, figures.fragmentSizeBytes);
+            last = new Figures(figures.blocks * unit, figures.availableBlocks * unit, answeredAtNanos);
         }
     }
 }

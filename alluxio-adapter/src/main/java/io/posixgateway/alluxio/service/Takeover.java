@@ -4,6 +4,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -255,19 +256,23 @@ final class Takeover implements Runnable {
      * this process serves or ends.
      */
     void prepare() throws InterruptedException {
-        Rehearsal.run();
+        Supervised.run("Loading what serving needs", Rehearsal::run);
         do {
-            Set<String> ids = served();
-            if (ids != null) {
-                volumes.discardAllBut(ids);
-                // Here: the executor's threads are for taking over, and Alluxio may be away.
-                ids.forEach(id -> did(volumes::prepare, id));
-            }
+            Supervised.run("Preparing for a takeover", this::prepareAll);
             if (!prepared) {
                 prepared = true;
                 LOG.info("Ready; waiting for the end of the serving process");
             }
         } while (!clock.await(begun, LOOK_NANOS) && !ending.getAsBoolean());
+    }
+
+    private void prepareAll() {
+        Set<String> ids = served();
+        if (ids != null) {
+            // Here: the executor's threads are for taking over, and Alluxio may be away.
+            ids.forEach(id -> did(volumes::prepare, id));
+            volumes.discardAllBut(ids);
+        }
     }
 
     /** Was everything prepared that can be? */

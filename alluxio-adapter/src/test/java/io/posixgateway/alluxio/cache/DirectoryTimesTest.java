@@ -8,9 +8,16 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.time.Clock;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,5 +45,36 @@ class DirectoryTimesTest {
         assertThat(directory.facts()).isNull();
         assertThat(directory.isNewerThan(issued)).isTrue();
         assertThat(directory.isNewerThan(table.generation().issued())).isFalse();
+    }
+
+    private static boolean isLooking() {
+        return Thread.currentThread().getName().equals("directory-times");
+    }
+
+    @Test
+    void aDirectoryThatFailsUnexpectedly_keepsNoOtherFromBeingLookedAt() throws Exception {
+        CountDownLatch looked = new CountDownLatch(1);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            for (String directory : List.of("/a", "/b")) {
+                mount.mkdir(directory);
+                mount.write(directory + "/file", "old");
+            }
+            mount.faults().on(StoreCall.STATUS).at("/a").always().before(() -> {
+                if (isLooking()) {
+                    throw new LinkageError("nobody expects this");
+                }
+            });
+            mount.faults().on(StoreCall.STATUS).at("/b").always().before(() -> {
+                if (isLooking()) {
+                    looked.countDown();
+                }
+            });
+            mount.write("/a/file", "new");
+            mount.write("/b/file", "new");
+            Eventually.holds("the other one is looked at", () -> {
+                cluster.clock().advance(Duration.ofSeconds(1));
+                return looked.getCount() == 0;
+            });
+        }
     }
 }

@@ -3,14 +3,17 @@ package io.posixgateway.alluxio.data;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,12 +28,23 @@ class UsedBlocksTest {
     private Path folder = Path.of("");
 
     private final BlockFiles files = new BlockFiles(5);
-    private final List<Long> heard = new ArrayList<>();
+    private final List<Long> heard = new CopyOnWriteArrayList<>();
     private final ManualClock clock = new ManualClock();
     private boolean answers = true;
-    private final UsedBlocks used = new UsedBlocks(files, this::hear, clock, () -> {});
+    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger lookedAfter = new AtomicInteger();
+    private final UsedBlocks used = new UsedBlocks(files, this::hear, clock, this::lookAfter);
+
+    private void lookAfter() {
+        if (lookedAfter.incrementAndGet() == 1) {
+            throw new StackOverflowError("nobody expects this");
+        }
+    }
 
     private int hear(List<Long> blocks) throws StoreException {
+        if (failures.getAndDecrement() > 0) {
+            throw new LinkageError("nobody expects this");
+        }
         if (!answers) {
             throw new StoreException(Errno.ETIMEDOUT, "no answer", null);
         }
@@ -70,5 +84,17 @@ class UsedBlocksTest {
         files.used(3);
         used.tell();
         assertThat(heard).containsExactly(3L);
+    }
+
+    /** Else the worker would evict what is read most, and evicted files would stay open, for as long as this process lives. */
+    @Test
+    void aFailureThatNobodyExpects_endsNothing() throws Exception {
+        failures.set(1);
+        used.start();
+        Eventually.holds("the worker hears of all but some, and evicted files are looked for", () -> {
+            clock.advance(Duration.ofSeconds(5));
+            return heard.size() >= BLOCKS - 32 && lookedAfter.get() > 1;
+        });
+        used.close();
     }
 }

@@ -1,9 +1,12 @@
 package io.posixgateway.alluxio.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.memory.MemoryFileSystem;
+import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.time.ManualClock;
+import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
@@ -45,5 +48,20 @@ class CapacityTest {
         assertThat(asked).hasSize(1);
         asked.remove().run();
         assertThat(capacity.now().condition()).isEmpty();
+    }
+
+    @Test
+    void a_question_that_fails_with_an_error_is_asked_again() {
+        FileSystem failing = (FileSystem) Proxy.newProxyInstance(
+                FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, (proxy, method, arguments) -> {
+                    throw new LinkageError("nobody expects this");
+                });
+        Capacity unknown = new Capacity(failing, asked::add, clock);
+        unknown.now();
+        Runnable question = asked.remove();
+        assertThatThrownBy(question::run).isInstanceOf(LinkageError.class);
+        seconds(16);
+        assertThat(unknown.now().condition()).isEqualTo("Alluxio failed the last request for its capacity (errno 5)");
+        assertThat(asked).hasSize(1);
     }
 }

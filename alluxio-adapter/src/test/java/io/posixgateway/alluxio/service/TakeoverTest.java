@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,6 +34,8 @@ class TakeoverTest {
     private final Set<String> served = ConcurrentHashMap.newKeySet();
     private final Map<String, String> refused = new ConcurrentHashMap<>();
     private final Map<String, String> aborted = new ConcurrentHashMap<>();
+    private final Set<String> preparedFor = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger discards = new AtomicInteger();
     private volatile boolean unanswerable;
     private volatile boolean ending;
 
@@ -259,12 +262,38 @@ class TakeoverTest {
         }
 
         @Override
-        public void prepare(AttachRequest request) {}
+        public void prepare(AttachRequest request) {
+            preparedFor.add(request.getVolume());
+        }
 
         @Override
-        public void discardAllBut(Set<String> ids) {}
+        public void discardAllBut(Set<String> ids) {
+            if (discards.incrementAndGet() == 1) {
+                throw new IllegalStateException("nobody expects this");
+            }
+        }
 
         @Override
         public void endPreparation() {}
+    }
+
+    /** A rollout waits until the standby is ready. */
+    @Test
+    void a_preparation_that_fails_unexpectedly_is_repeated_and_makes_ready_all_the_same() throws Exception {
+        ManualClock clock = new ManualClock();
+        Takeover takeover = new Takeover(
+                new Keeper(List.of("x")), new Server((id, attempt) -> {}), Runnable::run, () -> ending, clock);
+        Future<?> preparing = executor.submit(() -> {
+            takeover.prepare();
+            return null;
+        });
+        Waiting.until("it is ready", LIMIT, () -> takeover.prepared() || preparing.isDone());
+        secondsPass(clock, "it prepares again", () -> discards.get() > 1 || preparing.isDone());
+        assertThat(takeover.prepared()).isTrue();
+        assertThat(discards.get()).isGreaterThan(1);
+        assertThat(preparedFor).containsExactly("x");
+        ending = true;
+        secondsPass(clock, "it ends", preparing::isDone);
+        preparing.get();
     }
 }

@@ -4,6 +4,7 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.time.Supervised;
 import io.posixgateway.fuse.transport.Exchange;
 import io.posixgateway.fuse.transport.RequestHandler;
 import io.posixgateway.fuse.wire.Layouts;
@@ -286,8 +287,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         metrics.requestEnded(call.opcode, -error, nanos);
         Consumer<RequestRecord> listening = listener;
         if (listening != null) {
-            listening.accept(Recorder.record(
-                    call, error < 0 ? error : result, nanos, metrics.clock().instant()));
+            Supervised.run(
+                    "The record of a request",
+                    () -> listening.accept(Recorder.record(
+                            call,
+                            error < 0 ? error : result,
+                            nanos,
+                            metrics.clock().instant())));
         }
         call.end();
         if (exchange.isParked()) {

@@ -128,4 +128,20 @@ class SightTest {
         assertThat(handled.get()).isInstanceOf(OutOfMemoryError.class);
         assertThat(exchange.error).isEqualTo(-Errno.EIO);
     }
+
+    /** It would wait for ever, and the thread would be gone. */
+    @ParameterizedTest
+    @EnumSource(Shape.class)
+    void aRequestIsAnsweredThoughWhoListensFails(Shape shape) {
+        try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000))) {
+            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            dispatcher.listen(record -> {
+                throw new LinkageError("nobody expects this");
+            });
+            exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f1"));
+            dispatcher.handle(exchange);
+            assertThat(exchange.answers).isEqualTo(1);
+            assertThat(exchange.error).isZero();
+        }
+    }
 }
