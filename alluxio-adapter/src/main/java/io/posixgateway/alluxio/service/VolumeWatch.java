@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,7 @@ public final class VolumeWatch {
     private Set<Long> named = new HashSet<>();
     private Set<Long> interruptedOnce = new HashSet<>();
     private boolean aborted;
+    private boolean complained;
     private volatile long slowNow;
     private final AtomicLong slow = new AtomicLong();
     private final AtomicLong interrupted = new AtomicLong();
@@ -73,7 +75,7 @@ public final class VolumeWatch {
                 old.add(request.unique());
                 if (!named.contains(request.unique())) {
                     slow.incrementAndGet();
-                    LOG.warn("{}", describe(request));
+                    Supervised.run("Describing a request", () -> LOG.warn("{}", describe(request)));
                 }
             }
             if (interruptedIfLong(request)) {
@@ -114,13 +116,14 @@ public final class VolumeWatch {
         return limitNanos > 0 && nanos >= limitNanos;
     }
 
+    /** Tried with each look until it is done: what is in its way may be corrected. */
     private void abort(RequestUnderWay request) {
         if (aborted) {
             return;
         }
-        aborted = true;
         try {
             watched.abort();
+            aborted = true;
             aborts.incrementAndGet();
             LOG.error(
                     "Volume {}: aborting the connection, because request {} was not answered for {} s (abort_after);"
@@ -129,7 +132,10 @@ public final class VolumeWatch {
                     request.unique(),
                     seconds(request.ageNanos()));
         } catch (IOException e) {
-            LOG.error("Volume {}: the connection cannot be aborted: {}", volume, e.getMessage());
+            if (!complained) {
+                LOG.error("Volume {}: the connection cannot be aborted, retrying: {}", volume, e.getMessage());
+            }
+            complained = true;
         }
     }
 

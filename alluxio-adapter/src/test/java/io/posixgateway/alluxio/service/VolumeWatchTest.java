@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class VolumeWatchTest {
     private static final long SECOND = 1_000_000_000L;
+    private static final long NODE = 7;
 
     private final List<RequestUnderWay> requests = new ArrayList<>();
     private final List<Long> interrupted = new ArrayList<>();
     private int aborts;
+    private int refusedAborts;
 
     private final class Requests implements VolumeWatch.Watched {
         @Override
@@ -31,7 +34,10 @@ class VolumeWatchTest {
         }
 
         @Override
-        public void abort() {
+        public void abort() throws IOException {
+            if (refusedAborts-- > 0) {
+                throw new IOException("mount fusectl");
+            }
             aborts++;
         }
 
@@ -47,6 +53,9 @@ class VolumeWatchTest {
 
         @Override
         public String pathOf(long node) {
+            if (node != NODE) {
+                throw new IllegalStateException("nobody expects this");
+            }
             return "/a/file";
         }
     }
@@ -63,10 +72,15 @@ class VolumeWatchTest {
     }
 
     private void request(long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds) {
+        request(unique, opcode, signalled, ageSeconds, remoteSeconds, NODE);
+    }
+
+    private void request(
+            long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds, long node) {
         requests.add(new RequestUnderWay(
                 unique,
                 opcode,
-                7,
+                node,
                 42,
                 signalled,
                 ageSeconds * SECOND,
@@ -153,5 +167,30 @@ class VolumeWatchTest {
         last.look();
         assertThat(aborts).isEqualTo(1);
         assertThat(last.aborts()).isEqualTo(1);
+    }
+
+    /** As where fusectl is not mounted: the log says so, and somebody mounts it. */
+    @Test
+    void an_abort_that_fails_is_tried_again() {
+        refusedAborts = 2;
+        request(1, 1000, 1000);
+        VolumeWatch watch = watch(1, 0, 999);
+        watch.look();
+        watch.look();
+        assertThat(aborts).isZero();
+        watch.look();
+        watch.look();
+        assertThat(aborts).isEqualTo(1);
+        assertThat(watch.aborts()).isEqualTo(1);
+    }
+
+    @Test
+    void a_request_that_cannot_be_described_keeps_no_other_from_being_interrupted() {
+        VolumeWatch watch = watch(30, 60, 0);
+        request(1, Opcode.READ, false, 90, 90, NODE + 1);
+        request(2, 90, 90);
+        watch.look();
+        assertThat(interrupted).containsExactly(1L, 2L);
+        assertThat(watch.slow()).isEqualTo(2);
     }
 }
