@@ -2,6 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -21,11 +22,11 @@ final class Shutdown {
 
     /** The mount is no more: changed files are published, hidden ones are removed. */
     void end(KnownAlluxio alluxio) {
-        volume.orphans.close();
-        volume.drafts.close();
-        volume.metadata.times().close();
-        volume.hiddenCleanup.removeAll(alluxio);
-        volume.journal.close();
+        step("copies of deleted files", volume.orphans::close);
+        step("changed files", volume.drafts::close);
+        step("times of directories", volume.metadata.times()::close);
+        step("hidden files", () -> volume.hiddenCleanup.removeAll(alluxio));
+        step("the journal", volume.journal::close);
         closeCaches();
         try {
             closeClient().join(GOODBYE_MILLIS);
@@ -33,29 +34,34 @@ final class Shutdown {
             Thread.currentThread().interrupt();
         }
         if (kept != null) {
-            kept.discard();
+            step("the volume's folder", kept::discard);
         }
     }
 
     /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
     void leave() {
-        volume.orphans.leave();
-        volume.drafts.leave();
-        volume.metadata.times().leave();
-        volume.journal.close();
+        step("copies of deleted files", volume.orphans::leave);
+        step("changed files", volume.drafts::leave);
+        step("times of directories", volume.metadata.times()::leave);
+        step("the journal", volume.journal::close);
         if (kept != null) {
-            kept.close();
+            step("the volume's folder", kept::close);
         }
         closeCaches();
         closeClient();
     }
 
     private void closeCaches() {
-        volume.hot.close();
-        volume.ahead.close();
-        volume.notices.close();
-        volume.readers.close();
-        volume.table.close();
+        step("directories that are listed", volume.hot::close);
+        step("listings", volume.ahead::close);
+        step("kernel notifications", volume.notices::close);
+        step("files that are read", volume.readers::close);
+        step("the table of files", volume.table::close);
+    }
+
+    /** One that fails, in whatever way, stops no other: the folder of a volume that is not let go of keeps out the next mount. */
+    private static void step(String what, Runnable end) {
+        Supervised.run("Ending " + what, end);
     }
 
     private Thread closeClient() {

@@ -125,4 +125,22 @@ class ShutdownTest {
         }
         assertThat(cluster.ufs().list("/")).hasSize(FILES);
     }
+
+    /** Where its folder were not let go of, the volume could not be mounted again before this process has ended. */
+    @Test
+    @Timeout(60)
+    void close_ofWhichAPartFailsUnexpectedly_endsTheOthers() throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        mount.write("/deleted", "deleted");
+        List<OpenFile> open =
+                List.of(mount.open("/deleted"), mount.create("/file").write("content"));
+        mount.unlink("/deleted");
+        mount.faults().on(StoreCall.DELETE).always().before(() -> {
+            throw new IllegalStateException("nobody expects this");
+        });
+        end(mount);
+        assertThat(open).hasSize(2);
+        assertThat(cluster.ufs().read("/file")).asString().isEqualTo("content");
+        MemoryMount.of(cluster.connect()).openKept(folder, null).close();
+    }
 }
